@@ -2,12 +2,13 @@
 // DIRECTORY ORDER-AS-JSON` plays the project in DIRECTORY with the sources of CHECKOUT and prints the figures as JSON.
 
 import { createHash } from 'node:crypto'
-import { mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as runs from '../src/backtest/backtest-run.ts'
 import type * as preparing from '../src/backtest/opening/prepare-backtest.ts'
 import type * as configs from '../src/config/load-config.ts'
+import type * as candles from '../src/simulator/market/recorded/candle-tape.ts'
 import type * as reports from '../src/report/write-report.ts'
 import type * as projects from '../test/backtest/backtest-project.ts'
 
@@ -40,13 +41,19 @@ const { loadConfig } = (await from('src/config/load-config.ts')) as typeof confi
 const { writeReport } = (await from('src/report/write-report.ts')) as typeof reports
 const { readAll } = (await from('test/backtest/backtest-project.ts')) as typeof projects
 
+/** Shared by the runs of this process as by the trials of a sweep, where the checkout has it. */
+const TAPE = 'src/simulator/market/recorded/candle-tape.ts'
+const tapes = existsSync(join(checkout, TAPE))
+  ? new ((await from(TAPE)) as typeof candles).CandleTapes()
+  : undefined
+
 const cpu: number[] = []
 let last: Omit<BacktestRound, 'cpu'> = { fills: 0, hashes: {} }
 for (let time = 0; time < repeats; time++) last = await play()
 console.log(JSON.stringify({ cpu, ...last } satisfies BacktestRound))
 
 async function play(): Promise<Omit<BacktestRound, 'cpu'>> {
-  const request = { files, days: 1, seed: undefined, balance: undefined, version: 'bench' }
+  const request = { files, days: 1, seed: undefined, balance: undefined, version: 'bench', tapes }
   const prepared = await prepareBacktest(
     loadConfig({ file: 'main.yaml', cwd: directory, overrides: [] }),
     request,

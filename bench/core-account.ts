@@ -134,6 +134,7 @@ export class CoreAccount {
       commit: (done) => done(),
       flush: () => undefined,
       usedKeys: () => [],
+      prepareCheckpoint: () => false,
       saveCheckpoint: (changes) => {
         for (const change of changes) this.journalBytes += JSON.stringify(change).length
       },

@@ -2,8 +2,11 @@ import type { LogEvent } from '../domain/log-events.ts'
 
 export type Urgency = 'info' | 'warning' | 'urgent'
 
+/** Messages that are no alerts: closed trades alone, or with every fill. */
+export type TradeMessage = 'alert.closed' | 'alert.trades'
+
 export interface Alert {
-  readonly event: LogEvent | 'alert.test' | 'alert.digest'
+  readonly event: LogEvent | 'alert.test' | 'alert.digest' | TradeMessage
   /** Equal alerts have equal keys. */
   readonly key: string
   readonly urgency: Urgency

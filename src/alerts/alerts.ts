@@ -21,6 +21,7 @@ import {
 import { WebhookClient } from './delivery/webhook-client.ts'
 import { AlertRules } from './rules/alert-rules.ts'
 import type { LogFacts } from './rules/facts.ts'
+import { TradeMessages } from './rules/trade-messages.ts'
 
 export interface AlertsOptions {
   readonly settings: AlertSettings
@@ -39,6 +40,8 @@ export interface AlertsOptions {
 export interface AlertSource {
   /** A line each. */
   digest(): readonly string[]
+  /** Equity in words; undefined if it is not known. @param account its name; undefined: the only one */
+  equityOf(account: string | undefined): string | undefined
   /**
    * Reason to withhold the heartbeat; undefined if data are fresh, trading is possible and the
    * books agree.
@@ -59,6 +62,7 @@ const STOP_MS = 3000
 export class Alerts {
   readonly #options: AlertsOptions
   readonly #rules: AlertRules
+  readonly #trades: TradeMessages | undefined
   readonly #senders: readonly TargetSender[]
   readonly #client: WebhookClient
   readonly #hidden = new HiddenTexts()
@@ -76,6 +80,7 @@ export class Alerts {
     this.#options = options
     this.#clock = new SteadyClock(clock)
     this.#rules = new AlertRules(settings)
+    this.#trades = wantsTrades(settings) ? new TradeMessages() : undefined
     this.#localTime = createLocalClock(settings.timezone)
     this.#client = new WebhookClient({
       timers,
@@ -113,7 +118,10 @@ export class Alerts {
   /** Never throws: an alert that cannot be built must not harm the caller. */
   hear(event: LogEvent, facts: LogFacts): void {
     try {
-      this.#add(this.#rules.hear(event, hideIn(facts, this.#hidden), this.#clock.now()))
+      const shown = hideIn(facts, this.#hidden)
+      const now = this.#clock.now()
+      this.#trades?.hear(event, shown, now)
+      this.#add(this.#rules.hear(event, shown, now))
     } catch (error) {
       this.#break(error)
     }
@@ -174,6 +182,7 @@ export class Alerts {
   async stop(): Promise<void> {
     this.#cancel()
     this.#add(this.#rules.flush())
+    this.#add(this.#tradesDue(Number.POSITIVE_INFINITY))
     const { promise, resolve } = Promise.withResolvers<void>()
     let isOver = false
     const cancel = this.#options.timers.after(STOP_MS, resolve)
@@ -193,6 +202,7 @@ export class Alerts {
     try {
       const now = this.#clock.now()
       this.#add(this.#rules.due(now))
+      this.#add(this.#tradesDue(now))
       this.#digest()
       this.#heartbeat?.advance(now)
       const isQuiet = this.#isQuiet()
@@ -204,6 +214,10 @@ export class Alerts {
 
   #add(alerts: readonly Alert[]): void {
     for (const alert of alerts) for (const sender of this.#senders) sender.add(alert)
+  }
+
+  #tradesDue(now: number): readonly Alert[] {
+    return this.#trades?.due(now, (account) => this.#watched?.equityOf(account)) ?? []
   }
 
   #isQuiet(): boolean {
@@ -248,6 +262,11 @@ export class Alerts {
     this.#isBroken = true
     this.#options.logger.log('error', 'alert.broken', { reason: messageOf(error) })
   }
+}
+
+/** Whether a target asks for closed trades or fills. */
+export function wantsTrades({ targets }: Pick<AlertSettings, 'targets'>): boolean {
+  return targets.some(({ trades }) => trades !== 'none')
 }
 
 /** Hiding comes before cutting: half a secret would not be recognised. */

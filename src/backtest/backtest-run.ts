@@ -1,4 +1,5 @@
 import type { Announcement } from '../engine/effect.ts'
+import type { DaemonConfig } from '../config/load-config.ts'
 import type { ProductType } from '../domain/instrument.ts'
 import type { LiquidationStep } from '../domain/liquidation.ts'
 import type { LogEvent } from '../domain/log-events.ts'
@@ -12,15 +13,18 @@ import { RunCollector } from '../report/run-collector.ts'
 import type { LimiterUse, RunMoney, RunReport, TakenStep } from '../report/run-report.ts'
 import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
 import { Backtest, type BacktestOptions } from './backtest.ts'
-import { showDuration, showTime } from '../report/text/figures.ts'
+import { showTime } from '../report/text/figures.ts'
+import { showDuration } from '../lib/text/show-duration.ts'
 import { UID } from './direct-exchange.ts'
 import { ExchangeWatch } from './exchange-watch.ts'
 import { PassingJournal } from './memory-journal.ts'
 import { TradeLog } from './trade-log.ts'
 import { OrderLog } from './order-log.ts'
 import { type ViewedPrices, viewOf } from './played-prices.ts'
+import { WorstMomentWatch } from './worst-moment-watch.ts'
 
 export interface BacktestRunOptions {
+  readonly config: Pick<DaemonConfig, 'risk' | 'simulator'>
   readonly backtest: Omit<BacktestOptions, 'listener' | 'createJournal' | 'exchange'>
   readonly model: string
   readonly coverage: readonly ViewedPrices[]
@@ -88,9 +92,10 @@ export class BacktestRun {
   readonly #trades: TradeLog
   readonly #failures = new FailedDecisions()
   readonly #steps = new TakenSteps()
+  readonly #moments: WorstMomentWatch
 
   constructor(options: BacktestRunOptions) {
-    const { backtest, coin, toAt, directory, coverage, productType } = options
+    const { backtest, coin, toAt, directory, coverage, productType, onStep } = options
     const { core, settings, startAt } = backtest
     this.#options = options
     this.#core = core
@@ -132,9 +137,13 @@ export class BacktestRun {
       },
       listener: {
         recorded: (record) => this.#orders.observe(record),
-        ...(options.onStep && { stepped: options.onStep }),
+        stepped: (step) => {
+          this.#moments.hear(step)
+          onStep?.(step)
+        },
       },
     })
+    this.#moments = new WorstMomentWatch(this.#backtest.engine, settings, options.config)
   }
 
   /** Unix ms: how far it has come. */
@@ -165,6 +174,7 @@ export class BacktestRun {
       (id) => !this.#orders.strategies.has(id),
     )
     const { positions, counts } = this.#core.ledger(UID)
+    const worstMoment = this.#moments.report()
     return buildRunReport(this.#collector, {
       model,
       toAt: this.now,
@@ -172,8 +182,9 @@ export class BacktestRun {
       trades: this.#trades.finish(),
       liquidations: counts.liquidations,
       liquidation: {
-        nearest: this.#backtest.nearestDistances,
+        nearest: [...this.#backtest.engine.nearestDistances.values()],
         steps: this.#steps.taken,
+        ...(worstMoment && { worstMoment }),
       },
       tradedSymbols: listTraded(this.#options.backtest.settings),
       money: this.#readMoney(),
@@ -188,7 +199,7 @@ export class BacktestRun {
       }),
       notes: [
         ...this.#failures.describe(),
-        ...this.#backtest.missingCandles.map(
+        ...this.#backtest.engine.missingCandles.map(
           (line) => `at the end it still waited for candles: ${line}`,
         ),
         ...silent.map((id) => `${id} wanted no order in all of the run`),

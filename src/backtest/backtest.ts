@@ -1,9 +1,9 @@
 import type { StrategyId } from '../domain/ids.ts'
 import { type Book, createBook } from '../engine/book/book.ts'
-import type { NearestDistance } from '../domain/liquidation.ts'
 import type { Equity } from '../domain/loss-limits.ts'
 import type { Announcement } from '../engine/effect.ts'
 import type { StopPolicy } from '../engine/event.ts'
+import type { Engine } from '../engine/engine.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import type { EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
 import type { JournalPort, RunListener } from '../interpreter/ports.ts'
@@ -108,14 +108,9 @@ export class Backtest {
     return this.#account.engine.equity
   }
 
-  /** The nearest that a position of each instrument came to its liquidation. */
-  get nearestDistances(): readonly NearestDistance[] {
-    return [...this.#account.engine.nearestDistances.values()]
-  }
-
-  /** What strategies still wait for, a sentence each. */
-  get missingCandles(): readonly string[] {
-    return this.#account.engine.missingCandles
+  /** For reading only. */
+  get engine(): Engine {
+    return this.#account.engine
   }
 
   get book(): Book {

@@ -41,6 +41,10 @@ export class MemoryJournal implements Journal {
     return this.#records.length
   }
 
+  prepareCheckpoint(): boolean {
+    return false
+  }
+
   saveCheckpoint(changes: Iterable<RowChange>): void {
     this.#checkpoint ??= new MemoryRows()
     this.#checkpoint.apply(changes)
@@ -74,6 +78,10 @@ export class PassingJournal implements JournalPort {
 
   usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
     return keys.flatMap((key) => this.#keys.find(key) ?? [])
+  }
+
+  prepareCheckpoint(): boolean {
+    return false
   }
 
   saveCheckpoint(): void {}

@@ -1,6 +1,6 @@
 import type { JournalRecord } from '../domain/record.ts'
 import type { Book } from '../engine/book/book.ts'
-import { TradeFold } from '../engine/book/trade-fold.ts'
+import { type ClosePurpose, closePurposeOf, TradeFold } from '../engine/book/trade-fold.ts'
 import type { Booking } from '../journal/booking.ts'
 import { type TradesReport, TradeTable } from '../report/collect/trade-table.ts'
 
@@ -8,7 +8,7 @@ import { type TradesReport, TradeTable } from '../report/collect/trade-table.ts'
 export class TradeLog {
   readonly #book: () => Book
   readonly #table: TradeTable
-  readonly #flattens = new Set<string>()
+  readonly #purposes = new Map<string, ClosePurpose>()
   /** Begins with the first record that may move something: before, the book knows no instrument. */
   #fold: TradeFold | undefined
 
@@ -20,8 +20,10 @@ export class TradeLog {
   /** Takes a record that was applied to the book, and what it has booked. */
   take(record: JournalRecord, bookings: readonly Booking[]): void {
     if (record.kind === 'send')
-      for (const { clientOid, purpose } of record.orders)
-        if (purpose === 'flatten') this.#flattens.add(clientOid)
+      for (const terms of record.orders) {
+        const purpose = closePurposeOf(terms)
+        if (purpose !== undefined) this.#purposes.set(terms.clientOid, purpose)
+      }
     const isMove = record.kind === 'adopt' || record.kind === 'assigned'
     if (bookings.length === 0 && !isMove) return
     const fold = (this.#fold ??= this.#begin())
@@ -37,7 +39,7 @@ export class TradeLog {
   #begin(): TradeFold {
     return new TradeFold({
       book: this.#book(),
-      isFlatten: (clientOid) => this.#flattens.has(clientOid),
+      purposeOf: (clientOid) => this.#purposes.get(clientOid),
       onClosed: (trade) => this.#table.add(trade),
     })
   }

@@ -33,7 +33,6 @@ export function addArchiveCommand(program: Command, { setExit }: VerbFrame): voi
     .action(async (options: ArchiveCommandOptions) => setExit(await archive(options)))
 }
 
-/** Unix ms. */
 function parseBefore(text: string): number {
   const at = Date.parse(text)
   const [, day = ''] = /^(\d{4}-\d{2}-\d{2})($|T.*(Z|[+-]\d{2}:?\d{2})$)/.exec(text) ?? []

@@ -9,7 +9,7 @@ import {
 } from '../config/secrets.ts'
 import { ConfigError } from '../config/yaml/problem.ts'
 import { accessTo, fingerprintOf } from '../assembly/account/account-keys.ts'
-import { serverPlaceOf } from '../assembly/state/open-journal.ts'
+import { serverPlaceOf } from '../assembly/state/state-place.ts'
 import { assertKeys, type JournalWriter } from '../journal/journal-writer.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
@@ -23,7 +23,6 @@ import { writeOut } from '../lib/write-out.ts'
 const WITHIN_MS = 120_000
 const LOOK_MS = 250
 
-/** Nothing was moved. */
 const EXIT_NOT_DONE = 1
 const EXIT_PENDING = 75
 
@@ -100,7 +99,6 @@ async function handOver(options: HandoverOptions): Promise<number> {
   }
 }
 
-/** Without keys on this machine, the standby compares them. */
 function ownKeys(config: DaemonConfig, request: ConfigRequest): Pick<JournalWriter, 'keys' | 'by'> {
   const access = accessTo(config, findCredentials(config, request))
   const { apiKey } = credentialVariables(config.account.keys)

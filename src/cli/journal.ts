@@ -18,7 +18,7 @@ import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts
 import type { VerbFrame } from './process/verb-frame.ts'
 import { writeAside, writeOut } from '../lib/write-out.ts'
 
-/** Interval of progress lines: a large journal takes minutes. */
+/** A large journal takes minutes. */
 const PROGRESS_MS = 2000
 
 interface CopyCommandOptions extends ConfigOptions, MarketOptions, Pick<StateToCopy, 'to'> {}
@@ -218,7 +218,6 @@ export function describeNext(
     : `take journal.url out of ${file}, then ${run}`
 }
 
-/** A quick copy prints nothing. */
 function progressPrinter(): (progress: CopyProgress) => void {
   let saidAt = systemClock.monotonic()
   return ({ doing, rows, of }) => {

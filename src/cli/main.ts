@@ -11,11 +11,9 @@ import { writeAside } from '../lib/write-out.ts'
 
 interface Verbs {
   readonly names: readonly string[]
-  /** Loads only the code of these verbs. */
   readonly load: () => Promise<AddVerb>
 }
 
-/** In the order of the help. */
 export const VERBS: readonly Verbs[] = [
   { names: ['init'], load: async () => (await import('./setup/init.ts')).addInitCommand },
   { names: ['run'], load: async () => (await import('./run/run.ts')).addRunCommand },
@@ -90,13 +88,17 @@ export const VERBS: readonly Verbs[] = [
     load: async () => (await import('./simulate/simulate.ts')).addSimulateCommand,
   },
   { names: ['import'], load: async () => (await import('./prices/import.ts')).addImportCommand },
+  {
+    names: ['download'],
+    load: async () => (await import('./prices/download.ts')).addDownloadCommand,
+  },
   { names: ['data'], load: async () => (await import('./prices/data.ts')).addDataCommand },
   { names: ['record'], load: async () => (await import('./prices/record.ts')).addRecordCommand },
   { names: ['call'], load: async () => (await import('./call/call.ts')).addCallCommand },
   { names: ['replay'], load: async () => (await import('./replay/replay.ts')).addReplayCommand },
 ]
 
-/** Resolves with the exit code: 0 done, 64 not understood, else from `process/exit-codes.ts`. */
+/** 0 done, 64 not understood, else from `process/exit-codes.ts`. */
 export async function main(argv: readonly string[]): Promise<number> {
   let exitCode = 0
   const program = await createProgram(neededFor(argv), (code) => {
@@ -110,7 +112,6 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The program with these verbs, before it reads a command line. */
 export async function createProgram(
   verbs: readonly Verbs[],
   setExit: VerbFrame['setExit'],

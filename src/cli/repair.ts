@@ -13,15 +13,15 @@ import type { MarketOptions } from '../assembly/instruments/played-request.ts'
 import { addConfigOptions, listOption, parseSpeed, repeatOptions } from './process/options.ts'
 import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts'
 import { writeOut } from '../lib/write-out.ts'
-import { showDuration } from '../report/text/figures.ts'
+import { showDuration } from '../lib/text/show-duration.ts'
 
 interface RepairCommandOptions extends ConfigOptions, MarketOptions {
   readonly fromExchange?: boolean
 }
 
 /**
- * Repair is a verb and no option of `run`, so that no unit file repairs by itself what a person
- * should look at.
+ * A verb and no option of `run`, so that no unit file repairs by itself what a person should look
+ * at.
  */
 export function addRepairCommand(program: Command, { version, setExit }: VerbFrame): void {
   addConfigOptions(program.command('repair'))
@@ -39,7 +39,6 @@ export function addRepairCommand(program: Command, { version, setExit }: VerbFra
     )
 }
 
-/** The journal may be on a server too: nothing of it is replaced. */
 async function takeOver(
   { market, speed, fromExchange: _fromExchange, ...options }: RepairCommandOptions,
   version: string,

@@ -5,7 +5,10 @@ import { loadSecrets, type SecretsRequest, variableProblem } from './secrets.ts'
 import { ConfigError } from './yaml/problem.ts'
 
 /** The address is secret too: it alone allows writing. */
-export interface AlertTarget extends Pick<AlertTargetSettings, 'name' | 'kind' | 'least' | 'chat'> {
+export interface AlertTarget extends Pick<
+  AlertTargetSettings,
+  'name' | 'kind' | 'least' | 'chat' | 'trades'
+> {
   readonly url: Secret
   /** Sent as `Authorization: Bearer`. */
   readonly token: Secret | undefined

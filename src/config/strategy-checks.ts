@@ -1,4 +1,5 @@
 import type { ReadableFile } from './cross-checks.ts'
+import { checkExits } from './exit-checks.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import { isAbove, isMultipleOf, isPositiveDecimal } from './schema/decimal-text.ts'
 import { didYouMean } from '../lib/did-you-mean.ts'
@@ -14,6 +15,7 @@ export const checkStrategy = (strategy: Strategy, daemon: DaemonSettings): Probl
   ...checkSymbols(strategy, daemon),
   ...checkSizes(strategy, daemon),
   ...checkAccountLimits(strategy, daemon),
+  ...checkExits(strategy, daemon),
 ]
 
 /** Two strategies with one id would share orders, state and limits. */

@@ -26,6 +26,9 @@ export const restrictionSchema = z.strictObject({
     .nullable()
     .meta({ description: 'the command that ends it; null: it ends by itself' }),
   isClosing: z.boolean().meta({ description: 'a flatten, and not everything is closed yet' }),
+  releasableAt: instant.nullable().meta({
+    description: 'a release before is refused (risk.losses.coolDownMs); null: at any time',
+  }),
 })
 
 export const positionSchema = z.strictObject({
@@ -50,6 +53,13 @@ export const positionSchema = z.strictObject({
     .number()
     .nullable()
     .meta({ description: 'as the exchange states it; null: it does not, or there is none' }),
+  keptByExchange: z
+    .strictObject({ stopLoss: amount.nullable(), takeProfit: amount.nullable(), setBy: z.string() })
+    .nullable()
+    .meta({
+      description:
+        'exits that the exchange keeps for it, where the last order that opened has set them, and its strategy; null: none was set',
+    }),
   liquidation: z
     .strictObject({
       ourPrice: z
@@ -102,7 +112,9 @@ export const orderSchema = z.strictObject({
   size: amount,
   filled: amount,
   force: z.string(),
-  purpose: z.string(),
+  purpose: z.string().meta({
+    description: 'place, quote, target or flatten; of an order that an exit asks for, which one',
+  }),
   key: z.string(),
   reason: z.string(),
 })

@@ -5,38 +5,34 @@ import type { AccountOff } from '../views/shown-account.ts'
 import type { EmbeddedExchange } from './embedded/embedded-exchange.ts'
 import type { OpenedControl } from './control/open-control.ts'
 import type { MarketData } from './market-data/market-data.ts'
+import type { ClosedTradeLog } from './reporting/closed-trade-log.ts'
 import type { Watchdog } from './watchdog/watchdog.ts'
 import { headlineOf } from '../lib/failure.ts'
+import { showCoin } from '../domain/coin-amount.ts'
+import { viewEquity } from '../views/losses-view.ts'
+import { viewProfit } from '../views/money-view.ts'
 import type { RunSummary } from '../views/summary.ts'
 
 export interface DaemonOptions {
   readonly market: MarketData
   readonly accounts: readonly Account[]
   readonly embedded: Pick<EmbeddedExchange, 'resume' | 'stop'> | undefined
-  /** Control interfaces. */
   readonly controls?: readonly OpenedControl[]
-  /** Ends a process that hangs. */
   readonly watchdog?: Pick<Watchdog, 'start' | 'stop'>
   readonly off?: readonly AccountOff[]
+  /** Where a target of alerts asks for trades. */
+  readonly tradeLogs?: readonly Pick<ClosedTradeLog, 'finish'>[]
 }
 
-/**
- * How a run ended. `fatals`: errors that broke an account or kept it off: keys, an unwritable
- * journal, a defect.
- */
 export interface DaemonEnd {
-  /** One for each account, in order. */
   readonly summaries: readonly RunSummary[]
-  /** One for each account that broke or was off; first those that ran. */
   readonly fatals: readonly unknown[]
-  /** No account was left. */
   readonly isBroken: boolean
 }
 
 /**
- * Market data and the accounts that trade on it, in one process. They start together, once the
- * clock is synchronised. An account that breaks, or whose keys are refused, is off; the others
- * trade on, and the exit code reports it.
+ * Accounts start together, once the clock is synchronised. One that breaks, or whose keys are
+ * refused, is off; the others trade on, and the exit code reports it.
  */
 export class Daemon {
   readonly accounts: readonly Account[]
@@ -45,24 +41,32 @@ export class Daemon {
   readonly #controls: readonly OpenedControl[]
   readonly #off: readonly AccountOff[]
   readonly #watchdog: DaemonOptions['watchdog']
+  readonly #tradeLogs: NonNullable<DaemonOptions['tradeLogs']>
   readonly #quiet: Promise<void>
   /** Rejected if the end would wait for a loop that hangs. */
   readonly #givenUp = Promise.withResolvers<never>()
 
-  constructor({ market, accounts, embedded, controls = [], watchdog, off = [] }: DaemonOptions) {
+  constructor(options: DaemonOptions) {
+    const {
+      market,
+      accounts,
+      embedded,
+      controls = [],
+      watchdog,
+      off = [],
+      tradeLogs = [],
+    } = options
     this.accounts = accounts
     this.#market = market
     this.#embedded = embedded
     this.#controls = controls
     this.#off = off
     this.#watchdog = watchdog
+    this.#tradeLogs = tradeLogs
     this.#givenUp.promise.catch(() => undefined)
     this.#quiet = Promise.all(accounts.map(({ atRest }) => atRest)).then(() => market.stop())
   }
 
-  /**
-   * Synchronises the clock, then begins the run. False if the daemon was stopped or broke before.
-   */
   async start(): Promise<boolean> {
     this.#watchdog?.start({
       loops: [this.#market, ...this.accounts].flatMap(({ loops }) => loops),
@@ -84,17 +88,13 @@ export class Daemon {
     return !this.#isBroken
   }
 
-  /**
-   * Begins an orderly end, with each account's `onStop` unless a policy is given; {@link ended}
-   * resolves when it is done.
-   */
   stop(policy?: StopPolicy): void {
     for (const account of this.accounts) account.stop(policy)
   }
 
   /**
-   * Handles an uncaught error: a strategy's harms that strategy (STR1), any other breaks the run.
-   * False for a strategy that does not run here, but was loaded by a reload.
+   * A strategy's error harms that strategy (STR1), any other breaks the run. False for a strategy
+   * that does not run here, but was loaded by a reload.
    */
   failBy(strategy: string | undefined, error: unknown): boolean {
     if (strategy !== undefined)
@@ -103,7 +103,7 @@ export class Daemon {
     return true
   }
 
-  /** A defect: no account performs anything any more, and the run ends as fatal. */
+  /** After a defect no account performs anything any more, and the run ends as fatal. */
   fail(error: unknown): void {
     for (const account of this.accounts) account.fail(error)
   }
@@ -121,10 +121,19 @@ export class Daemon {
     return this.accounts.flatMap(({ health }) => health.digest())
   }
 
-  /**
-   * Resolves when everything is at rest and closed.
-   * @throws Failure LOOP_HUNG if it would wait for a loop that hangs
-   */
+  /** @param name undefined: the only account */
+  equityOf(name: string | undefined): string | undefined {
+    const account = this.accounts.find(
+      ({ shown }) => (name ?? shown.config.name) === shown.config.name,
+    )
+    if (account === undefined) return undefined
+    const { shown } = account
+    const { equity } = viewEquity(shown, viewProfit(shown))
+    const { marginCoin } = shown.config.account
+    return equity === null ? undefined : `${showCoin(Number(equity), marginCoin)} ${marginCoin}`
+  }
+
+  /** Resolves when everything is at rest and closed. @throws Failure LOOP_HUNG */
   ended(): Promise<DaemonEnd> {
     return Promise.race([this.#closeAll(), this.#givenUp.promise])
   }
@@ -138,6 +147,7 @@ export class Daemon {
     // The ledger is read before the exchange stops, and after all that could still break.
     const summaries = this.accounts.map((account, index) => account.summary(ends[index]))
     await this.#embedded?.stop()
+    await Promise.all(this.#tradeLogs.map((log) => log.finish()))
     for (const control of this.#controls) await control.stop()
     await this.#watchdog?.stop()
     return { summaries, fatals: this.#fatals, isBroken: this.#isBroken }
@@ -149,7 +159,7 @@ export class Daemon {
     )
   }
 
-  /** Grows when the accounts have handled the passing of time, twenty times a second. */
+  /** Twenty times a second, when the accounts have handled the passing of time. */
   get heartbeat(): number {
     return this.#market.timeSteps
   }

@@ -28,7 +28,6 @@ export interface OfflineOptions {
   readonly config: DaemonConfig
   readonly directory: string
   readonly credentials: Credentials | undefined
-  /** Password of the journal's server. */
   readonly password: Secret | undefined
   readonly version: string
   readonly clock: Clock
@@ -46,13 +45,12 @@ export interface OfflineAccount {
   readonly clock: Clock
 }
 
-/** Maximum number of cancel-alls that still find something. */
 const CANCELS_MAX = 10
 
 /**
- * Opens the account for one command, with locks against other traders here and on the journal's
- * server. The command must judge the keys noted in the journal.
- * @throws Failure STATE_HELD, ACCOUNT_HELD, DAEMON_EXCHANGE_MISSING, and those of opening a journal
+ * For one command, with locks against other traders here and on the journal's server. The command
+ * must judge the keys noted in the journal. @throws Failure STATE_HELD, ACCOUNT_HELD,
+ * DAEMON_EXCHANGE_MISSING, and those of opening a journal
  */
 export async function withOfflineAccount<Result>(
   options: OfflineOptions,
@@ -102,7 +100,7 @@ export async function withOfflineAccount<Result>(
   }
 }
 
-/** Reads each position twice: a change means that someone else trades. */
+/** A change between two readings means that someone else trades. */
 export async function readHoldings(
   { client, settings }: Pick<OfflineAccount, 'client' | 'settings'>,
   keys: string | undefined,
@@ -114,7 +112,6 @@ export async function readHoldings(
     for (const instrument of settings.instruments.values()) {
       const reading = accepted<PositionReading>(await client.readPosition({ instrument }), keys)
       holdings.set(instrument.symbol, toHolding(reading))
-      // The first reading counts: the next run reads later fills.
       if (rounds.length === 0 && exchangeAt === 0) exchangeAt = reading.exchangeTime
     }
     rounds.push(holdings)

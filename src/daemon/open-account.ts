@@ -1,3 +1,4 @@
+import type { ClosedTradeLog } from './reporting/closed-trade-log.ts'
 import type { DaemonConfig, LoadedConfig } from '../config/load-config.ts'
 import type { Credentials } from '../config/secrets.ts'
 import { stateOlder } from '../interpreter/older-state.ts'
@@ -44,7 +45,7 @@ import {
   showSettingsOf,
 } from '../assembly/strategies/strategies.ts'
 
-/** How long records are kept after the checkpoint that contains them. */
+/** After the checkpoint that contains them. */
 const RECORDS_KEPT_MS = 7 * 86_400_000
 
 /**
@@ -55,18 +56,14 @@ const KEYS_KEPT_MS = 366 * 86_400_000
 
 export interface AccountGiven {
   readonly loaded: LoadedConfig
-  /** Absent for the embedded simulator, or if missing. */
   readonly credentials: Credentials | undefined
-  /** Keys are missing or unsafe, so the account is off. */
   readonly keysMissing?: Failure | undefined
   /** Absent for a journal in a file, or if the server identifies its users otherwise. */
   readonly journalPassword?: Secret | undefined
-  /** From the first account's configuration. */
   readonly limitsPassword?: Secret | undefined
 }
 
 export interface Opening extends AccountGiven {
-  /** They share one address. */
   readonly accounts: number
   readonly strategies: readonly LoadedStrategy[]
   readonly market: MarketOverride
@@ -76,11 +73,10 @@ export interface Opening extends AccountGiven {
   readonly clock: Clock
   readonly trusted: TrustedClock
   readonly timers: Timers
-  /** The machine's clock, for what must not outlast a sleep. */
+  /** For what must not outlast a sleep. */
   readonly machineClock: Clock
   /** Waits for the journal's lease, and follows it meanwhile. Absent: a held lease is a refusal. */
   readonly standby?: StandbyFrame | undefined
-  /** Addresses this account in a command. */
   readonly configOption: string
 }
 
@@ -93,8 +89,8 @@ export interface OpenedAccount extends Ground {
 }
 
 /**
- * Opens state, account, journal and exchange, in this order.
- * @throws Failure for missing keys, and a state that is held or unreadable
+ * State, account, journal and exchange are opened in this order. @throws Failure for missing keys,
+ * and a state that is held or unreadable
  */
 export async function openAccount(options: Opening): Promise<OpenedAccount> {
   const { config } = options.loaded
@@ -117,9 +113,6 @@ export async function openAccount(options: Opening): Promise<OpenedAccount> {
   return prepare(options, await openGround(options, directory))
 }
 
-/**
- * The changed settings that make it another simulated account; empty if the last run is not known.
- */
 function nameChanges(config: DaemonConfig): readonly string[] {
   const before = readRunningConfig(config)
   if (before === undefined) return []
@@ -157,16 +150,14 @@ async function prepare(options: Opening, ground: Ground): Promise<OpenedAccount>
 
 interface Surroundings {
   readonly market: ProductMarket
-  /** Shared by all accounts of the address. */
   readonly limiter: Limiter
-  /** Receives the running strategy's index in the account's list. */
   readonly watchdog: (number: number | undefined) => void
+  readonly tradeLog: ClosedTradeLog | undefined
 }
 
-/** Connects it to the market. */
 export function createAccount(
   opened: OpenedAccount,
-  { market, limiter, watchdog }: Surroundings,
+  { market, limiter, watchdog, tradeLog }: Surroundings,
 ): Account {
   const { opening, embedded, journal, directory, access, settings, book, runners } = opened
   const { loaded, strategies, logger, trusted, timers } = opening
@@ -195,6 +186,8 @@ export function createAccount(
       signingObjection: lease && (() => lease.objection()),
     }),
     ledger: embedded && (() => embedded.ledger()),
+    past: embedded?.past,
+    tradeLog,
     onQuiesced: () => embedded?.pause(),
     onClosed: opened.release,
     onKillNoted: kills?.note,
@@ -209,15 +202,11 @@ export interface Ground {
   readonly directory: string
   readonly journal: OpenedJournal
   readonly embedded: EmbeddedExchange | undefined
-  /** Publishes on the journal's server. */
   readonly shown: ShownOnServer | undefined
-  /** Lets other processes take the state and the account over. */
   readonly release: () => void
-  /** Closes and releases everything. */
   readonly close: () => Promise<void>
 }
 
-/** Takes state, account, journal and exchange in this order; a failure releases what was taken. */
 async function openGround(options: Opening, directory: string): Promise<Ground> {
   const taken: (() => void)[] = []
   const release = (): void => {
@@ -271,7 +260,6 @@ function logUnlocked(logger: DaemonLogger): (reason: string) => void {
   return (reason) => logger.log('warn', 'account.notHeld', { reason })
 }
 
-/** `whom`: the previous writer, as named in the lease. */
 function passOver({ logger, timers }: Opening, whom: string): PassedOver {
   return {
     is: (by) => isHolder(whom, by),
@@ -327,7 +315,6 @@ function ownWriterOf({ loaded, credentials, clock }: Opening, directory: string)
   return ownWriter(config, { directory, access: accessTo(config, credentials), now: clock.now() })
 }
 
-/** Only loaded by a standby. */
 async function standBy(options: Opening, frame: StandbyFrame, directory: string): Promise<Standby> {
   const { startStandby } = await import('./standby.ts')
   const { loaded, journalPassword: password } = options

@@ -1,3 +1,4 @@
+import type { ProductMarket } from './market-data/product-market.ts'
 import { resolve } from 'node:path'
 import type { DaemonConfig } from '../config/load-config.ts'
 import { listServersInClear } from '../config/clear-text.ts'
@@ -11,6 +12,9 @@ import { createCalls, type ExchangeCalls } from '../assembly/account/exchange-ca
 import { countUnlimited } from '../assembly/settings/loss-settings.ts'
 import { stopTimeoutOf, toInstruments } from '../assembly/settings/engine-settings.ts'
 import { Readings } from './explain/readings.ts'
+import { ClosedTradeLog } from './reporting/closed-trade-log.ts'
+import { wantsTrades } from '../alerts/alerts.ts'
+import type { ClosedTradesView } from '../control/detail-views.ts'
 import { createFleetSource } from './control/fleet-source.ts'
 import type { AlertTargets } from './control/daemon-control.ts'
 import { openControl, type OpenedControl } from './control/open-control.ts'
@@ -39,32 +43,25 @@ import { Watchdog } from './watchdog/watchdog.ts'
 export interface OpenDaemonOptions
   extends AccountGiven, Pick<Opening, 'market' | 'version' | 'logger' | 'timers' | 'standby'> {
   readonly clock: Clock
-  /** Unix ms. Default: start of this run. */
   readonly processStartedAt?: number
-  /** Further accounts on the same market. */
   readonly others?: readonly AccountGiven[]
-  /** A reload is requested; absent: not possible. */
   readonly onReload?: () => void
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly tryReload?: () => Promise<readonly string[]> | undefined
-  /** Addresses an account in a command: ` -c live.yaml`; default empty. */
+  /** Addresses an account in a command: ` -c live.yaml`. */
   readonly configOptionOf?: (config: DaemonConfig) => string
 }
 
 export interface OpenedDaemon {
   readonly daemon: Daemon
-  /** Unix ms at the end of the recorded market. */
   readonly endsAt: () => number | undefined
-  /** Keeps the journals' leases at the end: this process opens them again. */
   readonly keepLeases: () => void
-  /** The run ends or has ended because the account is wanted elsewhere. */
   readonly isHandedOver: () => boolean
 }
 
 interface Ground extends Opened {
   readonly trusted: TrustedClock
   readonly shared: SharedLimits | undefined
-  /** Calls of the address. */
   readonly calls: ExchangeCalls
   readonly sharedTickers: SharedTickers | undefined
 }
@@ -76,9 +73,9 @@ interface Opened {
 }
 
 /**
- * Opens strategies, state, journal and exchange. An account whose keys are missing or whose state
- * is held or unreadable is off, as long as another one is not.
- * @throws ConfigError for strategies that do not load; Failure if no account can be opened
+ * An account whose keys are missing or whose state is held or unreadable is off, as long as another
+ * one is not. @throws ConfigError for strategies that do not load; Failure if no account can be
+ * opened
  */
 export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaemon> {
   const trusted = new TrustedClock(options.clock)
@@ -171,10 +168,10 @@ async function settle(
 }
 
 function assemble(options: OpenDaemonOptions, ground: Ground): OpenedDaemon {
-  const { main, all, off, trusted, shared, calls, sharedTickers } = ground
-  const { embedded, access } = main
+  const { main, all, off, trusted, calls, sharedTickers } = ground
+  const { embedded } = main
   const { config } = options.loaded
-  const { logger, timers, version } = options
+  const { logger, timers } = options
   for (const account of all) logOpened(account)
   const strategies = all.flatMap(({ opening }) => opening.strategies)
   const marketData = new MarketData({
@@ -191,46 +188,75 @@ function assemble(options: OpenDaemonOptions, ground: Ground): OpenedDaemon {
   let before = 0
   const accounts: Account[] = []
   const controls: OpenedControl[] = []
+  const tradeLogs: ClosedTradeLog[] = []
   for (const opened of all) {
-    const { loaded, strategies: own, logger: accountLog } = opened.opening
+    const { loaded, strategies: own } = opened.opening
     const first = before + 1
     before += own.length
     const market = marketData.of(loaded.config.account.productType)
+    const readings = openReadings(opened)
+    const tradeLog =
+      config.alerts && wantsTrades(config.alerts) ? openTradeLog(opened, readings) : undefined
+    if (tradeLog) tradeLogs.push(tradeLog)
     const account = createAccount(opened, {
       market,
       limiter: marketData.limiter,
       watchdog: (place) => watchdog.running(place === undefined ? 0 : first + place),
+      tradeLog,
     })
     accounts.push(account)
-    controls.push(
-      openControl({
-        config: loaded.config,
-        directory: opened.directory,
-        accounts: [account],
-        off,
-        market,
-        logger: accountLog,
-        clock: trusted.clock,
-        version,
-        onReload: options.onReload,
-        tryReload: options.tryReload,
-        processStartedAt: options.processStartedAt,
-        sharedLimits: shared,
-        sharedTickers,
-        alertTargets: options.alertTargets,
-        name: loaded.config.name,
-        environment: config.environment,
-        exchange: access.baseUrl,
-        configOption: options.configOptionOf?.(loaded.config) ?? '',
-        speed: embedded?.speed ?? 1,
-        timers: options.timers,
-        readings: openReadings(opened),
-        fleet: createFleetSource(loaded.config, opened.opening.journalPassword),
-      }),
-    )
+    controls.push(openControlOf(options, ground, { opened, account, market, readings }))
   }
-  const daemon = new Daemon({ market: marketData, accounts, embedded, controls, watchdog, off })
+  const daemon = new Daemon({
+    market: marketData,
+    accounts,
+    embedded,
+    controls,
+    watchdog,
+    off,
+    tradeLogs,
+  })
   return { daemon, endsAt: () => embedded?.endsAt, ...heedLeases(all, daemon, logger) }
+}
+
+interface Controlled {
+  readonly opened: OpenedAccount
+  readonly account: Account
+  readonly market: ProductMarket
+  readonly readings: Readings
+}
+
+function openControlOf(
+  options: OpenDaemonOptions,
+  { main, off, trusted, shared, sharedTickers }: Ground,
+  { opened, account, market, readings }: Controlled,
+): OpenedControl {
+  const { loaded, logger, journalPassword } = opened.opening
+  const { embedded, access } = main
+  return openControl({
+    config: loaded.config,
+    directory: opened.directory,
+    accounts: [account],
+    off,
+    market,
+    logger,
+    clock: trusted.clock,
+    version: options.version,
+    onReload: options.onReload,
+    tryReload: options.tryReload,
+    processStartedAt: options.processStartedAt,
+    sharedLimits: shared,
+    sharedTickers,
+    alertTargets: options.alertTargets,
+    name: loaded.config.name,
+    environment: options.loaded.config.environment,
+    exchange: access.baseUrl,
+    configOption: options.configOptionOf?.(loaded.config) ?? '',
+    speed: embedded?.speed ?? 1,
+    timers: options.timers,
+    readings,
+    fleet: createFleetSource(loaded.config, journalPassword),
+  })
 }
 
 /** The watchdog knows each strategy by its index over all accounts. */
@@ -252,7 +278,6 @@ function createWatchdog({ loaded, logger, timers }: OpenDaemonOptions, ground: G
   })
 }
 
-/** Ends the run in good order when a lease is wanted elsewhere. */
 function heedLeases(
   accounts: readonly OpenedAccount[],
   daemon: Pick<Daemon, 'stop'>,
@@ -275,7 +300,6 @@ function heedLeases(
   }
 }
 
-/** Distinct product types. */
 function listProducts(accounts: readonly OpenedAccount[]): readonly Product[] {
   const configs = accounts.map(({ opening }) => opening.loaded.config)
   return [...Map.groupBy(configs, ({ account }) => account.productType)].map(
@@ -291,6 +315,16 @@ function openReadings({ opening, directory }: OpenedAccount): Readings {
   const { config } = opening.loaded
   const journal = journalPlaceOf(config, directory).file
   return new Readings({ config, journal, backtests: resolve('backtests') })
+}
+
+function openTradeLog({ opening, book }: OpenedAccount, readings: Readings): ClosedTradeLog {
+  const { logger, timers } = opening
+  return new ClosedTradeLog({
+    read: (query) => readings.ask({ kind: 'trades', query }) as Promise<ClosedTradesView>,
+    logger,
+    timers,
+    book,
+  })
 }
 
 function logOpened({ opening, access, embedded, directory }: OpenedAccount): void {

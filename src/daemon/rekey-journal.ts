@@ -26,23 +26,21 @@ const FILLS_LOOKED_AT_MS = 30 * 86_400_000
 const FILLS_BEFORE_MS = 10_000
 
 export interface RekeyOptions extends OfflineOptions {
-  /** The operator vouches that it is the same account, where no proof exists. */
   readonly isVouched: boolean
 }
 
 export interface RekeyReport {
   /** `unproved`: accepted on the operator's word. */
   readonly kind: 'same' | 'taken' | 'unproved'
-  /** Descriptions of what agreed. */
   readonly compared: readonly string[]
 }
 
 /**
- * Accepts a rotated key if it opens the account for which the journal was written. It compares
- * positions and later fills, then a fill of the journal, and last the names of resting orders,
- * which the exchange shows only when they are cancelled. Nothing is cancelled after a difference.
- * Flat accounts without fills and open orders are all alike: for these the operator must vouch.
- * @throws Failure STATE_OF_OTHER_ACCOUNT, REKEY_UNPROVED
+ * Accepts a rotated key if it opens the account for which the journal was written. Positions and
+ * later fills are compared, then a fill of the journal, and last the names of resting orders, which
+ * the exchange shows only when they are cancelled. Nothing is cancelled after a difference. Flat
+ * accounts without fills and open orders are all alike: for these the operator must vouch. @throws
+ * Failure STATE_OF_OTHER_ACCOUNT, REKEY_UNPROVED
  */
 export function rekeyJournal(options: RekeyOptions): Promise<RekeyReport> {
   return withOfflineAccount(options, async (account) => {
@@ -89,7 +87,6 @@ async function comparePositions(
   return { held, agrees }
 }
 
-/** Uses the last fill of the journal, if the exchange still has it. */
 async function compareFill(
   account: OfflineAccount,
   { config }: OfflineOptions,
@@ -114,7 +111,6 @@ function lastFillOf(
   return last
 }
 
-/** Uses instruments with resting orders; the next run places them again. */
 async function compareNames(
   account: OfflineAccount,
   keys: string | undefined,

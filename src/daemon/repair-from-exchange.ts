@@ -13,7 +13,6 @@ import {
 } from './offline-account.ts'
 
 export interface ExchangeRepairOptions extends OfflineOptions {
-  /** Receives how long it waits. */
   readonly onWait: (forMs: number) => void
 }
 
@@ -28,11 +27,10 @@ export interface TakenOver {
 }
 
 /**
- * Takes over only the positions of the exchange into a state that is older than it. It cancels
- * everything that rests, and again when no request of a run killed just now can be accepted any
- * more (A1). This state does not know those requests, so the wait is unconditional. The journal may
- * be a file or on a server.
- * @throws Failure STATE_OF_OTHER_KEYS, and those of `withOfflineAccount`
+ * Takes over only the exchange's positions into a state that is older. Everything that rests is
+ * cancelled, and again when no request of a run killed just now can be accepted any more (A1). This
+ * state does not know those requests, so the wait is unconditional. The journal may be a file or on
+ * a server. @throws Failure STATE_OF_OTHER_KEYS, and those of `withOfflineAccount`
  */
 export function repairFromExchange(options: ExchangeRepairOptions): Promise<TakenOver> {
   const { config, timers, onWait } = options
@@ -40,7 +38,6 @@ export function repairFromExchange(options: ExchangeRepairOptions): Promise<Take
   return withOfflineAccount(options, async (account) => {
     const { book, settings, journal, own, directory } = account
     const symbols = [...settings.instruments.keys()]
-    // Wrong keys fail here, before any change.
     await readHoldings(account, keys)
     await noteOwnState(journal, own, { directory, isAccepted: true })
     const early = await cancelAll(account, symbols, keys)
@@ -81,7 +78,6 @@ export function repairFromExchange(options: ExchangeRepairOptions): Promise<Take
   })
 }
 
-/** @returns the number of orders that rested */
 async function cancelAll(
   account: OfflineAccount,
   symbols: readonly string[],

@@ -11,18 +11,14 @@ import { noteLook, type Seen, StandbyControl } from './control/standby-control.t
 import type { DaemonLogger } from '../logging/logger.ts'
 
 export interface StandbyFrame {
-  /** It should stop following. */
   readonly isOver: () => boolean
-  /** Called after each look. */
   readonly onLooked: () => void
 }
 
 export interface StandbyOptions {
   readonly config: DaemonConfig
-  /** The locked state directory. */
   readonly directory: string
   readonly frame: StandbyFrame
-  /** Password of the journal's server. */
   readonly password: Secret | undefined
   readonly version: string
   readonly configOption: string
@@ -31,12 +27,9 @@ export interface StandbyOptions {
   readonly logger: DaemonLogger
 }
 
-/** A process that waits for a journal's lease. */
 export interface Standby {
   readonly following: Following
-  /** The last writer that it followed. */
   whom(): string
-  /** Settings and code that differed from the writer's at the last look. */
   differs(): readonly string[]
   end(): Promise<void>
 }
@@ -86,20 +79,16 @@ export async function startStandby(options: StandbyOptions): Promise<Standby> {
   }
 }
 
-/** The standby was stopped before it began. */
 function ended(): Failure {
   return new Failure({ code: 'STANDBY_ENDED', sentence: 'the standby was stopped' })
 }
 
-/** Limits remembered texts; beyond it they are logged again. */
 const WORDS_MAX = 10
 
-/** Logs changes of the followed writer, and each problem once until following works again. */
 export function createFollowingLog(
   logger: Pick<DaemonLogger, 'log'>,
   refusesDifference = false,
 ): (state: Pick<StandbyState, 'holder' | 'behind' | 'trouble' | 'differs'>) => void {
-  // Empty if the journal never had a writer.
   let followed = ''
   const said = new Set<string>()
   let differed = ''

@@ -1,7 +1,4 @@
-/**
- * A closed candle: its opening time in Unix ms (exchange clock), prices in quote coin, and the
- * number of tickers in it.
- */
+/** A closed candle: exchange clock, quote coin, and the number of tickers in it. */
 export type CandleRow = readonly [
   openAt: number,
   open: number,
@@ -11,39 +8,29 @@ export type CandleRow = readonly [
   ticks: number,
 ]
 
-/** One column per field, with the capacity of the series. */
 export interface CandleColumns {
   readonly openAt: Float64Array
   readonly open: Float64Array
   readonly high: Float64Array
   readonly low: Float64Array
   readonly close: Float64Array
-  /**
-   * How many tickers were seen; 0 for a candle without tickers, which repeats the close before it.
-   */
   readonly ticks: Float64Array
 }
 
-/** The columns in the order of a {@link CandleRow}. */
 const CANDLE_COLUMNS = ['openAt', 'open', 'high', 'low', 'close', 'ticks'] as const
 
-/**
- * The last closed candles of one instrument and interval, without gaps: a ring buffer over columns.
- */
+/** The last closed candles, without gaps: a ring buffer over columns. */
 export interface CandleSeries {
   readonly intervalMs: number
   readonly columns: CandleColumns
-  /**
-   * Index of the oldest candle in the columns, and the number of candles. Only {@link appendCandle}
-   * changes them and `filled`.
-   */
+  /** The oldest candle's index in the columns. Only {@link appendCandle} changes these fields. */
   first: number
   length: number
-  /** How many candles without tickers were added since the series was last empty. */
+  /** Candles without tickers since the series was last empty. */
   filled: number
 }
 
-/** Maximum number of candles in a series: three and a half days of minutes. */
+/** Three and a half days of minutes. */
 export const CANDLES_MAX = 5000
 const DAY_MS = 86_400_000
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY_MS } as const
@@ -58,14 +45,12 @@ export function parseInterval(interval: string): number | undefined {
   return intervalMs >= 1000 && DAY_MS % intervalMs === 0 ? intervalMs : undefined
 }
 
-/** The inverse of {@link parseInterval}, in the largest unit: `5m`. */
 export function formatInterval(intervalMs: number): string {
   const units = Object.entries(UNITS).filter(([, unitMs]) => intervalMs % unitMs === 0)
   const [unit, unitMs] = units.at(-1) ?? ['ms', 1]
   return `${intervalMs / unitMs}${unit}`
 }
 
-/** The start of the interval that holds an instant, aligned to UTC. Unix ms. */
 export function openOf(at: number, intervalMs: number): number {
   return Math.floor(at / intervalMs) * intervalMs
 }
@@ -91,19 +76,17 @@ export function capacityOf({ columns }: CandleSeries): number {
   return columns.openAt.length
 }
 
-/** When the last candle opens, Unix ms; minus infinity while there is none. */
 export function newestOpenAt(series: CandleSeries): number {
   return series.length === 0 ? Number.NEGATIVE_INFINITY : read(series, 'openAt', series.length - 1)
 }
 
-/** A field of a candle, 0 the oldest; NaN where there is none. */
+/** 0 is the oldest; NaN where there is none. */
 export function read(series: CandleSeries, column: keyof CandleColumns, index: number): number {
   const { columns, first, length } = series
   if (index < 0 || index >= length) return Number.NaN
   return columns[column][(first + index) % columns[column].length] ?? Number.NaN
 }
 
-/** The candles from an index on, the oldest first. */
 export function toRows(series: CandleSeries, from = 0): readonly CandleRow[] {
   return Array.from({ length: series.length - from }, (_, index) =>
     CANDLE_COLUMNS.map((column) => read(series, column, from + index)),
@@ -111,9 +94,8 @@ export function toRows(series: CandleSeries, from = 0): readonly CandleRow[] {
 }
 
 /**
- * Adds a closed candle. Missing candles before it are filled flat at the last close; a gap as long
- * as the series empties it. A candle that is not later than the last is ignored: what was known at
- * a close never changes.
+ * Missing candles before it are filled flat at the last close; a gap as long as the series empties
+ * it. A candle that is not later than the last is ignored: what was known at a close never changes.
  */
 export function appendCandle(series: CandleSeries, row: CandleRow): void {
   const [openAt, , , , , ticks] = row
@@ -122,7 +104,6 @@ export function appendCandle(series: CandleSeries, row: CandleRow): void {
   if (openAt <= newest) return
   if (series.length > 0 && (openAt - newest) / intervalMs > capacityOf(series)) {
     Object.assign(series, { first: 0, length: 0, filled: 0 })
-    // This candle has no tickers either.
     if (ticks === 0) return
   }
   if (series.length > 0) {
@@ -147,7 +128,7 @@ function push(series: CandleSeries, row: CandleRow): void {
   if (row[5] === 0) series.filled += 1
 }
 
-/** The candle of the current interval. Only {@link addTick} changes it. */
+/** Only {@link addTick} changes it. */
 export interface OpenCandle {
   readonly openAt: number
   readonly open: number
@@ -155,11 +136,11 @@ export interface OpenCandle {
   low: number
   close: number
   ticks: number
-  /** Unix ms, exchange clock, of its last ticker. */
+  /** Exchange clock. */
   lastAt: number
 }
 
-/** Adds a ticker to the candle, in place because this happens at each snapshot. */
+/** In place, because this happens at each snapshot. */
 export function addTick(candle: OpenCandle, price: number, at: number): void {
   if (price > candle.high) candle.high = price
   if (price < candle.low) candle.low = price

@@ -1,10 +1,12 @@
-/**
- * Why a trade ended: what made its last fill.
- */
 export const EXIT_REASONS = {
   order: "an order of the strategy, or an older one than the journal's records",
   flatten: 'an order of a flatten, a limit or a stop',
-  takeProfit: 'a take-profit that the exchange kept',
+  stop: 'the stop-loss of `exits`',
+  trailing: 'the trailing stop of `exits`',
+  breakEven: 'the break-even stop of `exits`',
+  timeLimit: 'the time limit of `exits`',
+  profitTable: 'the table of profit by time held, of `exits`',
+  takeProfit: 'a take-profit, of `exits` or one that the exchange kept',
   stopLoss: 'a stop-loss that the exchange kept',
   liquidation: 'a liquidation',
   autoDeleveraging: 'auto-deleveraging',
@@ -18,53 +20,47 @@ export const EXIT_REASONS = {
 export type ExitReason = keyof typeof EXIT_REASONS
 
 /**
- * A trade of one strategy on one side of one instrument, from flat to flat. A fill that turns a
- * position ends one trade and begins the next; its fee counts for the one that it ends. Money is in
- * decimal strings of the margin coin, at the strategy's own average price.
+ * From flat to flat, of one strategy on one side of one instrument. A fill that turns a position
+ * ends one trade and begins the next; its fee counts for the one that it ends. Money is in the
+ * margin coin, at the strategy's own average price.
  */
 export interface ClosedTrade {
   readonly strategyId: string
   readonly symbol: string
   readonly side: 'long' | 'short'
-  /** Unix ms, exchange clock. */
   readonly openedAt: number
   readonly closedAt: number
-  /** Base coin: the largest size that was held. */
   readonly size: string
   /** Quote coin: mean prices of everything that opened and closed it; null: not known. */
   readonly entryPrice: string | null
   readonly exitPrice: string | null
   readonly gross: string
   readonly fees: string
-  /** Fees that were taken in other coins, by coin. Their worth is part of `fees` as far as it is known. */
+  /** Their worth is part of `fees` as far as it is known. */
   readonly otherFees: Readonly<Record<string, string>>
-  /** Its share of the payments that were read while it was open; negative when paid. */
   readonly funding: string
   /** gross - fees + funding */
   readonly net: string
   readonly coin: string
-  /** Net over the largest size at the mean entry price; null: that price is not known. */
+  /** Net over the largest size at the mean entry price. */
   readonly share: number | null
-  /** A fill that turns a position counts in both trades. */
   readonly fills: number
   readonly reason: ExitReason
   /** Unknown amounts, in words; empty if all are known. */
   readonly uncounted: string
 }
 
-/** The trades that ended for one reason. Money in the margin coin. */
 export interface TradeSums {
   readonly reason: ExitReason
   readonly coin: string
   readonly trades: number
   readonly wins: number
-  /** The sums of the net results above and below zero; both are positive. */
+  /** Net results above and below zero; both are positive. */
   readonly gains: number
   readonly losses: number
   readonly heldMs: number
 }
 
-/** Adds a trade to the sums of its reason and coin, which are in the order of their first trade. */
 export function addToSums(sums: Map<string, TradeSums>, trade: ClosedTrade): void {
   const { reason, coin } = trade
   const key = `${reason} ${coin}`

@@ -1,8 +1,9 @@
-/** Why an order was not sent: a closed list. A denial is ours; a rejection is the exchange's. */
+/** Why an order was not sent. A denial is ours; a rejection is the exchange's. */
 export const DENIAL_CODES = {
   TRADING_REDUCING: 'only orders that reduce may leave, and this would add risk',
   TRADING_HALTED: 'trading is halted until an operator has looked',
   TRADING_KILLED: 'the kill switch is thrown',
+  ENTRY_PAUSED: 'an exit of the strategy is due, or its entries pause after one (`exits`)',
   POSITION_UNEXPLAINED:
     'it would open a position that no strategy holds: compare the position with the exchange, and close by hand what no strategy holds; after a fill it waits for the next reading',
   INSTRUMENT_NOT_BOUND: 'the strategy file does not list the instrument',
@@ -45,16 +46,12 @@ export const DENIAL_CODES = {
 
 export type DenialCode = keyof typeof DENIAL_CODES
 
-/** A denial code and the figures behind it, for display. */
 export interface Objection {
   readonly code: DenialCode
   readonly detail: string
 }
 
-/**
- * An objection before its text is built: most denials are only counted. The text is built within
- * the same step, or never.
- */
+/** Most denials are only counted, so the text is built within the same step, or never. */
 export type Undescribed<Any extends Objection> = Omit<Any, 'detail'> & {
   readonly detail: () => string
 }
@@ -62,7 +59,6 @@ export type Undescribed<Any extends Objection> = Omit<Any, 'detail'> & {
 export interface Denial extends Objection {
   readonly strategyId: string
   readonly symbol: string
-  /** The key of the `place` intent; absent for ladders and targets. */
   readonly key?: string
 }
 

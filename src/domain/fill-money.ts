@@ -1,60 +1,51 @@
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 import type { CoinFee, Fill } from './fill.ts'
 
-/** Profit and fees of fills, in the margin coin, as far as they are known (MON2). */
+/** In the margin coin, as far as it is known (MON2). An absent field is zero. */
 export interface Money {
-  /** Profit realised by closing, as the exchange states it in each fill. */
+  /** As the exchange states it in each fill. */
   readonly profit: Decimal
-  /** Fees paid, including fees in other coins as far as they are known; negative when received. */
+  /** With fees in other coins as far as their worth is known; negative when received. */
   readonly fees: Decimal
   readonly fills: number
-  /** Fees taken in other coins, by coin. Absent: there are none. */
   readonly otherFees?: Readonly<Record<string, OtherFees>>
-  /** How many fills came without their fee, and how many without their profit. Absent: none. */
   readonly feesMissing?: number
   readonly profitsMissing?: number
-  /** How many profits are our own figure because the exchange has not stated them. Absent: none. */
+  /** The exchange has not stated them. */
   readonly profitsOurs?: number
 }
 
-/** The optional counters of fills in {@link Money}. */
 const COUNTS = ['feesMissing', 'profitsMissing', 'profitsOurs'] as const
 
-/** Decimal strings. */
 export interface OtherFees {
-  /** In the coin of the fee. */
   readonly paid: string
-  /** The part of it that had no price and so is not counted. */
+  /** The part without a price is not counted. */
   readonly uncounted: string
-  /** In the margin coin: the worth of the counted part, which is included in the fees. */
+  /** In the margin coin: the counted part, which is included in the fees. */
   readonly worth: string
 }
 
 /**
- * Amounts missing from a sum of money because they are not known, and amounts in it that were not
- * stated.
+ * Amounts missing from a sum because they are not known, and amounts in it that were not stated.
  */
 export interface Uncounted {
-  /** Fees in coins without a price: decimal strings by coin. */
   readonly coins: Readonly<Record<string, string>>
   readonly feesMissing: number
   readonly profitsMissing: number
   readonly profitsOurs: number
 }
 
-/** The money of a fill. Empty texts, as the journal keeps them, are not known either. */
+/** Empty texts, as the journal keeps them, are not known either. */
 export type FillMoney = Pick<Fill, 'fee' | 'profit' | 'otherFees' | 'isProfitOurs'>
 
 export const NO_MONEY: Money = { profit: ZERO, fees: ZERO, fills: 0 }
 
-/** The fee of a fill in the margin coin, as far as it is known. */
 export function feeOf({ fee, otherFees = [] }: Pick<Fill, 'fee' | 'otherFees'>): Decimal {
   let sum = decimal(fee || '0')
   for (const other of otherFees) sum = sum.plus(worthOf(other))
   return sum
 }
 
-/** The profit of a fill, as far as it is known. */
 export function profitOf({ profit }: Pick<Fill, 'profit'>): Decimal {
   return decimal(profit || '0')
 }
@@ -97,7 +88,6 @@ export function sumMoney(parts: Iterable<Money>): Money {
   return sum
 }
 
-/** The money that was added since the sum was `before`. */
 export function moneySince(money: Money, before: Money): Money {
   const negated: Money = {
     profit: ZERO.minus(before.profit),
@@ -140,14 +130,13 @@ export function describeUncounted(uncounted: Uncounted | undefined | null): stri
   return [...(parts.length > 0 ? [`+ ${parts.join(', ')} not counted`] : []), ...ours].join('; ')
 }
 
-/** The fees that were taken in the margin coin itself. */
 export function marginFeesOf({ fees, otherFees = {} }: Money): Decimal {
   return Object.values(otherFees).reduce((sum, { worth }) => sum.minus(decimal(worth)), fees)
 }
 
 /**
- * `BGB 0.011 at 4.2;BNB 0.2`: fees in other coins as the journal's table keeps them. A fee without
- * a price is not counted.
+ * The form of the journal's table: `BGB 0.011 at 4.2;BNB 0.2`. A fee without a price is not
+ * counted.
  */
 export function toFeesText(otherFees: readonly CoinFee[] = []): string {
   return otherFees
@@ -158,7 +147,7 @@ export function toFeesText(otherFees: readonly CoinFee[] = []): string {
     .join(';')
 }
 
-/** The money of a row of that table. An empty text means that it is not known. */
+/** An empty text means that it is not known. */
 export function toFillMoney(
   row: Readonly<Record<'fee' | 'profit' | 'otherFees', string>>,
 ): FillMoney {

@@ -1,17 +1,12 @@
 declare const brand: unique symbol
 
-/** A type that only its own constructor can make: `Brand<string, 'ClientOid'>`. */
 type Brand<Value, Name extends string> = Value & { readonly [brand]: Name }
 
-/**
- * Our permanent id of one order: 1 to 32 of `[0-9a-z-]`. The wire's name for it is client order id.
- */
+/** 1 to 32 of `[0-9a-z-]`. The wire calls it client order id. */
 export type ClientOid = Brand<string, 'ClientOid'>
 
-/** The exchange's id of an order. */
 export type OrderId = Brand<string, 'OrderId'>
 
-/** The exchange's id of one fill. */
 export type TradeId = Brand<string, 'TradeId'>
 
 /** The `id` of a strategy file: unique within a daemon for the lifetime of its journal. */

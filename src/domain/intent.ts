@@ -1,45 +1,36 @@
+import type { ExitKind } from './exits.ts'
 import type { OrderAction } from './order-action.ts'
 
 /**
- * A wish of a strategy. It is semantic, so that the wire's traps cannot be written: there are no
- * side and trade side to mix up, no prices off the grid, and no cancel of other strategies' orders.
- * Prices in ticks, sizes in lots.
+ * A wish is semantic, so that the wire's traps cannot be written: no side and trade side to mix up,
+ * no prices off the grid, no cancel of other strategies' orders. Prices in ticks, sizes in lots.
  */
 export type Intent = PlaceIntent | QuoteIntent | TargetIntent | CancelAllIntent | AccountCallIntent
 
-/**
- * Calls on the account that place no order. Each is made once for its key and repeated until it is
- * answered.
- */
+/** These place no order. Each is made once for its key and repeated until it is answered. */
 export type AccountCallIntent = ModifyTriggerIntent | CancelMarginIntent | CopySettingsIntent
 
-/** Time in force. The wire calls it `force`. */
 export type Force = 'gtc' | 'ioc' | 'fok' | 'post_only'
 
 export interface PlaceIntent {
   readonly kind: 'place'
   readonly symbol: string
   /**
-   * The strategy's deterministic name for this decision, such as `bar:1700000000:entry`. The same
-   * key always means the same order: a repeated intent is dropped.
+   * The strategy's deterministic name for this decision, such as `bar:1700000000:entry`. A repeated
+   * key is the same order, so it is dropped.
    */
   readonly key: string
   readonly action: OrderAction
   readonly lots: number
-  /** Limit price; absent for a market order. */
   readonly ticks?: number
   /** Default `gtc` for a limit order; a market order has none. */
   readonly force?: Force
-  /** Take-profit and stop-loss that the exchange keeps with the position. */
   readonly takeProfitTicks?: number
   readonly stopLossTicks?: number
-  /**
-   * How long the order may still be sent. Default: as long as the data of the decision are fresh.
-   */
+  /** The order may be sent for so long. Default: as long as the data of the decision are fresh. */
   readonly ttlMs?: number
 }
 
-/** One level of a ladder: a post-only order. */
 export interface QuoteLevel {
   readonly side: 'buy' | 'sell'
   readonly ticks: number
@@ -47,9 +38,8 @@ export interface QuoteLevel {
 }
 
 /**
- * "These, and only these, are the orders that I want resting on this instrument." It holds until
- * the next quote for the instrument. In hedge mode a buy closes the strategy's short before it
- * opens a long.
+ * "These, and only these, are the orders that I want resting on this instrument", until the next
+ * quote. In hedge mode a buy closes the strategy's short before it opens a long.
  */
 export interface QuoteIntent {
   readonly kind: 'quote'
@@ -58,8 +48,8 @@ export interface QuoteIntent {
 }
 
 /**
- * "This is the position that I want": positive long, negative short, counting only the strategy's
- * own. It holds until the next target for the instrument.
+ * "This is the position that I want", until the next target: positive long, negative short,
+ * counting only the strategy's own.
  */
 export interface TargetIntent {
   readonly kind: 'target'
@@ -67,16 +57,13 @@ export interface TargetIntent {
   readonly lots: number
 }
 
-/**
- * No order of the strategy may rest on this instrument. Waiting quotes and places are withdrawn; a
- * target stays.
- */
+/** Waiting quotes and places are withdrawn; a target stays. */
 export interface CancelAllIntent {
   readonly kind: 'cancelAll'
   readonly symbol: string
 }
 
-/** Changes a pending trigger order. `null` removes a price, an absent one stays. */
+/** `null` removes a price, an absent one stays. */
 export interface ModifyTriggerIntent {
   readonly kind: 'modifyTrigger'
   readonly symbol: string
@@ -87,7 +74,7 @@ export interface ModifyTriggerIntent {
   readonly stopLossTicks?: number | null
 }
 
-/** Cancels isolated-margin orders on the instrument: those named by either id, or all. */
+/** Isolated-margin orders on the instrument: those named by either id, or all. */
 export interface CancelMarginIntent {
   readonly kind: 'cancelMargin'
   readonly symbol: string
@@ -95,10 +82,7 @@ export interface CancelMarginIntent {
   readonly orders?: readonly { readonly orderId?: string; readonly clientOid?: string }[]
 }
 
-/**
- * Whether the instrument may be copied, and the ratios at which copies close: 1 to 400; `null`
- * cancels one.
- */
+/** Ratios at which copies close: 1 to 400; `null` cancels one. */
 export interface CopySettingsIntent {
   readonly kind: 'copySettings'
   readonly symbol: string
@@ -108,23 +92,21 @@ export interface CopySettingsIntent {
   readonly stopLossRatio?: number | null
 }
 
-/** The origin of an order: it decides when the order is stale and what replaces it. */
+/** Decides when the order is stale and what replaces it. */
 export type OrderPurpose = 'place' | 'quote' | 'target' | 'flatten'
 
-/** One concrete order that an intent asks for, before the risk checks. */
 export interface OrderIntent {
   readonly strategyId: string
   readonly symbol: string
   readonly purpose: OrderPurpose
-  /** Names the decision within the strategy; the clientOid derives from it. */
   readonly key: string
   readonly action: OrderAction
   readonly lots: number
-  /** Undefined for a market order. */
   readonly ticks: number | undefined
   readonly force: Force
   readonly takeProfitTicks: number | undefined
   readonly stopLossTicks: number | undefined
-  /** Unix ms, our clock: the order is not sent after this. */
   readonly deadlineAt: number
+  /** The exit of the strategy that it carries out. Absent: none. */
+  readonly exit?: ExitKind
 }

@@ -1,7 +1,6 @@
 /**
- * Every event that the log can hold, and one sentence that says what happened and, for a warning or
- * an error, what the operator does. `npm run docs` generates docs/log-events.md from it, with the
- * levels and the fields.
+ * One sentence says what happened and, for a warning or an error, what the operator does. `npm run
+ * docs` generates docs/log-events.md from it.
  */
 export const LOG_EVENTS = {
   'account.held':
@@ -40,7 +39,7 @@ export const LOG_EVENTS = {
   'cancelAll.answered':
     'The answer to a cancel-all says what it cancelled; if it failed for some orders (`failed`), it is repeated every second, and logged as `cancelAll.failed` is. Look at the exchange if that goes on.',
   'cancelAll.failed':
-    'A cancel-all was refused, or its answer is lost; it is repeated, while it is refused after up to a minute, so look at the exchange only if this goes on. After three lines there is one at growing intervals, up to a minute; `sinceLastLogged` says how many failures had no line.',
+    'A cancel-all was refused, or its answer is lost; it is repeated, while it is refused after up to a minute, so look at the exchange only if this goes on. After three lines there is one at growing intervals, up to ten minutes; `sinceLastLogged` says how many failures had no line.',
   'cancelAll.sent': 'A cancel-all of an instrument, or of the whole product type, was sent.',
   'clock.jumped':
     "The exchange's clock moved by more than two seconds against ours; find out which of the two was set.",
@@ -98,6 +97,8 @@ export const LOG_EVENTS = {
     'The free space of the disk could not be measured, or the ballast file could not be made; check the state directory.',
   'dryRun.withheld':
     'A dry run would have sent this now, and did not. The log events of the batch are those of a live run, but the exchange never saw it.',
+  'entries.paused':
+    'An exit, or a protection of `exits`, lets a strategy add nothing on an instrument for a while; it ends by itself.',
   'equity.agreed': 'Two figures of one amount agree again; nothing to do.',
   'equity.disputed':
     'Two figures of one amount differ, or one is not known: of the profit of a position (ours and the exchange’s), or of all fills (the book and a second count of them). While they differ the worse one reduces; nothing is closed for it. Compare the position with the exchange.',
@@ -105,6 +106,9 @@ export const LOG_EVENTS = {
     'Calls of the account have answers again, and what happened meanwhile is known: how many calls had none (`unanswered`), how many orders were unknown and what became of them (`found`), how many orders cancel-alls took away, how many fills were read late, and on which instruments that was proved. Strategies place again what they want; nothing to do.',
   'exchange.silent':
     'Calls of the account have had no answer of the exchange for ten seconds or more, at least two in a row: nothing came, or only errors of a server, pages in front of the exchange, or 429. Nothing is halted for it: what is unknown is found out when answers come (`exchange.answers`). Look at the connection and at what the exchange says of its state.',
+  'exit.done': 'Nothing is left that an exit of a strategy would close.',
+  'exit.due':
+    'An exit of a strategy (`exits`) closes what it holds of an instrument, down to `kept`. While something restricts that, it waits: `intentd status` says so.',
   'fees.uncounted':
     'A fee was taken in a coin of which neither the tickers nor the configuration have a price: it is not counted in profit, equity and the limits on losses, and shown as not counted everywhere. Set `account.feeCoins` for this coin and restart: the fees from then on are counted. Logged for the first such fee of a coin.',
   'fill.deleveraged':
@@ -169,6 +173,14 @@ export const LOG_EVENTS = {
     "A commit on PostgreSQL does not wait for its server's disk, so a power cut there can lose or damage the journal; set fsync to on there.",
   'journal.opened':
     'The journal on PostgreSQL is open and its lease is taken; the commit for that took `commitMs`. `abandoned`: another machine had the lease and did not give it back, so what the book says about resting orders is not trusted.',
+  'history.differs':
+    'Candles that the exchange keeps differ from those that were seen here: ours stay. If more than a tenth of those that can be compared differ, none of the missing ones is taken either; find out whether the prices are those of another exchange, or of a recording.',
+  'history.ends':
+    '`history:` of a strategy ends before the present, and its candles since then are missing or flat; bring the files up to date, or let them be fetched (`exchange.beyondDocument: true`).',
+  'history.fetched':
+    'Closed candles that a strategy needs, and that were not seen here, were read from the exchange; nothing to do.',
+  'history.notFetched':
+    'Closed candles that strategies need could not be read from the exchange: the strategies wait until they have seen as many, as they would without `exchange.beyondDocument`, and everything else goes on. Nothing to do, unless the reason names something that can be fixed; a restart asks again.',
   'kill.clean':
     'It is proved that nothing of ours rests; release the kill switch when it may trade again.',
   'kill.notThrown':
@@ -184,7 +196,7 @@ export const LOG_EVENTS = {
     'A new kill was ordered while the release of the previous one waited; that release is void. Nothing to do.',
   'kill.released': 'The kill switch was released, and strategies are asked again; nothing to do.',
   'kill.unproved':
-    'A kill takes longer than it should, or only instruments of which nothing can be proved are left (`unproved`); look at the exchange and do what `hint` says.',
+    'A kill takes longer than it should, or only instruments of which nothing can be proved are left (`unproved`); look at the exchange and do what `hint` says. The same is logged again after growing times, up to 16 minutes; `times` counts it.',
   'limits.coolingDown':
     'Two endpoints answered 429, so reads pause for a while; if this repeats, find out what else calls from this address.',
   'lease.lost':
@@ -364,6 +376,10 @@ export const LOG_EVENTS = {
   'target.changed': 'A strategy wants another position.',
   'ticker.unreadable':
     'The ticker of an instrument is not as the document describes, so the instrument has no prices; others continue. Check what the exchange says about it.',
+  'trade.closed':
+    'A trade of a strategy is over: its entry, exit and result. Logged where a target of alerts asks for trades.',
+  'trade.unread':
+    'The journal was not read for closed trades, so no message tells them; `intentd trades` shows them.',
   'trading.halted':
     'For the scope, nothing leaves but cancel-alls and the orders of a flatten, and open orders that may add risk are cancelled; do what `ends` says, then release the scope.',
   'trading.killed':

@@ -1,12 +1,8 @@
 import type { PositionMode } from './instrument.ts'
 
-/**
- * The effect of an order on the position. The wire's side, trade side and reduce-only follow from
- * it.
- */
+/** The wire's side, trade side and reduce-only follow from it. */
 export type OrderAction = 'openLong' | 'closeLong' | 'openShort' | 'closeShort'
 
-/** How an action is written on the wire. */
 export interface WireDirection {
   readonly side: 'buy' | 'sell'
   readonly tradeSide: 'open' | 'close' | undefined
@@ -14,9 +10,8 @@ export interface WireDirection {
 }
 
 /**
- * The complete table: four actions, two position modes. In hedge mode `side` is the direction of
- * the position, not of the trade: to close a long is `buy` + `close`. Document: Direction rules in
- * hedge mode.
+ * In hedge mode `side` is the direction of the position, not of the trade: to close a long is `buy`
+ * + `close`. Document: Direction rules in hedge mode.
  */
 export const WIRE_DIRECTIONS: Readonly<
   Record<PositionMode, Readonly<Record<OrderAction, WireDirection>>>
@@ -35,7 +30,7 @@ export const WIRE_DIRECTIONS: Readonly<
   },
 }
 
-/** The direction of the trade: a close of a long sells, whatever the wire calls it. */
+/** A close of a long sells, whatever the wire calls it. */
 export function tradesAs(action: OrderAction): 'buy' | 'sell' {
   return action === 'openLong' || action === 'closeShort' ? 'buy' : 'sell'
 }

@@ -1,15 +1,16 @@
+import type { ExitKind } from './exits.ts'
 import type { Force, OrderPurpose } from './intent.ts'
 import type { ClientOid, OrderId, StrategyId } from './ids.ts'
 import type { OrderAction } from './order-action.ts'
 
 /**
- * The state of an order. The transitions are in `execution/order-machine.ts`.
+ * The transitions are in `execution/order-machine.ts`.
  *
  * `queued` known not to be at the exchange, to be sent · `sent` on the wire · `live` accepted ·
- * `unknown` may or may not exist · `quarantined` its fills contradict each other, an operator must look ·
- * and, terminal: `filled` · `done` accepted and no longer live, filled as far as it says ·
- * `rejected` refused by the exchange · `expired` no longer wanted and never sent · `absent` proved never to
- * have existed.
+ * `unknown` may or may not exist · `quarantined` its fills contradict each other, an operator must
+ * look · and, terminal: `filled` · `done` accepted and no longer live, filled as far as it says ·
+ * `rejected` refused by the exchange · `expired` no longer wanted and never sent · `absent` proved
+ * never to have existed.
  */
 export type OrderState = (typeof OPEN_STATES | typeof TERMINAL_STATES)[number]
 
@@ -19,24 +20,24 @@ export const TERMINAL_STATES = ['filled', 'done', 'rejected', 'expired', 'absent
 
 const TERMINAL: ReadonlySet<OrderState> = new Set(TERMINAL_STATES)
 
-/** The unchanging part of an order: every request for it sends exactly this. */
+/** Every request for the order sends exactly this. */
 export interface OrderTerms {
   readonly clientOid: ClientOid
   readonly strategyId: StrategyId
   readonly symbol: string
   readonly purpose: OrderPurpose
-  /** The intent key, and the ordinal of the order for that key: 0 is the first. */
+  /** The intent key, and the ordinal of the order for that key, from 0. */
   readonly key: string
   readonly generation: number
   readonly action: OrderAction
   readonly lots: number
-  /** Undefined for a market order. */
   readonly ticks?: number
   readonly force: Force
   readonly takeProfitTicks?: number
   readonly stopLossTicks?: number
-  /** Unix ms, our clock. */
   readonly deadlineAt: number
+  /** The exit of the strategy that it carries out. Absent: none. */
+  readonly exit?: ExitKind
 }
 
 export interface Order {
@@ -44,12 +45,9 @@ export interface Order {
   readonly state: OrderState
   readonly orderId: OrderId | undefined
   readonly filledLots: number
-  /** How many requests may have carried it. */
+  /** Requests that may have carried it. */
   readonly attempts: number
-  /**
-   * Unix ms, exchange clock as we knew it: the signed timestamps of the first and the last such
-   * request.
-   */
+  /** Exchange clock: the signed timestamps of the first and the last such request. */
   readonly firstSentAt: number
   readonly lastSentAt: number
   /**
@@ -57,11 +55,8 @@ export interface Order {
    * is none.
    */
   readonly unansweredAt: number
-  /** Unix ms, our clock, when it was accepted; 0 before. */
   readonly acceptedAt: number
-  /** Unix ms, our clock, when it ended; 0 before. */
   readonly endedAt: number
-  /** The reason for its state, for display: a code and a few words. */
   readonly reason: string
 }
 
@@ -69,12 +64,11 @@ export function isTerminal(order: Order): boolean {
   return TERMINAL.has(order.state)
 }
 
-/** Lots that may still be filled; 0 once the order is terminal. */
 export function openLots(order: Order): number {
   return isTerminal(order) ? 0 : Math.max(0, order.terms.lots - order.filledLots)
 }
 
-/** Whether an accepted order can rest in the exchange's book. */
+/** In the exchange's book, once accepted. */
 export function canRest(terms: {
   readonly ticks?: number | undefined
   readonly force: Force

@@ -3,10 +3,7 @@ import type { MarginMode, PositionMode } from './instrument.ts'
 
 export type HoldSide = 'long' | 'short'
 
-/**
- * The position in one instrument, in lots, neither negative. In hedge mode both sides may be held;
- * in one-way mode one of them is always zero.
- */
+/** In lots, neither negative. In one-way mode one of them is always zero. */
 export interface Holding {
   readonly longLots: number
   readonly shortLots: number
@@ -18,25 +15,20 @@ export function isFlat({ longLots, shortLots }: Holding): boolean {
   return longLots === 0 && shortLots === 0
 }
 
-/** Long less short, in lots. */
 export function netLots(holding: Holding): number {
   return holding.longLots - holding.shortLots
 }
 
-/**
- * The change that a fill makes to a holding: `buy` or `sell`, and in hedge mode the side of the
- * position.
- */
 export interface HoldingChange {
   readonly side: 'buy' | 'sell'
-  /** `open` or `close`; ignored in one-way mode. */
+  /** Ignored in one-way mode. */
   readonly tradeSide: 'open' | 'close'
   readonly lots: number
 }
 
 /**
- * The holding after a fill. In hedge mode `side` is the position's direction: a close of a long is
- * `buy` + `close`. Document: Direction rules in hedge mode.
+ * In hedge mode `side` is that of the position: a close of a long is `buy` + `close`. Document:
+ * Direction rules in hedge mode.
  */
 export function applyToHolding(
   mode: PositionMode,
@@ -53,33 +45,27 @@ export function applyToHolding(
     : { longLots: holding.longLots, shortLots: holding.shortLots + lots }
 }
 
-/** One row of a position read, as the exchange states it. Money in decimal strings of the margin coin. */
+/** As the exchange states it. Money in decimal strings of the margin coin. */
 export interface PositionRow {
   readonly holdSide: HoldSide
   readonly lots: number
   readonly openPriceAvg: number
   /** Empty if it is not stated (MON2). */
   readonly unrealisedProfit: string
-  /**
-   * Funding paid or received while the position was open; empty before the first payment, and if it
-   * is not stated.
-   */
+  /** While the position was open; empty before the first payment, and if it is not stated. */
   readonly fundingFee: string
   readonly markPrice: number
   /** NaN if it is not stated; always NaN in a backtest. */
   readonly liquidationPrice: number
-  /** The margin that it binds, in the margin coin; NaN or absent if not stated. */
+  /** Here and below: NaN, undefined or absent if not stated. */
   readonly margin?: number
-  /** Maintenance margin over collateral, and the rate of its tier; NaN or absent if not stated. */
   readonly marginRatio?: number
   readonly maintenanceRate?: number
   readonly positionMode: PositionMode | undefined
-  /** Undefined or absent if not stated; always so in a backtest. */
   readonly marginMode?: MarginMode | undefined
   readonly leverage?: number | undefined
 }
 
-/** The answer of one position read: no row when flat. */
 export interface PositionReading {
   readonly symbol: string
   readonly rows: readonly PositionRow[]
@@ -88,21 +74,16 @@ export interface PositionReading {
    * disproves nothing.
    */
   readonly isSilent: boolean
-  /** Unix ms, our clock, when the request left: later changes may be missing. */
   readonly requestedAt: number
-  /**
-   * Unix ms, exchange clock: the moment that the answer describes (`requestTime` of its envelope).
-   */
+  /** Exchange clock: the moment that the answer describes (`requestTime` of its envelope). */
   readonly exchangeTime: number
 }
 
 /**
- * The take-profit and stop-loss that the exchange keeps for a position, as our orders have set
- * them. They stay known until the next position begins, so that the fill that closed this one can
- * be matched to them.
+ * As our orders have set them. They stay known until the next position begins, so that the fill
+ * that closed this one can be matched to them.
  */
 export interface KeptExits {
-  /** The order that set them last. */
   readonly clientOid: ClientOid
   readonly strategyId: StrategyId
   readonly takeProfitTicks?: number

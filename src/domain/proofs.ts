@@ -1,11 +1,11 @@
 /**
- * Proofs that a step was not skipped. Each brand is made in exactly one file (`test/tidy.test.ts`
- * checks that), so code that bypasses risk or the journal does not compile.
+ * Each brand is made in exactly one file (`test/tidy.test.ts` checks that), so code that bypasses
+ * risk or the journal does not compile.
  */
 declare const approved: unique symbol
 declare const recorded: unique symbol
 
-/** The risk checks passed. Only `risk/approve.ts` makes it. */
+/** Only `risk/approve.ts` makes it. */
 export type Approved<Value> = Value & { readonly [approved]: true }
 
 /**

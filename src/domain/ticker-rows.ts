@@ -1,17 +1,14 @@
 import { TICKER_COLUMNS, TickerTable } from './ticker-table.ts'
 
-/** A few rows of a ticker table, as plain data that is not overwritten. */
+/** Plain data that is not overwritten, unlike a ticker table. */
 export interface TickerRows {
-  /** Unix ms, our clock and the exchange's, as in {@link TickerTable}. */
   readonly readAt: number
   readonly requestTime: number
-  /** Names of the columns: a later version may have others. */
+  /** A later version may have other columns. */
   readonly columns: readonly string[]
-  /** Keyed by symbol: a value for each column, NaN where there is none. */
   readonly rows: ReadonlyMap<string, readonly number[]>
 }
 
-/** Copies the rows of these symbols; a symbol without a row stays without one. */
 export function toTickerRows(table: TickerTable, symbols: Iterable<string>): TickerRows {
   const rows = new Map<string, readonly number[]>()
   for (const symbol of symbols) {
@@ -25,7 +22,6 @@ export function toTickerRows(table: TickerTable, symbols: Iterable<string>): Tic
   return { readAt: table.readAt, requestTime: table.requestTime, columns: TICKER_COLUMNS, rows }
 }
 
-/** A table of only these rows. Columns that this version does not know are ignored. */
 export function toTickerTable({ readAt, requestTime, columns, rows }: TickerRows): TickerTable {
   const table = new TickerTable(Math.max(1, rows.size))
   for (const [symbol, values] of rows) {

@@ -22,10 +22,9 @@ export type TradingMode = (typeof TRADING_MODES)[number]
 export type RestrictedMode = Exclude<TradingMode, 'active'>
 
 /**
- * Why a mode is held, and how that ends. All but the last five are recorded, and hold over restarts
- * until an operator releases them; those five are volatile: they follow a measurement. The flatten
- * of a stop is volatile too, and so are `unreadable` until it has lasted, and `olderState` until it
- * is proved.
+ * All but the last five are recorded, and hold over restarts until an operator releases them; those
+ * five are volatile: they follow a measurement. The flatten of a stop is volatile too, and so are
+ * `unreadable` until it has lasted, and `olderState` until it is proved.
  */
 export const MODE_REASONS = {
   operator: { mode: 'halted', ends: 'an operator releases it' },
@@ -117,7 +116,7 @@ export const MODE_REASONS = {
 
 export type ModeReason = keyof typeof MODE_REASONS
 
-/** The scope of a mode: `*` is the account, a symbol its instrument, `strategy:ID` a strategy. */
+/** `*` is the account, a symbol its instrument, `strategy:ID` a strategy. */
 export type Scope = string
 
 export const ACCOUNT: Scope = '*'
@@ -126,7 +125,6 @@ export function strategyScope(strategyId: StrategyId | string): Scope {
   return `strategy:${strategyId}`
 }
 
-/** Every scope of a configuration. */
 export function listScopes(
   symbols: Iterable<string>,
   strategyIds: Iterable<string>,
@@ -134,28 +132,23 @@ export function listScopes(
   return [ACCOUNT, ...symbols, ...[...strategyIds].map(strategyScope)]
 }
 
-/** A mode that is held for a scope, and the reason. An operator's may be `reducing` or `halted`. */
+/** An operator's may be `reducing` or `halted`. */
 export interface Restriction {
   readonly scope: Scope
   readonly mode: RestrictedMode
   readonly code: ModeReason
-  /** In words, for display. */
   readonly reason: string
-  /** The origin: a person at a machine, or a part of the daemon. */
   readonly by: string
-  /** Unix ms, our clock. */
   readonly at: number
   /** It follows a measurement, although others with its code are recorded. */
   readonly isVolatile?: true
 }
 
-/** The mode that counts, with every restriction behind it, the strictest first. */
 export interface TradingState {
   readonly mode: TradingMode
   readonly restrictions: readonly Restriction[]
 }
 
-/** @param restrictions All of the account, the instrument and the strategy, in any order. */
 export function toTradingState(restrictions: readonly Restriction[]): TradingState {
   const sorted = restrictions.toSorted((left, right) => strictnessOf(right) - strictnessOf(left))
   return { mode: sorted[0]?.mode ?? 'active', restrictions: sorted }
@@ -169,11 +162,9 @@ function strictnessOf({ mode, code }: Restriction): number {
   return TRADING_MODES.indexOf(mode) + (code === 'clockUnsynchronised' ? 0.5 : 0)
 }
 
-/** The properties of an order that a mode depends on. */
 export interface LeavingOrder {
-  /** Whether it closes a position of an explicit flatten. */
   readonly isFlatten: boolean
-  /** Whether it can only make the strategy's position on the instrument smaller. */
+  /** It can only make the strategy's position smaller. */
   readonly reduces: () => boolean
 }
 

@@ -2,24 +2,17 @@ import type { StrategyId } from './ids.ts'
 import type { HoldSide } from './position.ts'
 import type { ModeReason } from './trading-mode.ts'
 
-/**
- * The market moves that an account must survive (`risk.survives`): shares of the price, by symbol.
- */
+/** Market moves that an account must survive (`risk.survives`): shares of the price, by symbol. */
 export interface SurvivalSettings {
-  /** Moves of one instrument alone. */
   readonly moves: ReadonlyMap<string, number>
-  /** Moves of all instruments at once, each against us. */
+  /** All instruments move at once, each against us. */
   readonly jointMoves: ReadonlyMap<string, number>
-  /**
-   * Whether the market gaps: resting orders count as filled at the current price, and lose the
-   * whole move.
-   */
+  /** Resting orders count as filled at the current price, and lose the whole move. */
   readonly isGap: boolean
 }
 
 export type MoveDirection = 'down' | 'up'
 
-/** One instrument moves alone, or all move at once. */
 export type Scenario =
   | {
       readonly kind: 'single'
@@ -29,39 +22,34 @@ export type Scenario =
     }
   | { readonly kind: 'joint' }
 
-/** The scenario with the largest need, in the margin coin. */
 export interface WorstCase {
   readonly scenario: Scenario
-  /** The loss with its fees, the next funding, and the margin needed after the move. */
+  /**
+   * In the margin coin: the loss with its fees, the next funding, and the margin needed after the
+   * move.
+   */
   readonly need: number
-  /** The equity that it is compared with. */
   readonly equity: number
-  /** Need over equity; infinite if the equity is zero or less. */
   readonly used: number
 }
 
 /**
- * From this share of the budget on there is a warning; a need beyond the budget is reduced to it.
+ * Share of the budget from which on there is a warning; a need beyond the budget is reduced to it.
  */
 export const WORST_CASE_WARN = 0.8
 
-/** The worst case in this run. Changed only by `engine/state/worst-case.ts`. */
+/** Changed only by `engine/state/worst-case.ts`. */
 export interface WorstCaseState {
-  /**
-   * The last comparison of a position, by the worse figures; undefined: not known, or no move must
-   * be survived.
-   */
+  /** Uses the worse figures; undefined: not known, or no move must be survived. */
   readonly last: WorstCase | undefined
-  /** The equity at that time, in the margin coin: approvals count from it. */
   readonly equity: number | undefined
   readonly isWarned: boolean
-  /** The answers that have exceeded the budget once: other answers have to confirm it. */
+  /** These answers have exceeded the budget once: others have to confirm it. */
   readonly awaited: { readonly positionAt: number; readonly tickersAt: number } | undefined
 }
 
 /**
- * A part of an instrument's position that the daemon itself closes. Changed only by
- * `engine/state/trading-mode.ts`.
+ * A position that the daemon itself closes in part. Changed only by `engine/state/trading-mode.ts`.
  */
 export interface Reduction {
   readonly code: ModeReason
@@ -71,7 +59,6 @@ export interface Reduction {
    * absent.
    */
   readonly keeps: ReadonlyMap<StrategyId, number>
-  /** Whether strategies must first take over the lots that no strategy holds. */
   readonly adopts: boolean
   readonly reason: string
 }

@@ -1,4 +1,4 @@
-import { listMissingCandles } from './state/candles.ts'
+import { listMissingCandles, takeFetchedCandles } from './state/candles.ts'
 import type { Denial } from '../domain/denial.ts'
 import type { LiquidationDistance, NearestDistance } from '../domain/liquidation.ts'
 import type { WorstCase } from '../domain/worst-case.ts'
@@ -79,6 +79,7 @@ import {
 } from './lifecycle/adopt.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
 import { judgeWorstCase } from './lifecycle/judge-worst-case.ts'
+import { judgeExits } from './lifecycle/judge-exits.ts'
 import { judgeLiquidation } from './lifecycle/judge-liquidation.ts'
 import { judgeLosses } from './lifecycle/judge-losses.ts'
 import { findOrderedAgain } from './lifecycle/ordered-again.ts'
@@ -87,6 +88,7 @@ import { judgePace } from './state/limit-pace.ts'
 import { judgeDisputes } from './lifecycle/judge-disputes.ts'
 import { holdScope } from './lifecycle/hold-scope.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
+import { type Ending, listEndings } from './lifecycle/ending.ts'
 import { expirePlaces, recordDueStates, takeDecision } from './strategies/take-decision.ts'
 import { haltStrategy, takeDecisionFailure } from './lifecycle/strategy-failures.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
@@ -110,6 +112,8 @@ export interface Engine {
   readonly missingCandles: readonly string[]
   /** How far the proof of a kill is; undefined where none stands. */
   readonly kill: KillState | undefined
+  /** A kill and a stop that are under way, with what they wait for. */
+  readonly endings: readonly Ending[]
   /** Everything that holds a scope in a stricter mode, recorded or only true just now. */
   readonly restrictions: readonly Restriction[]
   /**
@@ -190,6 +194,9 @@ export function resumeEngine(core: Core): Engine {
     },
     get kill() {
       return core.run.kill
+    },
+    get endings() {
+      return listEndings(core)
     },
     get restrictions() {
       return allRestrictions(core)
@@ -276,6 +283,7 @@ function judgeChanges(core: Core, event: EngineEvent): void {
     event.kind === 'snapshotTaken' && (disputes.open.size > 0 || losses.awaited.size > 0)
   if (isPriceAwaited || BEAR_ON_MONEY.has(event.kind)) judgeMoney(core, event)
   const { rateLimitedPerMinute, unknownOrdersMax } = settings.limits
+  if (core.exits) judgeExits(core, event)
   if (rateLimitedPerMinute !== undefined || unknownOrdersMax !== undefined) judgePace(core, event)
   if (event.kind === 'timePassed') forgetRefusals(core)
   if (names.search !== undefined) searchNames(core)
@@ -362,6 +370,8 @@ function handleEvent(core: Core, event: EngineEvent): void {
       hearAnswer(core, event)
       noteReadFailure(core, `position ${event.symbol}`, { reason: event.problem, isRefused: false })
       return takeUnreadablePosition(core, event)
+    case 'candlesFetched':
+      return takeFetchedCandles(core, event)
     case 'feedRead':
       return noteFeed(core, event.feed, event.reading)
     case 'readFailed':
@@ -405,6 +415,7 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
     case 'granted':
     case 'clockSynchronised':
     case 'clockUnsynchronised':
+    case 'candlesFetched':
     case 'feedRead':
     case 'callAnswered':
     case 'spaceMeasured':

@@ -1,4 +1,5 @@
 import type { Answer } from '../domain/answer.ts'
+import type { CandleRow } from '../domain/candles.ts'
 import type { Denial } from '../domain/denial.ts'
 import type { FeedId, FeedReading } from '../domain/feed.ts'
 import type { FillsReading } from '../domain/fill.ts'
@@ -76,6 +77,8 @@ export type EngineEvent =
       /** The exchange does not know the instrument of the position any more. */
       readonly isRemoved?: boolean
     }
+  /** Candles that the exchange keeps were read. */
+  | ({ readonly kind: 'candlesFetched' } & FetchedCandles)
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
   /** The grid says that it is time to read again. */
   | { readonly kind: 'pollDue'; readonly what: 'fills' | 'positions' }
@@ -83,6 +86,16 @@ export type EngineEvent =
   /** Whether the journal's disk has less room than the configuration wants; bytes. */
   | { readonly kind: 'spaceMeasured'; readonly isLow: boolean; readonly freeBytes: number }
   | { readonly kind: 'timePassed' }
+
+/** Candles of one instrument and interval as the exchange keeps them. */
+export interface FetchedCandles {
+  readonly symbol: string
+  readonly intervalMs: number
+  /** Closed ones, the oldest first. */
+  readonly rows: readonly CandleRow[]
+  /** The one that had not closed yet; absent if the exchange did not show it. */
+  readonly running?: CandleRow | undefined
+}
 
 /** Who gives the command, and why. */
 interface CommandSource {

@@ -1,5 +1,6 @@
 import type { DaemonFile } from '../config/schema/daemon-schema.ts'
 import type { CandleRow } from '../domain/candles.ts'
+import type { ExitRules } from '../domain/exits.ts'
 import type { FeedId } from '../domain/feed.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import type { Instrument, MarginMode, PositionMode, ProductType } from '../domain/instrument.ts'
@@ -17,6 +18,8 @@ export interface StrategySettings extends ShowSettings {
   /** By symbol. */
   readonly limits: ReadonlyMap<string, StrategyLimits>
   readonly onFailure?: FailurePolicy
+  /** What closes its positions without its decision. Absent: nothing does. */
+  readonly exits?: ExitRules
 }
 
 /** What happens to a strategy's orders when its decisions fail. Absent: they stay while it is paused, and are cancelled when it is halted. */

@@ -52,25 +52,19 @@ export interface ExchangeClientOptions {
   /** https, or http to this machine. */
   readonly baseUrl: string
   readonly credentials?: Credentials | undefined
-  /** Address of scheme B. Default: `baseUrl`. */
   readonly gatewayUrl?: string | undefined
-  /** Key of scheme B. Default: `credentials`. */
   readonly gatewayCredentials?: GatewayCredentials | undefined
-  /** Lower-case ticker of the platform's own coin; endpoints with it in their path need it. */
   readonly platformCoin?: string | undefined
-  /** Returns why nothing may be signed now, or undefined. */
+  /** Returns why nothing may be signed now. */
   readonly signingObjection?: (() => string | undefined) | undefined
   /** The one guarded endpoint that may be called. The daemon unlocks none. */
   readonly unlocked?: GuardedEndpoint | undefined
   readonly proxyFor?: ProxyFor | undefined
-  /** Default: HTTP. */
   readonly openCarrier?: ((baseUrl: string) => Carrier) | undefined
   readonly positionMode: PositionMode
   readonly clock: Clock
   readonly timers: Timers
-  /** Signs every request, and is updated by every answer that carries the exchange's time. */
   readonly offset: ExchangeClock
-  /** Without it calls are not limited. */
   readonly limiter?: GrantSource
   /**
    * Limits the wait for a grant, and separately the time from the attempt to write until the last
@@ -81,18 +75,15 @@ export interface ExchangeClientOptions {
   readonly locale: string
 }
 
-/** Carries requests to one address, each at most once. */
 export type Carrier = Pick<Transport, 'send' | 'close'>
 
 export interface ReadTickersOptions extends CallOptions {
-  /** Receives the accepted answer; its bytes are valid only during this call. */
   readonly onAccepted?: ((wire: WireAnswer) => void) | undefined
 }
 
 /**
- * Calls any endpoint of the table. Answers are accepted, refused or unknown; expected outcomes
- * never throw. Nothing is repeated except a read or a cancel-all whose time was refused: it is
- * signed once more with the time that the refusal states.
+ * Expected outcomes never throw. Nothing is repeated except a read or a cancel-all whose time was
+ * refused: it is signed once more with the time that the refusal states.
  */
 export class ExchangeClient implements EndpointCaller {
   readonly #options: ExchangeClientOptions
@@ -102,7 +93,6 @@ export class ExchangeClient implements EndpointCaller {
   readonly #scanner = new TickerScanner()
   readonly #answerLimits: Parameters<typeof answerRulesOf>[1]
   readonly #inFlight = new Set<number>()
-  /** Refusals of the time of calls that place nothing. */
   #clockRefusals = NO_CLOCK_REFUSALS
   /** The last answer was 429: this is then the reason for missing grants. */
   #isRateLimited = false
@@ -135,7 +125,6 @@ export class ExchangeClient implements EndpointCaller {
     return Promise.resolve(prepared)
   }
 
-  /** Checks a request and produces its exact bytes, to be recorded and then sent. */
   prepareBody<Name extends CallableName>(
     endpoint: Name,
     request: RequestOf<Name>,
@@ -155,7 +144,6 @@ export class ExchangeClient implements EndpointCaller {
     return this.#sendTracked(prepared, options, (answer) => readAnswer(answer, rules))
   }
 
-  /** Like `send`, plus the text of the answer's data, for the command `call`. */
   sendExactly<Name extends CallableName>(
     prepared: PreparedRequest<Name>,
   ): Promise<Answer<{ readonly data: ResponseOf<Name>; readonly text: string }>> {
@@ -163,10 +151,7 @@ export class ExchangeClient implements EndpointCaller {
     return this.#sendTracked(prepared, {}, (wire) => readExactly(wire, rules))
   }
 
-  /**
-   * Fills the table with all tickers of a product type, or empties it. Document: GET
-   * /api/v2/mix/market/tickers.
-   */
+  /** Fills the table, or empties it. Document: GET /api/v2/mix/market/tickers. */
   async readTickers(
     table: TickerTable,
     productType: ProductType,
@@ -182,7 +167,6 @@ export class ExchangeClient implements EndpointCaller {
     return answer
   }
 
-  /** Reads a ticker answer that another client received. */
   takeTickers(table: TickerTable, wire: WireAnswer): Answer<TickerTable> {
     return readTickerAnswer(
       wire,
@@ -191,7 +175,7 @@ export class ExchangeClient implements EndpointCaller {
     )
   }
 
-  /** Reads all fills since an instant, or fails. Document: GET /api/v2/mix/order/fills. */
+  /** All fills since an instant, or a failure. Document: GET /api/v2/mix/order/fills. */
   readFills(query: FillsQuery): Promise<Answer<FillsReading>> {
     const { clock, offset } = this.#options
     return readFills({ caller: this, clock, offset, query })
@@ -237,7 +221,6 @@ export class ExchangeClient implements EndpointCaller {
     })
   }
 
-  /** A repeated call is tracked anew: it has its own grant and deadline. */
   #track<Data>(answer: Promise<Answer<Data>>): Promise<Answer<Data>> {
     this.#calls += 1
     const call = this.#calls
@@ -318,7 +301,6 @@ export class ExchangeClient implements EndpointCaller {
     return clockAheadMs ?? otherwiseMs ?? this.#options.offset.offsetMs
   }
 
-  /** An answer updates the clock, ends the grant, and slows the endpoint down after a 429. */
   #settle<Data>(
     prepared: PreparedRequest,
     grant: Grant | undefined,
@@ -328,8 +310,7 @@ export class ExchangeClient implements EndpointCaller {
     const { sentAt, receivedAt } = wire
     const { requestTime } = answer
     const origin = ORIGINS[endpointNamed(prepared.endpoint).auth]
-    // The time in a refusal of ours is one reading: it counts only once a call signed with it is
-    // accepted.
+    // The time in a refusal is one reading: it counts only once a call signed with it is accepted.
     if (requestTime !== undefined && origin !== undefined && !isClockRefused(answer))
       this.#options.offset.observe({ requestTime, sentAt, receivedAt }, origin)
     if (isSignedAnew(prepared)) this.#clockRefusals = hearOfClock(this.#clockRefusals, answer)
@@ -339,7 +320,6 @@ export class ExchangeClient implements EndpointCaller {
     return answer
   }
 
-  /** A call that never left is refused as `notSent`; one that left is unknown. */
   #toLostAnswer(
     grant: Grant | undefined,
     outcome: Exclude<WireOutcome<unknown>, { kind: 'answered' }>,
@@ -372,8 +352,8 @@ const ORIGINS: Readonly<Record<Endpoint['auth'], AnswerOrigin | undefined>> = {
 }
 
 /**
- * Such a call may be signed again with another time: it creates nothing, and its body contains no
- * time. A cancel-all that contains one is rewritten by the caller, which recorded it.
+ * It creates nothing and its body contains no time, so it may be signed again. A cancel-all with a
+ * time is rewritten by the caller, which recorded it.
  */
 function isSignedAnew({ endpoint, body }: PreparedRequest): boolean {
   const { auth, retry } = endpointNamed(endpoint)

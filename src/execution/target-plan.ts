@@ -1,3 +1,4 @@
+import type { ExitKind } from '../domain/exits.ts'
 import type { OrderIntent, OrderPurpose } from '../domain/intent.ts'
 import { isTerminal, type Order } from '../domain/order.ts'
 import { type OrderAction, tradesAs } from '../domain/order-action.ts'
@@ -7,6 +8,8 @@ import type { Candidate, PlanInput } from './candidate.ts'
 
 export interface TargetPlanInput extends PlanInput {
   readonly purpose: OrderPurpose
+  /** The exit of the strategy that asks for it; absent: none does. */
+  readonly exit?: ExitKind
   /** Signed lots. */
   readonly target: number
   /** The whole account's position in the instrument. */
@@ -137,6 +140,7 @@ function toIntent(
     takeProfitTicks: undefined,
     stopLossTicks: undefined,
     deadlineAt: input.deadlineAt,
+    ...(input.exit && { exit: input.exit }),
   }
 }
 

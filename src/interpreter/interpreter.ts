@@ -21,9 +21,9 @@ const FLUSH_MS = 100
 
 /**
  * A checkpoint is written after this many changed entries of the book. It is one transaction in one
- * event, at some 8 µs an entry: small ones come often, so that none delays an order. The number of
- * records is limited too, since a start reads those after the checkpoint, and older ones can be
- * deleted.
+ * event, at some 8 µs an entry: small ones come often, so that none delays an order, and what need
+ * not be in that transaction is written in turns before. The number of records is limited too, since
+ * a start reads those after the checkpoint, and older ones can be deleted.
  */
 const CHECKPOINT_CHANGES = 250
 const CHECKPOINT_RECORDS = 10_000
@@ -112,6 +112,8 @@ export class Interpreter {
    * book.
    */
   #hasNewRecords = true
+  /** A checkpoint is due, and parts of it are written in advance. */
+  #isPreparing = false
   #isBusy = false
   #isOver = false
   #flushedAt = 0
@@ -271,8 +273,8 @@ export class Interpreter {
     if (kind !== 'timePassed') return
     this.#reader.resume()
     this.#forgetRetreat()
+    if (this.#isCheckpointDue()) return this.#advanceCheckpoint()
     const { journal, clock } = this.#ports
-    if (this.#isCheckpointDue()) return journal.saveCheckpoint(takeBookChanges(this.#engine.book))
     const now = clock.monotonic()
     if (now - this.#flushedAt < FLUSH_MS) return
     this.#flushedAt = now
@@ -286,7 +288,16 @@ export class Interpreter {
     this.#ports.retreatNote.forget()
   }
 
+  /** All but the rows of the book is written in turns before, unless too many records wait. */
+  #advanceCheckpoint(): void {
+    const { journal } = this.#ports
+    const isLate = journal.recordsSinceCheckpoint >= CHECKPOINT_RECORDS
+    this.#isPreparing = !isLate && journal.prepareCheckpoint()
+    if (!this.#isPreparing) journal.saveCheckpoint(takeBookChanges(this.#engine.book))
+  }
+
   #isCheckpointDue(): boolean {
+    if (this.#isPreparing) return true
     if (!this.#hasNewRecords) return false
     this.#hasNewRecords = false
     return (

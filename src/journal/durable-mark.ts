@@ -1,6 +1,11 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { writeDurably } from '../lib/durable-file.ts'
 
+/** The mark of a journal file, see {@link DurableMark}. */
+export function markFileOf(file: string): string {
+  return `${file}.mark`
+}
+
 /** A place in the journal: the sequence of a record, and its link. */
 export interface Mark {
   readonly sequence: number

@@ -54,6 +54,11 @@ export interface Journal {
   /** How many records there are after the last checkpoint, including those of earlier runs. */
   readonly recordsSinceCheckpoint: number
   /**
+   * Does a bounded part of the next checkpoint in advance: stores some of the keys that records
+   * have used. Returns whether it did, so that the checkpoint itself can be left to a later turn.
+   */
+  prepareCheckpoint(): boolean
+  /**
    * Brings the rows of the book up to the last appended record, so that a start need not read all records. A changed
    * entry keeps its place; one that was removed and added again comes last, as in a map.
    */

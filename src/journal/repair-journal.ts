@@ -4,18 +4,13 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { JournalRecord, RepairedRecord, UsedKey } from '../domain/record.ts'
 import { syncDirectory, syncFile } from '../lib/durable-file.ts'
 import type { Failure } from '../lib/failure.ts'
-import { createRepairMark, readMark } from './durable-mark.ts'
+import { createRepairMark, readMark, markFileOf } from './durable-mark.ts'
 import { isDamage, translateJournalError } from './journal-failures.ts'
 import { type JournalNature, openReading, readNature, removeDatabase } from './journal-layout.ts'
 import type { BookedRow } from './booking.ts'
 import { BOOKED_KINDS, salvageBookings } from './tables/booking-table.ts'
 import { salvageKeys } from './tables/key-table.ts'
-import {
-  markFileOf,
-  openSqliteJournal,
-  type VerifiedJournal,
-  verifyJournal,
-} from './sqlite-journal.ts'
+import { openSqliteJournal, type VerifiedJournal, verifyJournal } from './sqlite-journal.ts'
 import { readVerified } from './verify-journal.ts'
 
 export interface RepairOptions {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
 import { messageOf } from '../lib/failure.ts'
-import { createMark, DurableMark, type MarkReading, readMark } from './durable-mark.ts'
+import { createMark, DurableMark, type MarkReading, readMark, markFileOf } from './durable-mark.ts'
 import type { Flaw } from './journal-failures.ts'
 import * as failures from './journal-failures.ts'
 import {
@@ -30,6 +30,9 @@ import { makeDirectory } from '../lib/durable-file.ts'
 /** Maximum records that wait to be written: then they are written without a durable record. */
 const WAITING_MAX = 256
 
+/** A commit that makes the log longer than this moves it into the file: 8 MB, twice what lies between two checkpoints. */
+const LOG_PAGES_MAX = 2000
+
 export interface SqliteJournalOptions extends TablesGiven {
   readonly file: string
   /** Names the account and place that the journal belongs to: a journal of another one is refused. */
@@ -38,11 +41,6 @@ export interface SqliteJournalOptions extends TablesGiven {
   readonly salt?: string | undefined
   /** Called once if old records are not as they were written, and so not packed. */
   readonly onUnpacked?: (reason: string) => void
-}
-
-/** The mark of a journal file, see {@link DurableMark}. */
-export function markFileOf(file: string): string {
-  return `${file}.mark`
 }
 
 /**
@@ -188,6 +186,7 @@ class SqliteJournal implements Journal, BookingStore, WriterStore<void> {
   #checkpointed: number
   /** Whether the records before the checkpoint may fill another block. */
   #isPackable = true
+  #isLogToMove = false
   #waiting: WaitingRecord[] = []
   #poisonedBy: unknown
 
@@ -195,6 +194,7 @@ class SqliteJournal implements Journal, BookingStore, WriterStore<void> {
     const { file, database, nature, mark, prefix } = given
     this.#parts = { file, database, nature, mark }
     this.#onUnpacked = given.onUnpacked
+    database.exec(`PRAGMA wal_autocheckpoint = ${LOG_PAGES_MAX}`)
     this.salt = nature.salt
     this.writer = nature.writer
     this.#found = toContents(prefix)
@@ -222,11 +222,27 @@ class SqliteJournal implements Journal, BookingStore, WriterStore<void> {
   }
 
   /**
-   * Writes waiting records, and packs a block of records before the checkpoint: nothing waits for
-   * either.
+   * Writes waiting records, and packs a block of records before the checkpoint, or moves the log:
+   * nothing waits for any of it.
    */
   flush(): void {
-    this.#writeWaiting(this.#takeBlock())
+    const block = this.#takeBlock()
+    this.#writeWaiting(block)
+    if (block === undefined && this.#isLogToMove) this.#moveLog()
+  }
+
+  /**
+   * Moves SQLite's log into the file, in a turn of its own: the commit of a checkpoint would take
+   * several times as long. Nothing depends on it. Where a reading keeps SQLite from it, it is done
+   * after the next checkpoint, or by the commit that makes the log too long.
+   */
+  #moveLog(): void {
+    this.#isLogToMove = false
+    try {
+      this.#parts.database.exec('PRAGMA wal_checkpoint(PASSIVE)')
+    } catch {
+      // The log is as it was.
+    }
   }
 
   #writeWaiting(block?: RecordBlock): void {
@@ -270,6 +286,13 @@ class SqliteJournal implements Journal, BookingStore, WriterStore<void> {
     return this.#tables.last.sequence + this.#waiting.length - this.#checkpointed
   }
 
+  prepareCheckpoint(): boolean {
+    if (!this.#tables.hasKeysAhead) return false
+    this.#writeWaiting()
+    this.#write(() => this.#tables.putKeysAhead())
+    return true
+  }
+
   saveCheckpoint(changes: Iterable<RowChange>): void {
     this.#writeWaiting()
     this.#write(({ mark }) => {
@@ -278,6 +301,7 @@ class SqliteJournal implements Journal, BookingStore, WriterStore<void> {
     })
     this.#checkpointed = this.#tables.last.sequence
     this.#isPackable = true
+    this.#isLogToMove = true
   }
 
   *bookings(kind: BookedRow['kind'], span?: BookingSpan): Generator<BookedRow> {

@@ -1,10 +1,10 @@
 import { systemClock } from './clock.ts'
 import { systemTimers } from './timers.ts'
 
-/** Longer waits are made of steps: Node fires a timer of more than 24.8 days at once. */
+/** Node fires a timer of more than 24.8 days at once, so longer waits are made of steps. */
 const STEP_MS = 86_400_000
 
-/** Calls back at an instant (Unix ms), however far off; the answer cancels it. */
+/** @returns cancels it */
 export function atInstant(at: number, callback: () => void): () => void {
   let cancel = (): void => undefined
   const wait = (): void => {

@@ -1,14 +1,12 @@
 import Big from 'big.js'
 
-/** Places after the point of a quotient. */
+/** Decimals of a quotient. */
 const DIVISION_DECIMALS = 30
 
 /**
- * Exact decimals for money: fees, profit, balances, notionals.
- *
- * big.js in strict mode: it throws on every JavaScript number, so a float can never slip into a sum.
- * Additions and products are exact; only division rounds (30 places, half up). `toString` never uses
- * an exponent, so a value can go on the wire or into the journal as it prints.
+ * Exact decimals for money: big.js in strict mode throws on every JavaScript number, so no float
+ * can slip into a sum. Only division rounds (30 decimals, half up). `toString` never uses an
+ * exponent, so a value can go on the wire or into the journal as it prints.
  */
 const StrictBig = Big()
 StrictBig.strict = true
@@ -20,7 +18,7 @@ export type Decimal = Big
 
 export const ZERO: Decimal = new StrictBig('0')
 
-/** Reads a decimal string such as `-12.50`. @throws when the text is not a plain decimal number. */
+/** @throws when the text is not a plain decimal such as `-12.50` */
 export function decimal(text: string): Decimal {
   return new StrictBig(text)
 }
@@ -29,15 +27,15 @@ export function isDecimal(value: unknown): value is Decimal {
   return value instanceof StrictBig
 }
 
-/** An integer count (ticks, lots) as a decimal. @throws when it is not a safe integer. */
+/** @throws when it is not a safe integer */
 export function decimalOfInteger(value: number): Decimal {
   if (!Number.isSafeInteger(value)) throw new RangeError(`expected a safe integer, got ${value}`)
   return new StrictBig(String(value))
 }
 
 /**
- * A quotient rounded half up to so many decimals, or away from zero: several times quicker than a full one,
- * for what is shown or rounded anyway.
+ * Rounded half up to so many decimals, or away from zero: several times faster than a full
+ * quotient.
  */
 export function quotient(
   numerator: Decimal,
@@ -47,7 +45,8 @@ export function quotient(
     rounding = 'halfUp',
   }: { readonly decimals: number; readonly rounding?: 'halfUp' | 'up' },
 ): Decimal {
-  // big.js takes both from the constructor only; nothing runs between setting them and putting them back.
+  // big.js takes both from the constructor only; nothing runs between setting them and putting them
+  // back.
   StrictBig.DP = decimals
   if (rounding === 'up') StrictBig.RM = 3
   try {

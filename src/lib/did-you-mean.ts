@@ -1,10 +1,10 @@
-/** How far apart two words may be before a guess helps nobody. */
+/** A guess further away helps nobody. */
 const DISTANCE_MAX = 3
 
-/** Longer words are not compared: the table below grows with the product of their lengths. */
+/** The table below grows with the product of the lengths. */
 const LENGTH_MAX = 64
 
-/** The known word that was probably meant, or undefined. Case does not count. */
+/** Ignores case. */
 export function didYouMean(word: string, known: readonly string[]): string | undefined {
   if (word.length > LENGTH_MAX) return undefined
   const wanted = word.toLowerCase()
@@ -20,13 +20,12 @@ export function didYouMean(word: string, known: readonly string[]): string | und
   return best
 }
 
-/** The same as the end of a sentence; empty where nothing is near. */
 export function didYouMeanEnd(word: string, known: readonly string[]): string {
   const guess = didYouMean(word, known)
   return guess === undefined ? '' : `; did you mean ${guess}?`
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other. */
+/** Insertions, deletions, replacements and swaps of neighbours. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, column) => column)

@@ -3,12 +3,12 @@ import { hash } from 'node:crypto'
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
 
-/** SHA-256 of the parts, each preceded by its length, so that ('ab','c') and ('a','bc') differ. */
+/** Each part is preceded by its length, so that ('ab','c') and ('a','bc') differ. */
 export function sha256(parts: readonly string[]): Buffer {
   return hash('sha256', toText(parts), 'buffer')
 }
 
-/** The same in lower-case hexadecimal, in half the time of turning the bytes into it. */
+/** Takes half the time of turning the bytes into hexadecimal. */
 export function sha256Hex(parts: readonly string[]): string {
   return hash('sha256', toText(parts), 'hex')
 }
@@ -19,7 +19,7 @@ function toText(parts: readonly string[]): string {
   return text
 }
 
-/** RFC 4648 base32, lower case, without padding. */
+/** RFC 4648, lower case, without padding. */
 export function base32(bytes: Uint8Array): string {
   let text = ''
   let bits = 0

@@ -13,15 +13,15 @@ import {
 import { dirname } from 'node:path'
 
 /**
- * Writes a file for its owner alone, so that it survives a power cut. Under another name until it is whole: a
- * process that ends in the middle leaves no file, not half of one.
+ * Only the owner may read the file, and it survives a power cut. It has another name until it is
+ * complete: a process that ends in the middle leaves no half file.
  */
 export function writeDurably(file: string, contents: string | Uint8Array): void {
   const unfinished = `${file}.new`
   const bytes = typeof contents === 'string' ? Buffer.from(contents) : contents
   const descriptor = openSync(unfinished, 'w', 0o600)
   try {
-    // A disk that is nearly full may take a part.
+    // A nearly full disk may take a part.
     for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes.subarray(at))
     fsyncSync(descriptor)
   } finally {
@@ -32,9 +32,7 @@ export function writeDurably(file: string, contents: string | Uint8Array): void 
 }
 
 /**
- * Makes a directory and those above it; one that is there already is left as it is. Not by `mkdirSync` with
- * `recursive`: where a file system takes no directories (/proc), that never comes back.
- *
+ * `mkdirSync` with `recursive` never returns where a file system takes no directories (/proc).
  * @throws the error of the file system
  */
 export function makeDirectory(directory: string, mode = 0o777): void {
@@ -49,12 +47,12 @@ export function makeDirectory(directory: string, mode = 0o777): void {
   }
 }
 
-/** After it, everything written to the file survives a power cut. */
+/** Everything written to the file then survives a power cut. */
 export function syncFile(file: string): void {
   syncOpened(openSync(file, 'r+'))
 }
 
-/** A name is durable only with its directory. Windows has no such thing, and does without. */
+/** A name is durable only with its directory. Windows has no such thing. */
 export function syncDirectory(directory: string): void {
   if (process.platform !== 'win32') syncOpened(openSync(directory, 'r'))
 }

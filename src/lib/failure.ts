@@ -3,18 +3,17 @@ import { cleanLines } from './text/clean-text.ts'
 export interface FailureDetails {
   /** `CATEGORY_CONDITION`, from the module's own table. */
   readonly code: string
-  /** One sentence, lower case, that says what is wrong. */
+  /** Lower case: what is wrong. */
   readonly sentence: string
-  /** Aligned facts under the sentence. Never a secret. */
+  /** Never a secret. */
   readonly facts?: Readonly<Record<string, string | number>>
-  /** Says what to do next. */
   readonly hint?: string
   readonly cause?: unknown
 }
 
 /**
- * The error a person can act on: a code, a sentence, facts, what to do next, and a cause.
- * Thrown for the misconfigured, the broken and the impossible; expected outcomes are values.
+ * An error that a person can act on. Thrown for the misconfigured, the broken and the impossible;
+ * expected outcomes are values.
  */
 export class Failure extends Error {
   override readonly name: string = 'Failure'
@@ -42,12 +41,11 @@ function renderFailure({ code, sentence, facts = {}, hint }: FailureDetails): st
   return [`${code}: ${sentence}`, ...lines].join('\n')
 }
 
-/** The message of a thrown value, without facts and hint. */
 export function headlineOf(error: unknown): string {
   return messageOf(error).split('\n', 1).join('')
 }
 
-/** The message of whatever was thrown, and of its cause where that is not in it already. */
+/** Also of the cause, if it is not contained already. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const message = error.message || error.name

@@ -1,6 +1,7 @@
 /**
- * Whether a file can be replaced by users who are not trusted: by itself, or in any directory on the way to it,
- * symbolic links followed. Modes and owners decide; an access list shows its mask in the place of the group.
+ * Decides whether users who are not trusted can replace a file: the file itself, or any directory
+ * on the way to it, symbolic links followed. Modes and owners count; an access list shows its mask
+ * in the place of the group.
  */
 import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
 import { dirname, join, parse, relative, resolve, sep } from 'node:path'
@@ -13,19 +14,18 @@ const ROOT_USER = 0
 /** As many as Linux follows. */
 const LINKS_MAX = 40
 
-/** Users who may change what is read. */
+/** These users may change what is read. */
 export interface Trust {
   readonly users: ReadonlySet<number>
-  /** Groups of which nobody else is a member. */
+  /** They have no other members. */
   readonly groups: ReadonlySet<number>
 }
 
-/** Reasons why others can change a file. */
+/** Why others can change a file. */
 export interface FileFault {
-  /** The file, or a directory or link on the way to it. */
   readonly place: string
   readonly fault: string
-  /** The command that mends it. */
+  /** A command. */
   readonly remedy: string
 }
 
@@ -35,7 +35,7 @@ export function trustIn(user: number): Trust {
   return { users, groups: listPrivateGroups(users) }
 }
 
-/** The first thing on the way, from the root down, by which others may change the file; undefined where there is none. */
+/** The first place on the way, from the root down. */
 export function findFileFault(file: string, trust: Trust): FileFault | undefined {
   for (const place of listPlaces(resolve(file))) {
     const stats = lstatSync(place, { throwIfNoEntry: false })
@@ -61,7 +61,7 @@ function judge(place: string, stats: Stats, { users, groups }: Trust): FileFault
   return { place, fault: `may be changed by others (mode ${mode})`, remedy: `chmod go-w ${place}` }
 }
 
-/** Every directory and link on the way, and the file; a part that is not there ends it. */
+/** A missing part ends the way. */
 function listPlaces(file: string): ReadonlySet<string> {
   const places = new Set<string>()
   const follow = (path: string, links: number): void => {
@@ -85,8 +85,9 @@ function listPlaces(file: string): ReadonlySet<string> {
 }
 
 /**
- * Groups named like a trusted user, without another member: such a group is each user's own on most Linux systems, whose
- * files are therefore writable by it. Of users whom `/etc/passwd` does not list nothing is known, and no group is trusted.
+ * On most Linux systems each user has a group of the same name without other members, and that
+ * group may write the user's files. Nothing is known of users whom `/etc/passwd` does not list, so
+ * no group is trusted then.
  */
 function listPrivateGroups(users: ReadonlySet<number>): ReadonlySet<number> {
   if (process.platform !== 'linux') return new Set()

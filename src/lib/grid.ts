@@ -1,15 +1,13 @@
 /**
- * A grid of decimal numbers: every multiple of one step, such as 0.1 or 0.005.
- *
- * A value on the grid is held as the integer count of steps (a price in ticks, a size in lots): exact on
- * plain numbers, and a dozen times faster than a decimal library. Strings exist only on the wire.
+ * Every multiple of one step, such as 0.1 or 0.005. A value is the integer count of steps: exact,
+ * and a dozen times faster than a decimal library.
  */
 export interface Grid {
-  /** The step as written, for example `0.5`. */
+  /** As written, such as `0.5`. */
   readonly step: string
-  /** Decimals of the step: 1 for `0.5`. */
+  /** For `0.5`: 1. */
   readonly decimals: number
-  /** The step times 10^decimals: 5 for `0.5`. */
+  /** The step times 10^decimals. */
   readonly units: number
   /** 10^decimals. */
   readonly scale: number
@@ -17,7 +15,7 @@ export interface Grid {
 
 const PLAIN_DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/
 
-/** @throws when the step is not a positive plain decimal such as `0.1`, `5` or `0.00025`. */
+/** @throws when the step is not a positive plain decimal such as `0.1`, `5` or `0.00025` */
 export function createGrid(step: string): Grid {
   const match = PLAIN_DECIMAL.exec(step)
   const fraction = (match?.[3] ?? '').replace(/0+$/, '')
@@ -28,7 +26,7 @@ export function createGrid(step: string): Grid {
   return { step, decimals: fraction.length, units, scale: 10 ** fraction.length }
 }
 
-/** Steps as a decimal string without trailing zeros: `1234.5`. Exact. */
+/** Without trailing zeros: `1234.5`. Exact. */
 export function formatOnGrid(grid: Grid, steps: number): string {
   const units = Math.abs(steps) * grid.units
   if (!Number.isSafeInteger(units))
@@ -40,18 +38,18 @@ export function formatOnGrid(grid: Grid, steps: number): string {
   return sign + whole + (fraction === '' ? '' : `.${fraction}`)
 }
 
-/** The largest count of steps that {@link formatOnGrid} writes, and that a product with the step holds exactly. */
+/** {@link formatOnGrid} writes no more, and no larger product with the step is exact. */
 export function stepsMax(grid: Grid): number {
   return Math.floor(Number.MAX_SAFE_INTEGER / grid.units)
 }
 
-/** For people: as {@link formatOnGrid}, and never a throw, whatever was counted. */
+/** For people: never throws, whatever was counted. */
 export function showOnGrid(grid: Grid, steps: number): string {
   const isWritable = Number.isInteger(steps) && Math.abs(steps) <= stepsMax(grid)
   return isWritable ? formatOnGrid(grid, steps) : `${steps} times ${grid.step}`
 }
 
-/** Reads a decimal string that must lie on the grid; `undefined` when it does not, or is no number. Exact. */
+/** Undefined when the text is not on the grid, or is no number. Exact. */
 export function parseOnGrid(grid: Grid, text: string): number | undefined {
   const match = PLAIN_DECIMAL.exec(text)
   if (!match) return undefined
@@ -63,28 +61,27 @@ export function parseOnGrid(grid: Grid, text: string): number | undefined {
   return match[1] === '-' && steps !== 0 ? -steps : steps
 }
 
-/** Steps as a float, for indicators and display. */
+/** For indicators and display. */
 export function floatOnGrid(grid: Grid, steps: number): number {
   return (steps * grid.units) / grid.scale
 }
 
 /**
- * The nearest step to a float that stands for a value written on the grid. Market data arrives as floats
- * that were parsed from such texts, and this undoes it exactly.
+ * Market data arrives as floats that were parsed from texts on the grid; this undoes it exactly.
  */
 export function nearestStep(grid: Grid, value: number): number {
   return Math.round((value * grid.scale) / grid.units)
 }
 
-/** How far a float may stand from a grid line and still be taken for it: far below half a step. */
+/** A float this near to a grid line counts as on it. */
 const GRID_NOISE_STEPS = 1e-6
 
-/** The largest step at or below the float; a float within 1e-6 step of a grid line counts as on it. */
+/** Rounds down, unless the float is within 1e-6 step of a grid line. */
 export function stepBelow(grid: Grid, value: number): number {
   return Math.floor((value * grid.scale) / grid.units + GRID_NOISE_STEPS)
 }
 
-/** The smallest step at or above the float; a float within 1e-6 step of a grid line counts as on it. */
+/** Rounds up, unless the float is within 1e-6 step of a grid line. */
 export function stepAbove(grid: Grid, value: number): number {
   return Math.ceil((value * grid.scale) / grid.units - GRID_NOISE_STEPS)
 }

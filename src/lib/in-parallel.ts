@@ -1,4 +1,4 @@
-/** Works on so many at a time, in their order. */
+/** So many at a time, in their order. */
 export async function inParallel<Item>(
   items: readonly Item[],
   jobs: number,

@@ -1,4 +1,4 @@
-/** Whether a value is an object with names and values: neither null nor a list. */
+/** Neither null nor a list. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -7,7 +7,7 @@ type WritableValue<Value> =
         ? { -readonly [Index in keyof Value]: Value[Index] }
         : Value
 
-/** A state as its owner sees it: its properties can be set, and its maps, sets and arrays changed. No deeper. */
+/** The owner of a state can set its properties, and change its maps, sets and arrays. No deeper. */
 export type Own<State> = State extends
   | ReadonlyMap<unknown, unknown>
   | ReadonlySet<unknown>
@@ -15,10 +15,7 @@ export type Own<State> = State extends
   ? WritableValue<State>
   : { -readonly [Name in keyof State]: WritableValue<State[Name]> }
 
-/**
- * The same state, to be changed. Only the file that owns a piece of state calls this; for everybody else the
- * piece is readonly. `test/tidy.test.ts` knows the owners.
- */
+/** Only the file that owns a piece of state calls this; `test/tidy.test.ts` knows the owners. */
 export function own<State extends object>(state: State): Own<State> {
   return state as Own<State>
 }

@@ -1,18 +1,17 @@
 import { Failure, type FailureDetails, messageOf } from './failure.ts'
 
-/** How errors cross between threads, where they would lose their class. */
+/** Errors would lose their class between threads. */
 export interface ErrorCrossing<Packed = unknown> {
   pack(error: unknown): Packed
   unpack(packed: Packed): Error
 }
 
-/** An error on its way. */
 export type PackedError =
   | { readonly failure: FailureDetails }
   | { readonly error: Error }
   | { readonly text: string }
 
-/** A failure arrives as one, with the words of its cause; any other error without its class. */
+/** A failure keeps its class and the words of its cause; any other error loses its class. */
 export const FAILURES_CROSSING: ErrorCrossing<PackedError> = {
   pack(error) {
     if (!(error instanceof Error)) return { text: String(error) }
@@ -34,7 +33,7 @@ export const FAILURES_CROSSING: ErrorCrossing<PackedError> = {
   },
 }
 
-/** One whose cause is a function, for instance, cannot cross. */
+/** An error whose cause is a function, for instance, cannot cross. */
 function toPlain(error: Error): Error {
   try {
     return structuredClone(error)

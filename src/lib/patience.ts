@@ -1,17 +1,23 @@
 import { readFileSync } from 'node:fs'
 
-/** A thread of this process as the kernel sees it. */
+/** As the kernel sees a thread of this process. */
 export interface ThreadTime {
-  /** It runs, or waits for a processor; false: it waits for something else, as for the reader of its log. */
+  /**
+   * It runs, or waits for a processor; false: it waits for something else, such as the reader of
+   * its log.
+   */
   readonly isRunnable: boolean
-  /** Its processor time so far, ms. */
+  /** Processor time so far. */
   readonly cpuMs: number
 }
 
-/** Linux counts processor time in these, whatever the kernel's own clock, ms. */
+/** Linux counts processor time in these, whatever the kernel's own clock. */
 const TICK_MS = 10
 
-/** @param threadId Of the kernel; the main thread has that of the process. @returns undefined where the machine does not tell. */
+/**
+ * @param threadId The kernel's; the main thread has that of the process. @returns undefined where
+ * the machine does not tell
+ */
 export function readThreadTime(threadId: number): ThreadTime | undefined {
   try {
     return parseStat(readFileSync(`/proc/${process.pid}/task/${threadId}/stat`, 'utf8'))
@@ -20,7 +26,10 @@ export function readThreadTime(threadId: number): ThreadTime | undefined {
   }
 }
 
-/** The fields of `/proc/PID/stat` after the name, which may hold spaces and brackets: state, and later utime and stime. */
+/**
+ * Fields of `/proc/PID/stat` after the name, which may hold spaces and brackets: state, and later
+ * utime and stime.
+ */
 export function parseStat(stat: string): ThreadTime | undefined {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const cpuMs = (Number(fields[11]) + Number(fields[12])) * TICK_MS
@@ -28,9 +37,9 @@ export function parseStat(stat: string): ThreadTime | undefined {
 }
 
 /**
- * How much of the time between two checks, without a sign of life, counts as silence, ms. A thread that wants to run is
- * silent for as long as it has run: on a busy machine, or in a container without a share left, it does nothing and
- * does not hang. One that waits for something else is silent for all of that time.
+ * A thread that wants to run is silent for as long as it has run: on a busy machine, or in a
+ * container without a share left, it does nothing and does not hang. One that waits for something
+ * else is silent for all of the time between two checks.
  */
 export function silentMsOf(
   checkMs: number,
@@ -42,8 +51,8 @@ export function silentMsOf(
 }
 
 /**
- * For how long there was no sign of life. Checks are counted, not time: after a machine has slept, or a process was
- * stopped, whatever is watched has its whole patience.
+ * Counts checks, not time: after a machine has slept, or a process was stopped, whatever is watched
+ * has its whole patience.
  */
 export class Patience {
   readonly #checkMs: number
@@ -52,16 +61,15 @@ export class Patience {
   #silentMs = 0
   #time: ThreadTime | undefined
 
-  /** @param checkMs Between two checks. @param readTime Of a thread that is judged by its processor time. */
+  /** @param readTime For a thread that is judged by its processor time. */
   constructor(checkMs: number, readTime: () => ThreadTime | undefined = () => undefined) {
     this.#checkMs = checkMs
     this.#readTime = readTime
   }
 
   /**
-   * Called every `checkMs`.
-   * @param signs Differs after each sign of life; undefined where none is due.
-   * @returns for how long it has been silent, ms.
+   * Called every `checkMs`. @param signs Differs after each sign of life; undefined where none is
+   * due. @returns the time without a sign of life
    */
   check(signs: number | undefined): number {
     const time = this.#readTime()

@@ -1,4 +1,3 @@
-/** Freezes a plain value and everything in it, and gives it back. */
 export function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   Object.freeze(value)
@@ -7,9 +6,8 @@ export function deepFreeze<Value>(value: Value): Value {
 }
 
 /**
- * Whether a value says the same as plain data: objects and lists of the same parts, in the same order. Each property
- * of the other value is read once at most.
- * @param one plain data
+ * The same parts in the same order. Each property of the other value is read once at most. @param
+ * one plain data
  */
 export function isSameData(one: unknown, other: unknown): boolean {
   if (one === other) return true

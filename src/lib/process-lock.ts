@@ -2,44 +2,40 @@ import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { parseBoundedJson } from './text/bounded-json.ts'
 
-/** The holder of a lock, shown to the process that is refused. */
+/** Shown to the process that is refused. */
 export interface LockHolder {
   readonly pid: number
-  /** Unix ms. */
   readonly since: number
   readonly host: string
-  /** The name that the process gives itself. */
   readonly name: string
   readonly command: string
 }
 
-/** A lock that is held until it is released or its process ends, however it ends. */
+/** Held until it is released or its process ends, however it ends. */
 export interface ProcessLock {
   release(): void
 }
 
 export type LockAttempt =
   | { readonly kind: 'held'; readonly lock: ProcessLock }
-  /** `by` is undefined where the other one has not written who it is within two seconds. */
+  /** `by` is undefined if the holder has not written who it is within two seconds. */
   | { readonly kind: 'refused'; readonly by: LockHolder | undefined }
 
 /** Two that start at once write their names one after the other: neither waits longer than this. */
 const WRITING_MS_MAX = 2000
 
 const LOOK_AGAIN_MS = 50
-/** Nobody wakes it: a wait for it is a pause. */
+/** A wait for it is a pause, since nothing wakes it. */
 const NOBODY = new Int32Array(new SharedArrayBuffer(4))
 
 /** SQLITE_BUSY, without the extension in its higher bits. */
 const BUSY = 5
 
 /**
- * Takes the lock that a file stands for, or says who has it. The file is a SQLite database with an open write
- * transaction: the operating system takes that lock back when the process dies, and others can read the
- * holder's row meanwhile. A pid file could do neither. The file stays when the lock is released: removing it
- * would let two in, each holding a file of that name.
- *
- * @throws Error of SQLite when the file cannot be made or is no lock file.
+ * The file is a SQLite database with an open write transaction: the operating system takes that
+ * lock back when the process dies, and others can read the holder's row meanwhile. A pid file could
+ * do neither. The file stays when the lock is released: removing it would let two in, each holding
+ * a file of that name. @throws Error of SQLite when the file cannot be made or is no lock file
  */
 export function takeProcessLock(file: string, holder: LockHolder): LockAttempt {
   const database = new DatabaseSync(file, { timeout: WRITING_MS_MAX })
@@ -54,7 +50,7 @@ export function takeProcessLock(file: string, holder: LockHolder): LockAttempt {
   }
 }
 
-/** Reads the holder of a file's lock; undefined if it is free. The lock is not taken. */
+/** Undefined if it is free. The lock is not taken. */
 export function readLockHolder(file: string): LockHolder | undefined {
   if (!existsSync(file)) return undefined
   try {
@@ -68,7 +64,7 @@ export function readLockHolder(file: string): LockHolder | undefined {
       database.close()
     }
   } catch {
-    return undefined // It cannot be opened: somebody else's, perhaps.
+    return undefined // It may belong to another user.
   }
 }
 
@@ -84,7 +80,8 @@ function awaitHolder(database: DatabaseSync): LockHolder | undefined {
 
 function hold(database: DatabaseSync, holder: LockHolder): boolean {
   try {
-    // Whoever holds it does so for long: it is asked without waiting, and only then is the name written.
+    // A holder keeps the lock for long, so it is asked without waiting, and only then is the name
+    // written.
     database.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE')
     database.exec(`
       PRAGMA busy_timeout = ${WRITING_MS_MAX};

@@ -1,39 +1,40 @@
 /**
- * Random numbers that are the same on every machine and in every version of the runtime: integer
- * arithmetic, and floating point that IEEE 754 fixes to the last bit (+ - * / sqrt). The language leaves
- * the precision of Math.log and Math.exp open, so this file carries its own.
+ * The same on every machine and in every version of the runtime: integer arithmetic, and floating
+ * point that IEEE 754 fixes to the last bit (+ - * / sqrt). The language leaves the precision of
+ * Math.log and Math.exp open, so this file has its own.
  *
- * The generator is xoshiro128** (Blackman and Vigna, 2018): 128 bits of state, period 2^128 - 1. Normal
- * numbers come from a ziggurat of 128 layers (Marsaglia and Tsang 2000, in the form of Doornik 2005, where
- * layer and abscissa use separate bits). Not for secrets.
+ * The generator is xoshiro128** (Blackman and Vigna, 2018): 128 bits of state, period 2^128 - 1.
+ * Normal numbers come from a ziggurat of 128 layers (Marsaglia and Tsang 2000, in the form of
+ * Doornik 2005, where layer and abscissa use separate bits). Not for secrets.
  */
 export interface Random {
   /** Uniform in [0, 1), 53 bits. */
   next(): number
-  /** Uniform in 0..maxExclusive-1, unbiased. @throws RangeError unless it is a whole number in 1..2^32. */
+  /**
+   * Uniform in 0..maxExclusive-1, unbiased. @throws RangeError unless it is a whole number in
+   * 1..2^32
+   */
   integer(maxExclusive: number): number
-  /** Normal with mean 0 and standard deviation 1. */
+  /** Mean 0 and standard deviation 1. */
   normal(): number
-  /** One of the values, each as likely as the others. */
   pick(values: Float64Array): number
-  /** A stream of its own: depends on this stream's seed and the name, not on how much was drawn. */
+  /** Depends on this stream's seed and the name, not on how much was drawn. */
   fork(name: string): Random
-  /** All there is to know, as JSON; {@link restoreRandom} goes on from it. */
+  /** As JSON; {@link restoreRandom} goes on from it. */
   state(): RandomState
 }
 
 export interface RandomState {
   readonly seed: string
-  /** Four unsigned 32-bit words. */
+  /** Unsigned 32-bit words. */
   readonly words: readonly [number, number, number, number]
 }
 
-/** A stream of random numbers. `1` and `'1'` are the same seed. */
 export function createRandom(seed: string | number): Random {
   return new Xoshiro({ seed: String(seed), words: hashSeed(String(seed)) })
 }
 
-/** @throws RangeError when the words are not four unsigned 32-bit integers, or all zero. */
+/** @throws RangeError when the words are not four unsigned 32-bit integers, or all zero */
 export function restoreRandom(state: RandomState): Random {
   const { words } = state
   const isWord = (word: number) => Number.isInteger(word) && word >= 0 && word < WORD
@@ -71,7 +72,8 @@ class Xoshiro implements Random {
     if (!Number.isInteger(maxExclusive) || maxExclusive < 1 || maxExclusive > WORD) {
       throw new RangeError(`expected a whole number in 1..2^32, got ${maxExclusive}`)
     }
-    // The last, incomplete run of 0..maxExclusive-1 below 2^32 is drawn again: at most every second draw.
+    // The last, incomplete run of 0..maxExclusive-1 below 2^32 is drawn again: at most every second
+    // draw.
     const limit = WORD - (WORD % maxExclusive)
     let word = this.#word() >>> 0
     while (word >= limit) word = this.#word() >>> 0
@@ -128,7 +130,7 @@ class Xoshiro implements Random {
   }
 }
 
-/** cyrb128: four 32-bit instruments over the text's UTF-16 units. */
+/** cyrb128: four 32-bit words over the text's UTF-16 units. */
 function hashSeed(text: string): [number, number, number, number] {
   let [a, b, c, d] = [1779033703, 3144134277, 1013904242, 2773480762]
   for (let index = 0; index < text.length; index++) {
@@ -143,7 +145,7 @@ function hashSeed(text: string): [number, number, number, number] {
   c = Math.imul(a ^ (c >>> 17), 951274213)
   d = Math.imul(b ^ (d >>> 19), 2716044179)
   a ^= b ^ c ^ d
-  // The last instrument is made odd: xoshiro must not start from four zeros.
+  // The last word is made odd, because xoshiro must not start from four zeros.
   return [a >>> 0, (b ^ a) >>> 0, (c ^ a) >>> 0, ((d ^ a) | 1) >>> 0]
 }
 
@@ -165,7 +167,7 @@ const ROOTS_OF_TWO = Float64Array.from({ length: PARTS }, (_, part) => {
   return sum
 })
 
-/** e^x for |x| <= 44, to a relative error below 1e-14; the same bits everywhere. Beyond 44 x is clamped. */
+/** For |x| <= 44, relative error below 1e-14, the same bits everywhere. Beyond 44 x is clamped. */
 export function exponential(x: number): number {
   const clamped = x > 44 ? 44 : x < -44 ? -44 : x
   const parts = Math.round(clamped / PART)
@@ -183,11 +185,11 @@ const LOGARITHMS = Float64Array.from({ length: PARTS }, (_, part) => {
   return 2 * z * sum
 })
 const INVERSES = Float64Array.from({ length: PARTS }, (_, part) => PARTS / (PARTS + part))
-/** A float and its two words, the one with the exponent second: every machine that Node runs on is little-endian. */
+/** The word with the exponent comes second: every machine that Node runs on is little-endian. */
 const FLOAT = new Float64Array(1)
 const WORDS = new Uint32Array(FLOAT.buffer)
 
-/** The natural logarithm of a number in 2^-64..2^64, error below 1e-14; the same bits everywhere. 0 at 1. */
+/** For 2^-64..2^64, error below 1e-14, the same bits everywhere. Exactly 0 at 1. */
 export function logarithm(x: number): number {
   FLOAT[0] = x
   const high = WORDS[1] as number
@@ -200,15 +202,12 @@ export function logarithm(x: number): number {
   return ((high >>> 20) - 1023) * LN2 + (LOGARITHMS[part] as number) + series
 }
 
-/** The value, or the nearer end of -reach..reach where it lies outside: cuts the tails of what was drawn. */
+/** Cuts the tails of what was drawn. */
 export function clamp(value: number, reach: number): number {
   return Math.max(-reach, Math.min(reach, value))
 }
 
-/**
- * Below which a normal number lies with this probability, to a relative error of 1e-9: Acklam's rational approximations.
- * @param share Above 0, below 1.
- */
+/** Acklam's rational approximations, to a relative error of 1e-9. @param share Above 0, below 1. */
 export function normalQuantile(share: number): number {
   if (share > 0.5) return -normalQuantile(1 - share)
   if (share < 0.02425) {
@@ -219,12 +218,11 @@ export function normalQuantile(share: number): number {
   return (q * polynomial(CENTRE, q * q)) / (q * q * polynomial(CENTRE_BELOW, q * q) + 1)
 }
 
-/** So many equally likely values of a distribution: what is drawn by {@link Random.pick} where speed matters. */
+/** For {@link Random.pick}, where speed matters. */
 export function likelyValues(count: number, quantile: (share: number) => number): Float64Array {
   return Float64Array.from({ length: count }, (_, index) => quantile((index + 0.5) / count))
 }
 
-/** Highest power first. */
 function polynomial(coefficients: readonly number[], x: number): number {
   return coefficients.reduce((sum, coefficient) => sum * x + coefficient, 0)
 }
@@ -242,7 +240,10 @@ const TAIL = [
 ]
 const TAIL_BELOW = [0.007784695709041462, 0.3224671290700398, 2.445134137142996, 3.754408661907416]
 
-/** Where the ziggurat's base ends and its tail begins, and the area of every layer: Doornik's table for 128. */
+/**
+ * Doornik's table for 128 layers: where the base ends and the tail begins, and the area of each
+ * layer.
+ */
 const BASE = 3.442619855899
 const LAYER_AREA = 9.91256303526217e-3
 const EDGES = ziggurat()

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 
 const HIDDEN = '[hidden]'
 
-/** A text that is never printed by accident: every way of showing it gives `[hidden]`. */
+/** Never printed by accident: every way of showing it gives `[hidden]`. */
 export class Secret {
   readonly #value: string
 
@@ -10,7 +10,7 @@ export class Secret {
     this.#value = value
   }
 
-  /** The text itself, for the one place that needs it. */
+  /** For the one place that needs the text. */
   reveal(): string {
     return this.#value
   }
@@ -31,7 +31,10 @@ export class Secret {
 /** Shorter texts stand in every log by chance. */
 const SECRET_LENGTH_MIN = 4
 
-/** Texts that nothing written may hold, whatever they came in by: the last line of defence behind `Secret` (SEC1). */
+/**
+ * Nothing written may hold these, wherever they came from: the last line of defence behind `Secret`
+ * (SEC1).
+ */
 export class HiddenTexts {
   readonly #texts = new Set<string>()
 
@@ -43,7 +46,6 @@ export class HiddenTexts {
     this.#texts.add(JSON.stringify(text).slice(1, -1))
   }
 
-  /** The text with `[hidden]` wherever one of them stood. */
   remove(text: string): string {
     let clean = text
     for (const hidden of this.#texts) clean = clean.replaceAll(hidden, HIDDEN)

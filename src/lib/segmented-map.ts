@@ -1,11 +1,11 @@
-/** Entries of one segment: its table is made anew in a millisecond when it grows to that. */
+/** A table of this size is made anew in a millisecond. */
 const SEGMENT_SIZE = 16_384
 
 /**
- * A map in segments, the newest last. The engine doubles the table of a map at once, 14 ms at 131,072 entries on a small
- * machine, and tables that grow together do it in the same event: that is an order which leaves late. A segment never
- * grows so large. Entries come in the order in which they were put in, as those of a map do; new ones are looked at first,
- * since orders that are asked for are mostly young.
+ * The engine doubles the table of a map at once, 14 ms at 131,072 entries on a small machine, and
+ * tables that grow together do it in the same event, which delays an order. A segment never grows
+ * so large. Entries keep their order; new ones are searched first, since most lookups are of young
+ * orders.
  */
 export class SegmentedMap<Key, Value> extends Map<Key, Value> {
   readonly #segmentSize: number
@@ -16,7 +16,7 @@ export class SegmentedMap<Key, Value> extends Map<Key, Value> {
     this.#segmentSize = segmentSize
   }
 
-  /** How many tables a name is looked for in at most. */
+  /** Tables that a lookup visits at most. */
   get segmentCount(): number {
     return this.#segments.length
   }
@@ -82,7 +82,7 @@ export class SegmentedMap<Key, Value> extends Map<Key, Value> {
       for (const [key, value] of segment) visit(value, key, this)
   }
 
-  /** Neighbours of which little is left become one: otherwise each old entry would keep a segment for itself. */
+  /** Small neighbours become one: otherwise each old entry would keep a segment for itself. */
   #mergeSmall(): readonly Map<Key, Value>[] {
     const merged: Map<Key, Value>[] = []
     for (const segment of this.#segments) {

@@ -6,16 +6,16 @@ const DAY_MS = 24 * HOUR_MS
 const formats = new Map<string, Intl.DateTimeFormat>()
 const dates = new Map<string, Intl.DateTimeFormat>()
 
-/** When the day of an instant began in a time zone: Unix ms. Where midnight is left out, the first instant after it. */
+/** Where midnight is left out, the first instant after it. */
 export function startOfDay(at: number, timeZone: string): number {
   const begin = at - sinceMidnight(at, timeZone)
-  // The clocks were changed since: the wall shows another hour there.
+  // The clocks were changed since.
   const beyond = sinceMidnight(begin, timeZone)
   if (beyond === 0) return begin
   return beyond < DAY_MS / 2 ? begin - beyond : begin + (DAY_MS - beyond)
 }
 
-/** When a date such as `2025-06-02` begins in a time zone: Unix ms. A date that the zone left out begins with the next. */
+/** A date such as `2025-06-02` that the zone left out begins with the next. */
 export function startOfDate(date: string, timeZone: string): number {
   const noon = Date.parse(date) + DAY_MS / 2
   const candidates = [noon - DAY_MS, noon, noon + DAY_MS].map((at) => startOfDay(at, timeZone))
@@ -23,7 +23,6 @@ export function startOfDate(date: string, timeZone: string): number {
   return found ?? startOfDay(noon, timeZone)
 }
 
-/** `2025-06-02`, as the wall in the time zone says. */
 export function dateOf(at: number, timeZone: string): string {
   let format = dates.get(timeZone)
   if (format === undefined) {
@@ -33,7 +32,7 @@ export function dateOf(at: number, timeZone: string): string {
   return format.format(at)
 }
 
-/** `2025-W23`: the week of a date, by ISO 8601. It begins on Monday and belongs to the year of its Thursday. */
+/** `2025-W23`, by ISO 8601: a week begins on Monday and belongs to the year of its Thursday. */
 export function weekOf(date: string): string {
   const at = Date.parse(date)
   const weekday = (new Date(at).getUTCDay() + 6) % 7
@@ -43,7 +42,7 @@ export function weekOf(date: string): string {
   return `${year}-W${String(week).padStart(2, '0')}`
 }
 
-/** Time of day on the wall clock, ms since midnight. */
+/** On the wall clock, ms since midnight. */
 function sinceMidnight(at: number, timeZone: string): number {
   let format = formats.get(timeZone)
   if (format === undefined) {

@@ -1,14 +1,17 @@
 import process from 'node:process'
 import { systemClock } from './clock.ts'
 
-/** A signal that comes twice within this time was sent once: to the process, and to its group or launcher. */
+/**
+ * A signal that comes twice within this time was sent once: to the process, and to its group or
+ * launcher.
+ */
 const SAME_SIGNAL_MS = 250
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * The first signal stops in good order; a later one ends the process at once, by that signal, as if nobody
- * listened: what was sent is in the journal, and the next start recovers it. Returns how to stop listening.
+ * The first signal stops in good order. A later one ends the process at once, by that signal: what
+ * was sent is in the journal, and the next start recovers it. Returns how to stop listening.
  */
 export function onStopSignals(stop: (why: string) => void): () => void {
   let stoppedAt: number | undefined

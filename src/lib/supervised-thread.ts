@@ -7,20 +7,19 @@ import { Patience, readThreadTime } from './patience.ts'
 import { systemTimers } from './timers.ts'
 
 /**
- * V8's own limit of a thread, MB, far above what any is to keep: code that passes it in one step (a Map that doubles
- * its table, many arrays at once) ends the whole process, before the thread can be ended.
+ * Far above what any thread is to keep: code that passes V8's own limit in one step (a Map that
+ * doubles its table, many arrays at once) ends the whole process, before the thread can be ended.
  */
 const HEAP_MB_MAX = 4096
-/** How often a thread is looked at that has to do something in time, or may not grow, ms. */
+/** For threads that have to do something in time, or may not grow. */
 const LOOK_MS = 50
-/** Growth of the process that is not the thread's, MB. */
+/** Growth of the process that is not the thread's. */
 const OWN_GROWTH_MB = 64
-/** A thread comes to its end within milliseconds, where it does at all. */
+/** A thread ends within milliseconds, where it does at all. */
 const END_MS_MAX = 1000
 
-/** Why a thread is there no more. */
 export type ThreadEnd =
-  /** It did what it had to. */
+  /** Its task is done. */
   | { readonly kind: 'done' }
   /** Its task threw, or something in it that nothing waited for. */
   | { readonly kind: 'failed'; readonly error: Error }
@@ -28,32 +27,31 @@ export type ThreadEnd =
   | { readonly kind: 'exited' }
   /** It gave no sign of life for so long. */
   | { readonly kind: 'late'; readonly silentMs: number }
-  /** The process has grown by more than it may since it began. */
   | { readonly kind: 'grown' }
   | { readonly kind: 'stopped' }
 
 export interface SupervisedThreadOptions<News> {
-  /** Without its ending: beside the file that asks, in the language of that one (`.ts` here, `.js` where it was built). */
+  /**
+   * Beside the file that asks, without the ending, which is that file's (`.ts` here, `.js` where it
+   * was built).
+   */
   readonly file: string
-  /** Its import.meta.url. */
   readonly askedBy: string
-  /** Handed to the function that {@link runTask} calls in the thread. */
+  /** For the function that {@link runTask} calls in the thread. */
   readonly task: object
   readonly transfer?: readonly Transferable[]
   readonly onNews?: (news: News) => void
-  /** Time without a sign of life after which it is ended, ms; absent: it is waited for. */
+  /** After so long without a sign of life it is ended; absent: it is waited for. */
   readonly patienceMs?: number | (() => number)
-  /** Counts signs of life beside its news: a place in memory that both sides share. */
+  /** Counts signs of life beside its news, in memory that both sides share. */
   readonly beats?: () => number
-  /** Its patience is time that it could use: on a busy machine, a thread that gets no processor is not late. */
+  /** On a busy machine, a thread that gets no processor is not late. */
   readonly isByCpu?: boolean
   readonly heapMb?: number
   readonly youngHeapMb?: number
-  /** Growth of the process while it runs that it may cause, MB: no limit of V8 counts everything. */
+  /** Growth of the process that it may cause: no limit of V8 counts everything. */
   readonly growthMb?: number
-  /** The process does not wait for it. */
   readonly isBackground?: boolean
-  /** Drops its output. */
   readonly isSilent?: boolean
   readonly errors?: ErrorCrossing
 }
@@ -64,20 +62,20 @@ type ThreadMessage<News> =
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'done' }
 
-/** Those that have not come to their end. */
 const running = new Set<SupervisedThread<never>>()
 
 /**
- * A thread of the program with one task, which is ended when it does not do it in its time or in its memory.
+ * Ended when it does not do its task in its time or in its memory.
  *
  *     running ──news, beats──► running
- *        └──done, failed, exited, late, grown, end()──► ending ──it has exited──► gone
+ *     running ──done, failed, exited, late, grown, end()──► ending ──it has exited──► gone
  *
- * `ended` resolves, once, when it leaves `running`, and never rejects; from then on nothing of it is heard. `gone`
- * resolves when it has exited: code that loops in built-in functions alone is ended by nothing, and stays `ending`.
+ * `ended` resolves when it leaves `running`, and never rejects; from then on nothing of it is
+ * heard. `gone` resolves when it has exited: code that loops in built-in functions alone cannot be
+ * ended, and stays `ending`.
  *
- * The thread knows nothing of what the process knows, secrets above all, but where compiled code is kept: to compile
- * the program again would take it twice as long to begin.
+ * The thread knows nothing of what the process knows, secrets above all, except where compiled code
+ * is kept: compiling the program again would double its start.
  */
 export class SupervisedThread<News = never> {
   readonly ended: Promise<ThreadEnd>
@@ -88,7 +86,7 @@ export class SupervisedThread<News = never> {
   readonly #isGrown: () => boolean
   #patienceMs: number | (() => number) | undefined
   #threadId: number | undefined
-  /** Signs of life that it gave by itself. */
+  /** Given by the thread itself. */
   #signs = 0
   #isLookedAt = false
   #isEnding = false
@@ -130,7 +128,7 @@ export class SupervisedThread<News = never> {
     this.#worker.postMessage(message)
   }
 
-  /** Its patience from now on, which begins anew; undefined: it is waited for. */
+  /** Patience begins anew; undefined: the thread is waited for. */
   wait(patienceMs: number | (() => number) | undefined): void {
     this.#patienceMs = patienceMs
     this.#signs += 1
@@ -138,7 +136,7 @@ export class SupervisedThread<News = never> {
     if (isToBeLookedAt && !this.#isLookedAt && !this.#isEnding) this.#look()
   }
 
-  /** Resolves when it has exited. @param end What is said of it, unless it has ended before. */
+  /** Resolves when it has exited. @param end Its end, unless it has ended before. */
   end(end: ThreadEnd = { kind: 'stopped' }): Promise<void> {
     if (this.#isEnding) return this.gone
     this.#isEnding = true
@@ -180,10 +178,7 @@ export class SupervisedThread<News = never> {
   }
 }
 
-/**
- * In the thread: does its task, and says how that ended. Call it before strategies are loaded, which may replace what
- * it calls.
- */
+/** Runs in the thread. It comes before strategies are loaded, which may replace what it calls. */
 export async function runTask<Task, News>(
   work: (task: Task, report: (news: News) => void) => Promise<void> | void,
   errors: ErrorCrossing = FAILURES_CROSSING,
@@ -199,15 +194,15 @@ export async function runTask<Task, News>(
   }
 }
 
-/** In the thread, which lives for as long as it is asked: hears what is posted to it. */
+/** Runs in the thread, which lives for as long as it is asked. */
 export function hearPosted<Message>(hear: (message: Message) => void): Promise<never> {
   parentPort?.on('message', hear)
   return new Promise(() => undefined)
 }
 
 /**
- * Ends every thread of the program. False where one does not come to its end, as where it loops in built-in functions
- * alone: `process.exit` would wait for it for ever.
+ * False if a thread does not end, because it loops in built-in functions alone: `process.exit`
+ * would wait for it for ever.
  */
 export async function endThreads(): Promise<boolean> {
   const ends = [...running].map((thread) => thread.end())
@@ -216,7 +211,7 @@ export async function endThreads(): Promise<boolean> {
   return running.size === 0
 }
 
-/** Whether the process has grown, since the first look, by more than a thread may take, MB. */
+/** Compares with the first look. */
 export function watchGrowth(maxMb: number): () => boolean {
   let rssBefore: number | undefined
   return () => {
@@ -256,7 +251,7 @@ function openWorker<News>(options: SupervisedThreadOptions<News>): Worker {
   return worker
 }
 
-/** The kernel's id of this thread; undefined where it gives none. */
+/** The kernel's id; undefined where it gives none. */
 function readThreadId(): number | undefined {
   try {
     return Number(readlinkSync('/proc/thread-self').split('/').at(-1))

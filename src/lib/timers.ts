@@ -1,10 +1,13 @@
-/** The one place that sleeps. Everything else is handed a `Timers`, so that tests and backtests move time by hand. */
+/**
+ * The one place that sleeps. Everything else is handed a `Timers`, so that tests and backtests move
+ * time by hand.
+ */
 export interface Timers {
-  /** Calls back once after `delayMs`; the answer cancels it. */
+  /** @returns cancels it */
   after(delayMs: number, callback: () => void): () => void
 }
 
-/** Longest delay that Node's timers take before they fire at once instead (2^31 - 1 ms). */
+/** Node's timers fire at once after longer delays (2^31 - 1 ms). */
 const DELAY_MS_MAX = 2_147_483_647
 
 export const systemTimers: Timers = {

@@ -2,16 +2,15 @@ import { decimal, isDecimal } from './decimal.ts'
 import { parseBoundedJson } from './text/bounded-json.ts'
 
 /**
- * Plain values as text and back, without loss: JSON, and beside it what JSON cannot say. Maps, sets and money
- * keep their kind; undefined, NaN, the infinities and minus zero stay what they are. The same value gives the
- * same text, whatever wrote it, so texts can be compared in place of values.
+ * Plain values as text and back, without loss: JSON, and marks for what it cannot say. The same
+ * value gives the same text, so texts can be compared in place of values.
  *
  *     {"$map":[[key,value],…]}   {"$set":[…]}   {"$decimal":"1.5"}   {"$floats":[…]}   {"$":"NaN"}
  *
  * A name that itself begins with `$` is written with one more.
  */
 
-/** @throws TypeError for what is no data: a function, a symbol, an instance of a class other than these. */
+/** @throws TypeError for what is no data: a function, a symbol, an instance of another class */
 export function writeValue(value: unknown): string {
   switch (typeof value) {
     case 'string':
@@ -31,12 +30,15 @@ export function writeValue(value: unknown): string {
   }
 }
 
-/** @throws SyntaxError for a text that is not JSON, TypeError for a mark that {@link writeValue} does not make. */
+/**
+ * @throws SyntaxError for a text that is not JSON, TypeError for a mark that {@link writeValue}
+ * does not make
+ */
 export function parseValue(text: string): unknown {
   return revive(parseBoundedJson(text))
 }
 
-/** Values that JSON would turn into null, or drop. */
+/** JSON would turn these into null, or drop them. */
 const ODD = new Map<string, number | undefined>([
   ['undefined', undefined],
   ['NaN', Number.NaN],
@@ -50,7 +52,7 @@ function writeOdd(value: number | undefined): string {
 }
 
 function writeObject(value: object): string {
-  // Most of what there is: JSON says it as well, and many times faster.
+  // JSON says most values as well, and many times faster.
   if (isJson(value)) return JSON.stringify(value)
   if (Array.isArray(value)) return writeList(value)
   if (value instanceof Map) return `{"$map":${writeValue([...value])}}`
@@ -67,7 +69,7 @@ function writeObject(value: object): string {
   return `{${parts.join(',')}}`
 }
 
-/** Whether JSON loses nothing of it, and no name in it looks like a mark. */
+/** JSON loses nothing of it, and no name in it looks like a mark. */
 function isJson(value: unknown): boolean {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)

@@ -1,16 +1,15 @@
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-/** Where this program lies: its files are named by it. */
 const PROGRAM = fileURLToPath(new URL('../', import.meta.url))
 
 /**
- * A text as it would be on any machine: files of the folder are named as seen from it, and those of the program by its
- * name. @param folder Absolute: the one that the process was started in.
+ * The text as on any machine: files of the folder are named as seen from it, and those of the
+ * program by its name. @param folder The absolute one in which the process was started.
  */
 export function withoutPlace(text: string, folder: string): string {
   // The program may lie in the folder on one machine, and elsewhere on another.
   const withoutProgram = replacePlace(text, PROGRAM, 'intentd/')
-  // All that is absolute lies in the root.
+  // All absolute paths lie in the root.
   return folder === '/' ? withoutProgram : replacePlace(withoutProgram, `${folder}/`, '')
 }
 

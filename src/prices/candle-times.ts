@@ -1,4 +1,3 @@
-/** Times of candles: one interval apart, and those of the opens. */
 import { Failure } from '../lib/failure.ts'
 import { nameInterval } from './times.ts'
 
@@ -11,7 +10,7 @@ export const MONTH_MS_MIN = 28 * DAY_MS
  */
 export const STEPS_OF_OTHER = 20
 
-/** @throws Failure RECORDING_INTERVAL_CHANGES if candles of another length are among the others. */
+/** @throws Failure RECORDING_INTERVAL_CHANGES */
 export function assertOneInterval(
   at: Float64Array,
   intervalMs: number,
@@ -36,7 +35,7 @@ export function assertOneInterval(
   }
 }
 
-/** How far most times are before the end of a candle: 1 or 1000 ms; 0 for any other distance. */
+/** 1 or 1000 ms before the end of a candle; 0 for any other distance. */
 export function shortOfClose(at: Float64Array, intervalMs: number): number {
   const gridMs = Math.min(intervalMs, DAY_MS)
   const shortMs = [1, SECOND_MS].filter((ms) => ms < gridMs)

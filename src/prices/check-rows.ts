@@ -1,20 +1,17 @@
-/** Checks that rows of prices are in order of time and possible, whatever their source. */
 import { Failure } from '../lib/failure.ts'
 import type { CandleRows, QuoteRows } from './recording.ts'
 
-/** Names the place of a row in messages: `BTCUSDT.csv:17`. */
 export type WhereOf = (row: number) => string
 
 /**
- * Highest price accepted in any quote coin: a bitcoin costs some 3,000,000,000 dong. A higher price
- * is a wrong column or a placeholder, and no grid of ticks can count it.
+ * A bitcoin costs some 3,000,000,000 dong. A higher price is a wrong column or a placeholder, and
+ * no grid of ticks can count it.
  */
 export const PRICE_MAX = 1e12
 
 /**
  * @throws Failure RECORDING_TIME_UNIT, RECORDING_TIME_ORDER, RECORDING_PRICE_NOT_POSITIVE,
- * RECORDING_PRICE_TOO_HIGH, RECORDING_CANDLE_IMPOSSIBLE, RECORDING_QUOTE_CROSSED, each naming
- * where.
+ * RECORDING_PRICE_TOO_HIGH, RECORDING_CANDLE_IMPOSSIBLE, RECORDING_QUOTE_CROSSED, each naming where
  */
 export function assertRows(rows: CandleRows | QuoteRows, whereOf: WhereOf): void {
   rows.mark?.forEach((price, row) => {
@@ -66,12 +63,11 @@ function assertQuotes(
   }
 }
 
-/** The first coin was mined in January 2009, so an earlier time is in another unit. Unix ms. */
+/** The first coin was mined in January 2009, so an earlier time is in another unit. */
 export const EARLIEST_AT = Date.UTC(2009, 0, 1)
 /** Seconds, microseconds and dates without separators are never milliseconds of this century. */
 const LATEST_AT = Date.UTC(2100, 0, 1)
 
-/** Candles must differ in time; several quotes may share one. */
 function assertTimes({ kind, at }: CandleRows | QuoteRows, whereOf: WhereOf): void {
   const astray = at.findIndex((time) => !(time >= EARLIEST_AT && time < LATEST_AT))
   if (astray >= 0) {

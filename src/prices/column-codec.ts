@@ -1,7 +1,7 @@
 /**
- * Encodes a column of numbers as small integers: each number is a whole multiple of the column's
- * unit, and the difference to the row before is written. A column that fits no grid is written as
- * floats. Decoding gives every number back bit by bit.
+ * Each number is a whole multiple of the column's unit, and the difference to the row before is
+ * written. A column that fits no grid is written as floats. Decoding gives every number back bit by
+ * bit.
  */
 import { createGrid, formatOnGrid } from '../lib/grid.ts'
 
@@ -13,11 +13,11 @@ export interface EncodedColumn {
   readonly type: ElementType
   /** Decimal text such as `0.1` or `60000`; absent for float64. */
   readonly unit?: string
-  /** The first number, in units; the others follow from the differences. */
+  /** In units; the others follow from the differences. */
   readonly first?: number
 }
 
-/** Prices and sizes in files have no more decimals. */
+/** Prices and sizes in files have no more. */
 const DECIMALS_MAX = 12
 const SCALES = Array.from({ length: DECIMALS_MAX + 2 }, (_, decimals) => 10 ** decimals)
 
@@ -28,12 +28,12 @@ const ARRAYS = {
   float64: Float64Array,
 } as const
 
-/** File size of a column, padded because the next one begins at a multiple of eight. */
+/** Padded, because the next column begins at a multiple of eight. */
 export function columnBytes(type: ElementType, rows: number): number {
   return Math.ceil((ELEMENT_BYTES[type] * rows) / 8) * 8
 }
 
-/** The largest decimal that divides all numbers exactly; undefined if there is none. */
+/** The largest decimal that divides all numbers exactly. */
 export function findUnit(numbers: Float64Array): string | undefined {
   let decimals = 0
   for (const number of numbers) {
@@ -51,8 +51,8 @@ export function findUnit(numbers: Float64Array): string | undefined {
 }
 
 /**
- * The number times 10^decimals; NaN if dividing it again would not give the same bits. -0 becomes
- * 0, so it is NaN too.
+ * NaN if dividing by 10^decimals again would not give the same bits. -0 becomes 0, so it is NaN
+ * too.
  */
 function wholeOf(number: number, decimals: number): number {
   const scale = SCALES[decimals] as number
@@ -66,7 +66,6 @@ function greatestDivisor(one: number, other: number): number {
   return large
 }
 
-/** @returns the encoding, and its little-endian bytes without padding. */
 export function encodeColumn(numbers: Float64Array): { encoded: EncodedColumn; bytes: Uint8Array } {
   const unit = findUnit(numbers)
   const differences = unit === undefined ? undefined : toDifferences(numbers, unit)
@@ -78,7 +77,6 @@ export function encodeColumn(numbers: Float64Array): { encoded: EncodedColumn; b
   return { encoded: { type, unit, first }, bytes: bytesOf(ARRAYS[type].from(differences)) }
 }
 
-/** The first entry is the number itself, in units. */
 function toDifferences(numbers: Float64Array, unit: string): Float64Array {
   const { decimals, units } = createGrid(unit)
   const differences = new Float64Array(numbers.length)
@@ -91,7 +89,7 @@ function toDifferences(numbers: Float64Array, unit: string): Float64Array {
   return differences
 }
 
-/** The first difference is ignored, because the header holds it. */
+/** The header holds the first difference. */
 function typeFor(differences: Float64Array): ElementType {
   let largest = 0
   for (let row = 1; row < differences.length; row++)
@@ -105,10 +103,7 @@ function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Arra
   return new Uint8Array(buffer, byteOffset, byteLength)
 }
 
-/**
- * @param bytes The whole file. @param at Where the column begins, a multiple of eight from the
- * start of the memory.
- */
+/** @param bytes The whole file. @param at A multiple of eight from the start of the memory. */
 export function decodeColumn(
   { type, unit = '1', first = 0 }: EncodedColumn,
   { bytes, at, rows }: { readonly bytes: Uint8Array; readonly at: number; readonly rows: number },

@@ -1,6 +1,6 @@
 /**
- * Reads columns of numbers from the bytes of a CSV file. Plain digits are read in place. Everything
- * else (an exponent, a sign, spaces, quotes, more digits than a float holds) is read as text.
+ * Plain digits are read in place. Everything else (an exponent, a sign, spaces, quotes, more digits
+ * than a float holds) is read as text.
  */
 import { Failure } from '../lib/failure.ts'
 
@@ -14,7 +14,7 @@ const PLAIN_NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
 const DIGITS_MAX = 15
 const POWERS_OF_TEN = Float64Array.from({ length: DIGITS_MAX + 1 }, (_, power) => 10 ** power)
 
-/** A quoted number with thousands separators or a decimal comma: `"60,000.0"`, `"10,5"`. */
+/** Thousands separators or a decimal comma within quotes: `"60,000.0"`, `"10,5"`. */
 const COMMA_IN_NUMBER = /(?:^|,)\s*("\s*[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|[\d.]+,\d+)\s*")/
 const PLAIN_HINT =
   'numbers are written plainly, with a dot and without separators of thousands: 61837.63'
@@ -24,25 +24,21 @@ const ADDRESS_LINE = /^\uFEFF?"?https?:\/\/[^\s,;]+"?,*\r?$/i
 const ABOVE_LINE_BYTES_MAX = 200
 
 /**
- * Field separators in order of preference. The first one in a line is the file's, since no field
- * contains another.
+ * In order of preference. The first one in a line is the file's, since no field contains another.
  */
 const SEPARATORS = [';', '\t', ','] as const
 export type Separator = (typeof SEPARATORS)[number]
 
-/** `line` is the first line of a file. */
 export function separatorOf(line: string): Separator {
   return SEPARATORS.find((separator) => line.includes(separator)) ?? ','
 }
 
-/** Cells of a line, without the quotes around them. */
 export function splitCells(line: string, separator: Separator): readonly string[] {
   return line.split(separator).map(unquote)
 }
 
 /**
- * A comma in a number would be taken as the end of its field.
- * @param where The place of the line, for the failure. @throws Failure RECORDING_NOT_NUMERIC
+ * A comma in a number would be taken as the end of its field. @throws Failure RECORDING_NOT_NUMERIC
  */
 export function assertNoCommaInNumber(line: string, where: string): void {
   const [, found] = COMMA_IN_NUMBER.exec(line) ?? []
@@ -56,8 +52,7 @@ export function assertNoCommaInNumber(line: string, where: string): void {
 }
 
 /**
- * Finds the header: byte offset and line number. Excel writes a line `sep=;` above it, and some
- * vendors their address; both are skipped.
+ * Excel writes a line `sep=;` above the header, and some vendors their address; both are skipped.
  */
 export function findBegin(bytes: Buffer): { readonly from: number; readonly line: number } {
   const end = bytes.indexOf(LINE_FEED)
@@ -68,30 +63,24 @@ export function findBegin(bytes: Buffer): { readonly from: number; readonly line
 
 export interface CsvColumns {
   readonly separator: Separator
-  /** Names of all fields of a line, in the order of the file. */
   readonly header: readonly string[]
-  /** Names of the columns to read. */
   readonly names: readonly string[]
-  /** Where the first line of numbers begins. */
   readonly from: number
-  /** Line number of `from`, counted from 1. Default 2: the first is the header. */
+  /** From 1. Default 2: the first line is the header. */
   readonly firstLine?: number
-  /** The file's name, for failures. */
   readonly source: string
-  /** Converts a text that is not a number, such as a date; undefined if it has no meaning. */
+  /** Converts a text such as a date; undefined if it has no meaning. */
   readonly readText?: (text: string, name: string) => number | undefined
-  /** Columns of names: {@link readText} is called for each of their cells, also for digits. */
+  /** {@link readText} is called for each cell of these columns, also for digits. */
   readonly texts?: readonly string[]
-  /** Columns of times, whose digits all count. */
+  /** All digits of these columns count. */
   readonly times?: readonly string[]
-  /** A hint on how a column is written, for failures; undefined: as numbers are. */
   readonly hintFor?: (name: string) => string | undefined
 }
 
 /**
- * Reads the named columns; empty lines at the end are skipped.
- * @returns an empty map without rows. @throws Failure RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC,
- * naming file:line.
+ * Empty lines at the end are skipped. @returns an empty map without rows. @throws Failure
+ * RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, naming file:line.
  */
 export function readCsvColumns(
   bytes: Buffer,
@@ -170,7 +159,6 @@ function assertWholeEnd(
   })
 }
 
-/** Enough for a few lines. */
 const END_BYTES = 4096
 
 function quoteLeftOpen(cell: string, options: CsvColumns, row: number): Failure {
@@ -226,7 +214,7 @@ function endOfField(bytes: Buffer, { at: from, end, separator }: FieldRange): nu
   return at
 }
 
-/** @returns -1 if it is not a plain number. */
+/** @returns -1 if it is not a plain number */
 function plainNumber(bytes: Buffer, from: number, fieldEnd: number): number {
   const end = bytes[fieldEnd - 1] === CARRIAGE_RETURN ? fieldEnd - 1 : fieldEnd
   let whole = 0

@@ -14,7 +14,6 @@ import { assertShares } from './funding.ts'
 
 export interface FundingPayments {
   readonly symbol: string
-  /** Unix ms, ascending. */
   readonly at: Float64Array
   readonly rates: Float64Array
 }
@@ -32,14 +31,13 @@ export function formatFunding({ symbol, at, rates }: FundingPayments): string {
   return `${[HEADER_LINE, ...lines].join('\n')}\n`
 }
 
-/** Writes the rate without an exponent. */
+/** Without an exponent. */
 function toPlain(rate: number): string {
   const text = String(rate)
   return text.includes('e') ? rate.toFixed(20).replace(/0+$/, '') : text
 }
 
 /**
- * @param source The file's name, for failures.
  * @throws Failure RECORDING_EMPTY, FUNDING_UNREADABLE, RECORDING_FUNDING_RATE, and those of {@link
  * readCsvColumns}, each naming file:line.
  */

@@ -1,5 +1,5 @@
 /**
- * Funding payments from a file of their own, or from a column `fundingRate` that is empty between
+ * Payments come from a file of their own, or from a column `fundingRate` that is empty between
  * payments.
  */
 import { sha256 } from '../lib/digest.ts'
@@ -14,9 +14,8 @@ const MEDIAN_RATE_MAX = 0.003
 const RATE_MAX = 0.1
 
 /**
- * Rounds payments to whole hours, because exchanges add some milliseconds.
- * @param whereOf The place of a row, for failures. @throws Failure RECORDING_FUNDING_TIMES,
- * RECORDING_FUNDING_RATE
+ * Exchanges add some milliseconds, so payments are rounded to whole hours. @throws Failure
+ * RECORDING_FUNDING_TIMES, RECORDING_FUNDING_RATE
  */
 export function buildFunding(
   { at, rate, source }: Pick<RecordedFunding, 'at' | 'rate' | 'source'>,
@@ -71,11 +70,8 @@ export function assertShares(rates: Float64Array, where: string): void {
 }
 
 /**
- * Extracts payments from a column `fundingRate` with rates in some rows only: each of these rows is
- * a payment at its time. A column with a rate in every row does not say when they are paid, and
- * stays.
- *
- * @throws Failure as {@link buildFunding}
+ * Each row with a rate is a payment at its time. A column with a rate in every row does not say
+ * when they are paid, and stays. @throws Failure as {@link buildFunding}
  */
 export function takeOutPayments(
   rows: CandleRows | QuoteRows,
@@ -95,10 +91,8 @@ export function takeOutPayments(
 }
 
 /**
- * For a rate in every row: describes hours of the day (UTC) at which it changes besides `minutes`.
+ * Hours of the day (UTC) at which a rate in every row changes besides `minutes` after midnight.
  * Undefined if there are none, or if it changes too often to tell.
- *
- * @param minutes Expected times of funding, in minutes after midnight UTC.
  */
 export function describeOtherTimes(
   { at, fundingRate }: Recording['rows'],
@@ -126,7 +120,7 @@ export function describeOtherTimes(
 
 const DAY_MINUTES = 1440
 
-/** Shows minutes as `00:00, 08:00 and 16:00`. */
+/** `00:00, 08:00 and 16:00` */
 export function showMinutes(minutes: readonly number[]): string {
   const texts = minutes.map((minute) => new Date(minute * MINUTE_MS).toISOString().slice(11, 16))
   const last = texts.at(-1) ?? ''

@@ -1,13 +1,12 @@
 /**
- * Reads the instrument from a name: a file's, that of an entry in a zip, or a cell of a column.
- * Vendors write `BTCUSDT-1m-2025-01.zip`, `ETH-USDT-SWAP-trades-2025-06-01.zip`,
- * `BINANCE_BTCUSDT.P, 1.csv`, `BTC/USDT:USDT`. An ambiguous name gives no symbol and a reason, so
- * that the operator names the instrument.
+ * A file, an entry of a zip, or a cell of a column names its instrument: `BTCUSDT-1m-2025-01.zip`,
+ * `ETH-USDT-SWAP-trades-2025-06-01.zip`, `BINANCE_BTCUSDT.P, 1.csv`, `BTC/USDT:USDT`. An ambiguous
+ * name gives no symbol and a reason, so that the operator names the instrument.
  */
 
 /**
- * Columns that may name the instrument of each row, in lower case without spaces, underscores and
- * brackets; the first one found is used. The last ones may also name a kind of market.
+ * Lower case without spaces, underscores and brackets; the first one found is used. The last ones
+ * may also name a kind of market.
  */
 export const INSTRUMENT_COLUMNS: readonly string[] = [
   'symbol',
@@ -50,28 +49,31 @@ export const INSTRUMENT_COLUMNS: readonly string[] = [
   's',
 ]
 
-/** Normalises a column title for comparison with lists of names. */
+/** For comparison with lists of names. */
 export function plainTitle(title: string): string {
   return title.toLowerCase().replaceAll(/[ _<>()-]/g, '')
 }
 
 export interface InstrumentName {
-  /** Base and quote coin in capitals; with the delivery date of a contract that has one: `BTCUSDT_250627`. */
+  /**
+   * Base and quote coin in capitals; with the delivery date of a contract that has one:
+   * `BTCUSDT_250627`.
+   */
   readonly symbol?: string
   /** Why there is no symbol. */
   readonly why?: string
-  /** Future or spot pair, if the name says it. */
+  /** If the name says it. */
   readonly market?: 'spot' | 'futures'
-  /** Exchange in lower case, if the name says it. */
+  /** In lower case, if the name says it. */
   readonly exchange?: string
   /**
-   * Whether sizes of its trades count contracts: Binance's coin-margined contracts (`BTCUSD_PERP`),
-   * OKX's swaps.
+   * Sizes of trades count contracts: Binance's coin-margined contracts (`BTCUSD_PERP`), OKX's
+   * swaps.
    */
   readonly countsContracts: boolean
 }
 
-/** Quote coins: the end of a symbol written as one word, or the second of two words. */
+/** The end of a symbol written as one word, or the second of two words. */
 const QUOTES = new Set(
   'USDT USDC USD EUR GBP BTC ETH BNB JPY KRW BRL AUD FDUSD TUSD BUSD USDE USD1 PERP'.split(' '),
 )
@@ -84,7 +86,7 @@ const RARE_QUOTES = new Set(
     ' ',
   ),
 )
-/** Coins recognised in lower case too, where any other word may stand. */
+/** Recognised in lower case too, where any other word may stand. */
 const COINS = new Set([
   ...QUOTES,
   ...RARE_QUOTES,
@@ -116,7 +118,7 @@ const EXCHANGES: ReadonlyMap<string, string> = new Map([
   ['stmp', 'bitstamp'],
 ])
 
-/** Words of file names that are not coins. */
+/** File names contain these words, which are not coins. */
 const WORDS =
   /^(?:(?:agg|my|all)?(?:trades?|candles?|candlesticks?|klines?|ohlcv?t?|bars?|quotes?|ticks?|data|prices?|histor(?:y|ical)|dump|export|file|fund(?:ing)?|rates?|fundingrates?|markets?|index|mark|premium|book|orderbook|spot|futures?|swap|perp(?:etual)?s?|linear|inverse|options?|crypto|test|new|old|backup|copy|from|to|in|vs|total|volume|minute|min|hour|hourly|day|daily|week|month|year)|\d+|[smhdwSMHDW]\d{1,4}|\d{1,4}(?:ms|mo|min|sec|hour|day|[smhdwSMHDW]))$/i
 
@@ -130,13 +132,11 @@ const EXTENSION =
 
 interface Word {
   readonly text: string
-  /** The characters before it. */
   readonly before: string
 }
 
 interface Pair {
   readonly symbol: string
-  /** Number of words it spans. */
   readonly words: number
   readonly coins: readonly string[]
 }
@@ -164,10 +164,7 @@ export function readInstrumentName(name: string): InstrumentName {
   }
 }
 
-/**
- * Whether a cell names a kind of market or an exchange instead of an instrument: `spot`, `Binance
- * Futures`.
- */
+/** Such as `spot` or `Binance Futures`: a kind of market or an exchange. */
 export function isOfNoInstrument(cell: string): boolean {
   const words = wordsOf(cell)
   const isPlain = ({ text }: Word) =>
@@ -176,7 +173,7 @@ export function isOfNoInstrument(cell: string): boolean {
   return words.length > 0 && words.every(isPlain)
 }
 
-/** Whether a cell agrees with a symbol. It may name the coin alone: BTC in a file of BTCUSDT. */
+/** A cell may name the coin alone: BTC in a file of BTCUSDT. */
 export function agreesWithSymbol(cell: string, symbol: string): boolean {
   const named = readInstrumentName(cell).symbol
   if (named !== undefined) return named === symbol
@@ -295,7 +292,7 @@ function readContract(pair: Pair, [next]: readonly Word[]): FoundPair {
   return { symbol, isContract: FUTURES.test(next.text) }
 }
 
-/** Parses `250627`; `202506` is a month, and no date. */
+/** `202506` is a month, and no date. */
 function deliveryDate(text: string): Date | undefined {
   const [, year = '', month = '', day = ''] = /^(\d\d)(\d\d)(\d\d)$/.exec(text) ?? []
   if (year === '') return undefined

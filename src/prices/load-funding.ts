@@ -1,7 +1,3 @@
-/**
- * Reads funding payments from files of their own and attaches them to the recordings of their
- * instruments.
- */
 import { basename } from 'node:path'
 import { Failure } from '../lib/failure.ts'
 import { findBegin, readCsvColumns, separatorOf, splitCells } from './csv-columns.ts'
@@ -14,13 +10,11 @@ const COLUMNS = ['ts_ms', 'fundingrate'] as const
 const SYMBOL_COLUMN = 'symbol'
 
 /**
- * Reads a CSV with the columns `ts_ms` (Unix ms of a payment) and `fundingRate` (a share: 0.0001 is
- * 1 bp, paid by longs), plain or gzipped, in order of time. A column `symbol` must name the
- * instrument.
- *
- * @throws Failure RECORDING_UNREADABLE, RECORDING_HEADER_UNKNOWN, RECORDING_EMPTY,
- * RECORDING_FUNDING_TIMES, RECORDING_FUNDING_RATE, RECORDING_SYMBOLS_DIFFER, and those of {@link
- * readCsvColumns}, each naming file:line.
+ * A CSV with the columns `ts_ms` (of a payment) and `fundingRate` (a share: 0.0001 is 1 bp, paid by
+ * longs), plain or gzipped, in order of time. A column `symbol` must name the instrument. @throws
+ * Failure RECORDING_UNREADABLE, RECORDING_HEADER_UNKNOWN, RECORDING_EMPTY, RECORDING_FUNDING_TIMES,
+ * RECORDING_FUNDING_RATE, RECORDING_SYMBOLS_DIFFER, and those of {@link readCsvColumns}, each
+ * naming file:line.
  */
 async function loadFunding(path: string, symbol: string): Promise<RecordedFunding> {
   const source = basename(path)
@@ -66,7 +60,6 @@ async function loadFunding(path: string, symbol: string): Promise<RecordedFundin
   })
 }
 
-/** Payments of another instrument are refused. */
 function assertOwn(
   found: string,
   { symbol, where }: { readonly symbol: string; readonly where: string },
@@ -81,9 +74,8 @@ function assertOwn(
 }
 
 /**
- * Loads recordings together with their payments.
- * @param files As for {@link loadRecording}. @param payments Funding files by symbol.
- * @throws Failure as {@link loadRecording} and `loadFunding`
+ * @param payments Funding files by symbol. @throws Failure as {@link loadRecording} and
+ * `loadFunding`
  */
 export function loadWithFunding(
   files: readonly string[],

@@ -8,8 +8,8 @@ import { intervalInName } from './times.ts'
 import { RECORDING_BYTES_MAX, unpackGzip } from './unpack-gzip.ts'
 
 /**
- * Reads a recording from a file: CSV or price file, plain or gzipped, as its first bytes say.
- * Columns of a CSV may be in any order; unknown ones are ignored.
+ * CSV or price file, plain or gzipped, as the first bytes say. Columns of a CSV may be in any
+ * order; unknown ones are ignored.
  *
  * @param spec A path, or `SYMBOL=path`. The name of a CSV given as a path states the symbol
  * (`BTCUSDT-2025.csv.gz`).
@@ -42,10 +42,8 @@ function assertKnownLength({ rows, source, intervalMs }: Recording): void {
 }
 
 /**
- * The symbol of a recording, without reading its rows. `spec` as for {@link loadRecording}.
- *
- * @throws Failure RECORDING_UNREADABLE, RECORDING_SYMBOL_MISSING, and others of {@link
- * loadRecording}.
+ * Reads no rows. @throws Failure RECORDING_UNREADABLE, RECORDING_SYMBOL_MISSING, and others of
+ * {@link loadRecording}
  */
 export async function readSymbol(spec: string): Promise<string> {
   const { symbol, path } = splitSpec(spec)

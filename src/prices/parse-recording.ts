@@ -1,4 +1,3 @@
-/** Reads a recording from a CSV with a header, of candles or quotes. */
 import { createHash } from 'node:crypto'
 import { Failure } from '../lib/failure.ts'
 import { assertRows } from './check-rows.ts'
@@ -16,7 +15,7 @@ import { candleLength, type Field, FIELDS, type Recording, toRows } from './reco
 
 const LINE_FEED = 10
 
-/** CSV column names in lower case, where they differ from the fields' names. */
+/** Lower case, where they differ from the fields' names. */
 const CSV_NAMES: Readonly<Partial<Record<Field, string>>> = {
   at: 'ts_ms',
   bidSize: 'bidsz',
@@ -31,12 +30,10 @@ function csvNameOf(field: Field): string {
 }
 
 /**
- * Reads a recording from its bytes, UTF-8.
- *
- * @param source The file's name, for messages and, without `symbol`, for the symbol.
- * @throws Failure RECORDING_SYMBOL_MISSING, RECORDING_SYMBOLS_DIFFER, RECORDING_EMPTY, RECORDING_HEADER_UNKNOWN,
- *   RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, RECORDING_TIME_CLOSE, RECORDING_INTERVAL_CHANGES, and those of
- *   {@link assertRows}, each naming file:line.
+ * @param source For messages and, without `symbol`, for the symbol.
+ * @throws Failure RECORDING_SYMBOL_MISSING, RECORDING_SYMBOLS_DIFFER, RECORDING_EMPTY,
+ * RECORDING_HEADER_UNKNOWN, RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, RECORDING_TIME_CLOSE,
+ * RECORDING_INTERVAL_CHANGES, and those of {@link assertRows}, each naming file:line.
  */
 export function parseRecording(input: {
   bytes: Buffer
@@ -100,14 +97,12 @@ export function parseRecording(input: {
   return { symbol, source, sha256, ...takeOutPayments(rows, source, whereOf) }
 }
 
-/** @returns the column that names the instrument, or an empty list. */
 function instrumentColumn(header: readonly string[]): readonly string[] {
   const titles = header.map(plainTitle)
   const name = INSTRUMENT_COLUMNS.find((candidate) => titles.includes(candidate))
   return name === undefined ? [] : [header[titles.indexOf(name)] as string]
 }
 
-/** Rows of another instrument are refused. `symbol` is that of the file name. */
 function assertOneInstrument({
   source,
   symbol,
@@ -144,7 +139,7 @@ function assertOpenTimes(at: Float64Array, whereOf: (row: number) => string): vo
   })
 }
 
-/** @param source The file's name. @throws Failure RECORDING_SYMBOL_MISSING */
+/** @throws Failure RECORDING_SYMBOL_MISSING */
 export function symbolOf(source: string): string {
   const { symbol, why = '' } = readInstrumentName(source)
   if (symbol !== undefined) return symbol
@@ -156,7 +151,6 @@ export function symbolOf(source: string): string {
   })
 }
 
-/** Names the columns that the header lacks, for the kind of rows that it nearly has. */
 function missingIn(header: readonly string[]): Readonly<Record<string, string>> {
   const gaps = (['candles', 'quotes'] as const).map((kind) => {
     const missing = FIELDS[kind].required.map(csvNameOf).filter((name) => !header.includes(name))

@@ -61,12 +61,11 @@ const headerSchema = z.object({
 
 type Header = z.infer<typeof headerSchema>
 
-/** Recognises a price file of any version by its first bytes. */
 export function isPriceFile(bytes: Uint8Array): boolean {
   return MAGIC.equals(bytes.subarray(0, MAGIC.length))
 }
 
-/** The contents of a price file. `sources` are the names of the imported files. */
+/** `sources` are the names of the imported files. */
 export type PriceFileContent = Pick<
   Recording,
   'symbol' | 'market' | 'intervalMs' | 'rows' | 'funding'
@@ -118,9 +117,8 @@ export function buildPriceFile({
 }
 
 /**
- * @param source The file's name, for messages. @param symbol The expected symbol, if there is one.
- * @throws Failure RECORDING_SYMBOLS_DIFFER, PRICES_VERSION_UNKNOWN, PRICES_TRUNCATED,
- * PRICES_DAMAGED, and those of {@link assertRows}.
+ * @param symbol The expected one. @throws Failure RECORDING_SYMBOLS_DIFFER, PRICES_VERSION_UNKNOWN,
+ * PRICES_TRUNCATED, PRICES_DAMAGED, and those of {@link assertRows}.
  */
 export function parsePriceFile(input: {
   bytes: Buffer
@@ -169,7 +167,7 @@ export function symbolOfPriceFile({ bytes, source }: { bytes: Buffer; source: st
   return openPriceFile(bytes, source).header.symbol
 }
 
-/** Checks the header and the checksum, not the columns. */
+/** Header and checksum are checked, not the columns. */
 function openPriceFile(bytes: Buffer, source: string) {
   const version = bytes[MAGIC.length]
   if (version !== undefined && version !== VERSION) {

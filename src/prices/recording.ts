@@ -1,13 +1,11 @@
-/** A recording of real prices: candles or quotes of one instrument, as columns. */
-
 export interface ReferenceRows {
-  /** Mark price in quote coin: at the end of a candle, at the time of a quote. */
+  /** Quote coin: at the end of a candle, at the time of a quote. */
   readonly mark?: Float64Array
-  /** The funding rate valid then, as a share: 0.0001 is 1 bp. */
+  /** A share: 0.0001 is 1 bp. */
   readonly fundingRate?: Float64Array
 }
 
-/** Columns of candles: prices and volume as written, `at` in Unix ms. */
+/** As written; `at` in Unix ms. */
 export interface CandleRows extends ReferenceRows {
   readonly kind: 'candles'
   readonly at: Float64Array
@@ -27,40 +25,35 @@ export interface QuoteRows extends ReferenceRows {
   readonly bidSize: Float64Array
   readonly askSize: Float64Array
   readonly last: Float64Array
-  /** Volume since the row before, in the base coin; absent if the file has no such column. */
+  /** Since the row before, in the base coin; absent if the file has no such column. */
   readonly volume?: Float64Array
 }
 
 export interface Recording {
   readonly symbol: string
-  /** Absent if unknown. */
   readonly market?: 'spot' | 'futures'
-  /** Distance of candles without gaps, ms; absent if unknown. */
+  /** Distance of candles without gaps; absent if unknown. */
   readonly intervalMs?: number
-  /** The file's name without its folder, for messages. */
   readonly source: string
   /**
-   * SHA-256, hex: the unpacked contents of a CSV, or the checksum in a price file. A plain and a
-   * gzipped copy are the same recording.
+   * The unpacked contents of a CSV, or the checksum in a price file: a plain and a gzipped copy are
+   * the same recording.
    */
   readonly sha256: string
   readonly rows: CandleRows | QuoteRows
-  /** Funding payments; absent if none were recorded. */
+  /** Absent if none were recorded. */
   readonly funding?: RecordedFunding
 }
 
 export interface RecordedFunding {
-  /** Unix ms, a whole minute. */
   readonly at: Float64Array
-  /** A share: 0.0001 is 1 bp, paid by longs. */
+  /** A share, paid by longs. */
   readonly rate: Float64Array
-  /** The name of the file, for messages. */
   readonly source: string
-  /** SHA-256 of times and rates, hex. */
   readonly sha256: string
 }
 
-/** Required and optional fields of a row, in the order of the file. */
+/** In the order of the file. */
 export const FIELDS = {
   candles: {
     required: ['at', 'open', 'high', 'low', 'close', 'volume'],
@@ -74,7 +67,7 @@ export const FIELDS = {
 
 export type Field = (typeof FIELDS)['candles' | 'quotes']['required' | 'optional'][number]
 
-/** Turns columns named by field into rows; they are not checked. */
+/** The rows are not checked. */
 export function toRows(
   kind: keyof typeof FIELDS,
   columns: ReadonlyMap<Field, Float64Array>,
@@ -82,7 +75,7 @@ export function toRows(
   return { kind, ...Object.fromEntries(columns) } as unknown as CandleRows | QuoteRows
 }
 
-/** The reverse of {@link toRows}: columns in the order of {@link FIELDS}. */
+/** Columns in the order of {@link FIELDS}. */
 export function toColumns(rows: CandleRows | QuoteRows) {
   const { required, optional } = FIELDS[rows.kind]
   const columns = rows as unknown as Readonly<Partial<Record<Field, Float64Array>>>
@@ -92,7 +85,7 @@ export function toColumns(rows: CandleRows | QuoteRows) {
   })
 }
 
-/** Index of the first row at or after an instant. */
+/** The first row at or after an instant. */
 export function indexFrom(at: Float64Array, instant: number): number {
   let [low, high] = [0, at.length]
   while (low < high) {
@@ -104,8 +97,8 @@ export function indexFrom(at: Float64Array, instant: number): number {
 }
 
 /**
- * Length of each candle, ms: the stated one, else the shortest distance between two, because thin
- * markets leave some out.
+ * The stated length, else the shortest distance between two candles, because thin markets leave
+ * some out.
  */
 export function candleLength(at: Float64Array, statedMs?: number): number {
   if (statedMs !== undefined) return statedMs

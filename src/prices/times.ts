@@ -1,6 +1,4 @@
-/**
- * Times as files write them: Unix seconds, milliseconds, microseconds or nanoseconds, or a date.
- */
+/** Files write Unix seconds, milliseconds, microseconds or nanoseconds, or a date. */
 import { Failure } from '../lib/failure.ts'
 import { EARLIEST_AT } from './check-rows.ts'
 
@@ -12,14 +10,11 @@ export const TIME_HINT =
 /** Milliseconds in each unit: second, millisecond, microsecond, nanosecond. */
 const UNITS_MS = [1000, 1, 0.001, 0.000_001] as const
 
-/** A date without separators: the day, optionally followed by hour, minute and second. */
 const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(\d\d)?)?)?$/
 
 /**
- * Turns times in place into whole Unix ms. A number is read in the only unit, or as the only date
- * without separators, that puts it between 2009 and tomorrow. At most one does.
- *
- * @param now Unix ms. @throws Failure RECORDING_TIME_UNIT
+ * Changed in place. A number is read in the only unit, or as the only date without separators, that
+ * puts it between 2009 and tomorrow. @throws Failure RECORDING_TIME_UNIT
  */
 export function toUnixMs(times: Float64Array, whereOf: (row: number) => string, now: number): void {
   const latest = now + 2 * DAY_MS
@@ -52,7 +47,6 @@ function notInRange(time: number, where: string): Failure {
   })
 }
 
-/** @param parts Year, month, day, hour, minute, second. @returns undefined for 30 February. */
 function dateOf([year, month, day, hour = '0', minute = '0', second = '0']: readonly (
   | string
   | undefined
@@ -76,9 +70,9 @@ const DATE =
 const DAY_FIRST = /^(\d\d)\.(\d\d)\.(\d{4})(?= \d\d:)/
 
 /**
- * Unix ms of a date such as `2025-06-02 13:00:00+00:00`, `2025.06.02 13:00`, `02.06.2025 13:00
- * GMT+0100` or `20250602 130000`; UTC if it names no zone. @returns undefined for other text, such
- * as 30 February, a day before 2009 or in another century.
+ * `2025-06-02 13:00:00+00:00`, `2025.06.02 13:00`, `02.06.2025 13:00 GMT+0100` or `20250602
+ * 130000`; UTC if it names no zone. @returns undefined for other text, such as 30 February, a day
+ * before 2009 or in another century
  */
 export function parseDate(text: string): number | undefined {
   const match = DATE.exec(text.replace(DAY_FIRST, '$3.$2.$1'))
@@ -94,8 +88,8 @@ export function parseDate(text: string): number | undefined {
 }
 
 /**
- * Offset from UTC, ms: `UTC`, `+02:00`, `-0530`, `UTC+2`, `2`. @returns undefined for a name such
- * as `Europe/Berlin`, whose offset changes in the year.
+ * From UTC: `UTC`, `+02:00`, `-0530`, `UTC+2`, `2`. @returns undefined for a name such as
+ * `Europe/Berlin`, whose offset changes in the year
  */
 export function parseZone(text: string): number | undefined {
   if (/^(?:Z|(?:Etc\/)?(?:UTC|GMT)|Zulu)$/i.test(text)) return 0
@@ -106,9 +100,7 @@ export function parseZone(text: string): number | undefined {
   return sign === '-' ? -zoneMs : zoneMs
 }
 
-/**
- * Ms since midnight of `13:00` or `13:00:00.250`, which some files have in a column beside the day.
- */
+/** `13:00` or `13:00:00.250`, which some files have in a column beside the day. */
 export function parseClock(text: string): number | undefined {
   const [, hour, minute, second = '0', fraction = ''] =
     /^(\d\d?):(\d\d)(?::(\d\d)(\.\d{1,9})?)?$/.exec(text) ?? []
@@ -120,14 +112,14 @@ export function parseClock(text: string): number | undefined {
 
 const SPANS_MS = { w: 604_800_000, d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const
 
-/** Names an interval as exchanges do: `1m`, `4h`, `1d`. */
+/** As exchanges do: `1m`, `4h`, `1d`. */
 export function nameInterval(intervalMs: number): string {
   const [unit = 'ms', ms = 1] =
     Object.entries(SPANS_MS).find(([, span]) => intervalMs % span === 0) ?? []
   return `${intervalMs / ms}${unit}`
 }
 
-/** Units in file names; `M` alone is a month. */
+/** `M` alone is a month. */
 const SPAN_NAMES: Readonly<Record<string, number>> = {
   ...SPANS_MS,
   sec: SPANS_MS.s,
@@ -141,12 +133,11 @@ const SPAN_NAMES: Readonly<Record<string, number>> = {
   W: SPANS_MS.w,
 }
 
-/** Parses `1m`, `4h`, `1d` to ms; undefined if it is no interval. */
 export function readInterval(text: string): number | undefined {
   return /^\d/.test(text) ? intervalInName(`-${text}`) : undefined
 }
 
-/** The interval in a file name, ms: `-1m`, `_1min`, `, 1D`, and MetaTrader's `_M1`. */
+/** `-1m`, `_1min`, `, 1D`, and MetaTrader's `_M1`. */
 export function intervalInName(name: string): number | undefined {
   const [, count, unit = ''] =
     /[-_ ](\d{1,3})(ms|sec|s|minute|min|m|hour|h|day|d|w|[SHDW])(?![A-Za-z0-9])/.exec(name) ?? []

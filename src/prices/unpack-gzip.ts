@@ -1,18 +1,13 @@
-/** Unpacks bytes that may be gzipped, up to a size. */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { Failure, messageOf } from '../lib/failure.ts'
 
-/**
- * Maximum of an unpacked recording, which is held in memory while it is read: about six years of
- * one-minute candles as CSV.
- */
+/** Held in memory while it is read: about six years of one-minute candles as CSV. */
 export const RECORDING_BYTES_MAX = 256 * 1024 * 1024
 
 /**
- * Bytes that are not gzipped are returned unchanged.
- * @throws Failure RECORDING_NOT_GZIP, RECORDING_GZIP_TRUNCATED, RECORDING_GZIP_DAMAGED,
- * RECORDING_TOO_LARGE
+ * Other bytes are returned unchanged. @throws Failure RECORDING_NOT_GZIP, RECORDING_GZIP_TRUNCATED,
+ * RECORDING_GZIP_DAMAGED, RECORDING_TOO_LARGE
  */
 export async function unpackGzip(
   bytes: Buffer,

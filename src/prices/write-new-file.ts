@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { makeDirectory, writeDurably } from '../lib/durable-file.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
 
-/** Writes a file of prices or of a feed. @throws Failure IMPORT_EXISTS, IMPORT_UNWRITABLE */
+/** @throws Failure IMPORT_EXISTS, IMPORT_UNWRITABLE */
 export function writeNewFile(
   file: string,
   bytes: Uint8Array,

@@ -2,6 +2,7 @@ import type { Drawdown } from './collect/drawdowns.ts'
 import type { EquityColumns } from './collect/equity-series.ts'
 import type { PriceColumns } from './collect/price-series.ts'
 import type { LiquidationStep, NearestDistance } from '../domain/liquidation.ts'
+import type { HoldSide } from '../domain/position.ts'
 import type { TradesReport } from './collect/trade-table.ts'
 import type { DayReturn, Ratio } from './metrics.ts'
 import type { PriceCoverage } from './run-facts.ts'
@@ -85,6 +86,51 @@ export interface LiquidationReport {
   readonly nearest: readonly NearestDistance[]
   /** In the order of time. */
   readonly steps: readonly TakenStep[]
+  /** Absent: nothing was held or measured; or the report is of a daemon, or of an earlier release. */
+  readonly worstMoment?: WorstMoment
+}
+
+/**
+ * The moment at which a move of the market would have hurt the account most, and what each move
+ * would have left of it. Amounts in the margin coin, prices in the quote coin.
+ */
+export interface WorstMoment {
+  readonly at: number
+  /** Moments are compared by the use of `risk.survives`; without it, by the distance to a liquidation. */
+  readonly measure: 'worstCase' | 'distance'
+  /** The used share of the equity, or the distance as a share of the mark price. */
+  readonly figure: number
+  /** The scenario, or the position. */
+  readonly subject: string
+  /** NaN: not known. */
+  readonly equity: number
+  readonly held: readonly HeldThen[]
+  /** The unknown parts of the curve, in words. */
+  readonly notCounted: readonly string[]
+  readonly curve: MoveCurve
+}
+
+/** A position at that moment. Sizes in the base coin. */
+export interface HeldThen {
+  readonly symbol: string
+  readonly holdSide: HoldSide
+  readonly size: number
+  readonly entryPrice: number
+  readonly price: number
+  /** Orders that rested on the instrument. */
+  readonly resting: number
+}
+
+/** The equity against the move of every price, one value per move; null: not known. */
+export interface MoveCurve {
+  /** Shares, rising: -0.1 is a fall by a tenth. */
+  readonly moves: readonly number[]
+  /** No resting order is filled. */
+  readonly none: readonly (number | null)[]
+  /** Orders on the way are filled. */
+  readonly reached: readonly (number | null)[]
+  /** Moves at which the first liquidation comes, down and up. */
+  readonly liquidations: Readonly<Record<'none' | 'reached', readonly number[]>>
 }
 
 export interface TakenStep {

@@ -25,6 +25,7 @@ export type RiskCheck = (intent: OrderIntent, context: RiskContext) => RiskObjec
 export const RISK_CHECKS: readonly RiskCheck[] = [
   checkPrecision,
   checkTradingMode,
+  checkEntryPause,
   checkExplained,
   checkPriced,
   checkMinimum,
@@ -99,6 +100,19 @@ function checkTradingMode(intent: OrderIntent, context: RiskContext): RiskObject
     reduces: () => reducesRisk(intent, { holding: context.held, ownExposure: context.ownExposure }),
   })
   return held && { code: denialCodeOf(held), detail: held.reason }
+}
+
+/** While an exit is due, and in a pause after one, nothing that adds leaves. */
+function checkEntryPause(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
+  const { entryPause, held, ownExposure } = context
+  if (entryPause === undefined || reducesRisk(intent, { holding: held, ownExposure }))
+    return undefined
+  return { code: 'ENTRY_PAUSED', detail: entryPause }
+}
+
+/** A flatten, or an exit of the strategy. */
+function isToClose({ purpose, exit }: Pick<OrderIntent, 'purpose' | 'exit'>): boolean {
+  return purpose === 'flatten' || exit !== undefined
 }
 
 /** The part of the context that decides whether an order may open a position in the account. */
@@ -320,7 +334,7 @@ function checkPositionNotional(
   const limit = strategy.positionNotionalMax
   if (limit === undefined || (isClosing(intent.action) && ownExposure.mode === 'hedge_mode'))
     return undefined
-  if (intent.purpose === 'flatten' && reducesRisk(intent, context)) return undefined
+  if (isToClose(intent) && reducesRisk(intent, context)) return undefined
   const worst = worstOnSide(ownExposure, intent.action) + intent.lots
   if (worst <= 0) return undefined
   const own = intent.ticks === undefined ? 0 : floatOnGrid(instrument.tick, intent.ticks)
@@ -337,7 +351,7 @@ function checkPositionNotional(
  * what the strategy holds, regardless of other strategies.
  */
 function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
-  if (intent.purpose === 'flatten' && reducesRisk(intent, context)) return undefined
+  if (isToClose(intent) && reducesRisk(intent, context)) return undefined
   const { accountExposure, instrument, market, account, otherNotional } = context
   const grown = { ...accountExposure }
   addToExposure(grown, intent.action, intent.lots)
@@ -380,7 +394,7 @@ function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObject
  */
 function checkWorstCase(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { worstCase, accountExposure } = context
-  if (worstCase === undefined || intent.purpose === 'flatten') return undefined
+  if (worstCase === undefined || isToClose(intent)) return undefined
   const objection = objectToWorstCase(worstCase, intent, accountExposure)
   if (objection === undefined || !reducesRisk(intent, context)) return objection
   const mayLeave = isKnown(worstCase)

@@ -65,6 +65,8 @@ export interface RiskContext {
   /** The age of the account's fills or of the instrument's position, whichever is older, ms. */
   readonly accountAgeMs: number
   readonly trading: TradingState
+  /** Why exits let the strategy add nothing; undefined: they do not mind. */
+  readonly entryPause: string | undefined
   readonly account: AccountLimits
   readonly strategy: StrategyLimits
   /** The strategy's position by its fills. */

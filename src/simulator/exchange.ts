@@ -37,9 +37,6 @@ import type { ServedExchange } from './wire/handle.ts'
 import type { ServedName, ServedRequestOf, ServedResponseOf } from './wire/served-rows.ts'
 
 export interface ServiceSettings {
-  /**
-   * The platform's own coin, in which fees can be paid and into which small balances are converted.
-   */
   readonly platformCoin?: PlatformCoin
   readonly spot?: Partial<Omit<SpotSettings, 'platformCoin'>>
   readonly margin?: Partial<MarginSettings>
@@ -50,28 +47,19 @@ export interface ServiceSettings {
 export interface ExchangeOptions {
   readonly core: ExchangeCore
   readonly seed: string | number
-  /** Unix ms of the exchange's clock. */
   readonly startAt: number
   readonly settings?: ServiceSettings
-  /**
-   * Whether every account gets a past at the services besides futures, once prices are displayed.
-   * Default false.
-   */
+  /** Requires displayed prices. Default false. */
   readonly demoPast?: boolean
-  /** Settings that count only at the first start, by their names in the configuration. */
   readonly firstSettings?: FirstSettings
 }
 
 type FirstSettings = Readonly<Record<string, string>>
 
-/**
- * Everything that an account owns and owes at the exchange. Amounts are exact decimals in strings.
- */
 export type ExchangeStatement = ReturnType<Exchange['ledger']>
 
 type Services = ReturnType<typeof openServices>
 
-/** A handler for each row of the tables; a row without one does not compile. */
 type Answers = {
   readonly [Name in ServedName]: (
     account: AccountRef,
@@ -79,20 +67,15 @@ type Answers = {
   ) => Reply<ServedResponseOf<Name>>
 }
 
-/**
- * The whole exchange: the futures core and the services besides it, with one clock and one store.
- */
 export class Exchange implements ServedExchange {
   readonly core: ExchangeCore
   readonly services: Services
   /**
-   * Settings that differ from those of the first start, which are kept: `name: kept, configured:
-   * not obeyed`.
+   * Settings of the first start that a later one contradicts: `name: kept, configured: not obeyed`.
    */
   readonly settingsKept: readonly string[]
   readonly #answers: Answers
 
-  /** Opens the services, new or from the rows that the core's store holds. */
   constructor(options: ExchangeOptions) {
     const { core, startAt, firstSettings = {} } = options
     this.core = core
@@ -111,15 +94,11 @@ export class Exchange implements ServedExchange {
     this.advance(now)
   }
 
-  /**
-   * Plays the whole exchange up to `now`.
-   * @returns false after a tenth of a second with work left: call again with the same `now`.
-   */
+  /** @returns false after a tenth of a second with work left: call again with the same `now`. */
   advance(now: number): boolean {
     return this.core.advance(now)
   }
 
-  /** Answers any endpoint. @param account {@link NOBODY} for public ones. */
   answer<Name extends ServedName>(
     name: Name,
     account: AccountRef,
@@ -137,19 +116,15 @@ export class Exchange implements ServedExchange {
     return this.core.accounts().find(({ gateway }) => gateway?.key === apiKey)
   }
 
-  /** For the operator: the account's names in transfers, and its withdrawal addresses. */
   contact(uid: string) {
     return { ...contactOf(uid), withdrawalAddresses: addressesOf(uid) }
   }
 
-  /** The statement at the last moment played. @throws Failure SIMULATOR_UNKNOWN */
   ledger(uid: string) {
     const { wallet, spot, margin, convert, copy, subaccounts } = this.services
     return {
       ...this.core.ledger(uid),
-      /** Spot and margin balances, a row for each balance and coin. Futures are in `coins`. */
       balances: wallet.statement(uid),
-      /** Each service's statement of the account. */
       services: {
         spot: spotLedger(spot, uid),
         margin: marginLedger(margin, uid),
@@ -160,7 +135,7 @@ export class Exchange implements ServedExchange {
     }
   }
 
-  /** Sentences about sums over all accounts and balances that are not zero. It is always empty. */
+  /** Sentences about sums that are not zero. */
   imbalances(): readonly string[] {
     const { wallet } = this.services
     const sums = [
@@ -199,14 +174,12 @@ function buildAnswers(
   }
 }
 
-/** Plays what is due at the services by the clock alone. */
 function playServices(services: Services, now: number): void {
   if (services.opened.isPastDue) writePast(services)
   passTime(services.margin, now)
   playCopy(services.copy, now)
 }
 
-/** The past needs displayed prices. */
 function writePast(services: Services): void {
   const { ports, opened, spot } = services
   if (![...spot.pairs.keys()].some((symbol) => (ports.market(symbol)?.shown.at ?? 0) > 0)) return
@@ -221,7 +194,6 @@ function openServices(
 ) {
   const { rows, clock, matching, symbols } = state
   const before = rows.readOne(OPENED, OPENED.id()) ?? { startAt, isPastDue: demoPast }
-  // For a new account or instrument, the first start is now.
   const opened = { ...before, settings: { ...firstSettings, ...before.settings } }
   rows.put(OPENED, opened)
   const wallet = new Wallet(rows)
@@ -260,7 +232,6 @@ function openServices(
   }
 }
 
-/** The futures market of a symbol, for an account service that follows it. */
 function followedMarket(found: SymbolState | undefined): FollowedMarket | undefined {
   if (found === undefined) return undefined
   const { instrument, market: shown, followers } = found
@@ -274,11 +245,8 @@ function followedMarket(found: SymbolState | undefined): FollowedMarket | undefi
 }
 
 interface FirstStart {
-  /** Unix ms. */
   readonly startAt: number
-  /** Whether the accounts still need their past. */
   isPastDue: boolean
-  /** Settings of the first start; missing in the state of an earlier version. */
   readonly settings?: FirstSettings
 }
 

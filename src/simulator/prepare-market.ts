@@ -16,32 +16,24 @@ export type MarketChoice =
        * prices.
        */
       readonly files: readonly string[]
-      /** Files of funding payments, by symbol. */
       readonly funding?: Readonly<Record<string, string>>
-      /** Whether the recording restarts at its end instead of stopping. */
       readonly repeat?: boolean
-      /** How the points of candles are found. Default random. */
       readonly candlePath?: CandlePathKind
     } & SeededPriceSettings)
   | {
-      /** Present prices of another exchange. */
       readonly kind: 'live'
       readonly source: LiveSource
     }
 
-/** Settings of seeded prices. */
 interface SeededPriceSettings {
-  /** Start prices by symbol, in quote coin; other instruments use that of their row. */
+  /** In quote coin; other instruments use that of their row. */
   readonly prices?: Readonly<Record<string, string>>
-  /** Yearly standard deviation of returns; 0.6 is 60 %. */
   readonly yearlyVolatility?: number
-  /** Time between two moves, ms. Default 100. */
   readonly stepMs?: number
-  /** Market time relative to real time, also for recordings. Default 1: real time. */
+  /** Market time relative to real time, also for recordings. Default 1. */
   readonly speed?: number
 }
 
-/** Rows of a recording with more lots than the maximum, to which they were cut. */
 export interface CutVolumes {
   readonly file: string
   readonly symbol: string
@@ -52,15 +44,14 @@ export interface CutVolumes {
 export interface MarketFrame {
   readonly instruments: readonly Instrument[]
   readonly seed: number | string
-  /** Unix ms on the exchange's clock, for a market that is not restored. */
+  /** On the exchange's clock, for a market that is not restored. */
   readonly startAt: number
   readonly onCut?: (cut: CutVolumes) => void
 }
 
 /**
- * Reads the recordings, so that opening the market, new or from its stored state, is synchronous.
- *
- * @throws Failure RECORDING_… for files that cannot be read
+ * Reads the recordings, so that opening the market is synchronous. @throws Failure RECORDING_… for
+ * files that cannot be read
  */
 export async function prepareMarket(
   choice: MarketChoice,

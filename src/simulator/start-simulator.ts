@@ -22,13 +22,12 @@ import type { ServerEvent, WireCounters } from './wire/server-event.ts'
 import { startServer } from './wire/server.ts'
 import { defaultWireSettings, type WireSettings } from './wire/settings.ts'
 
-/** An account to open. Missing credentials are drawn from the operating system. */
+/** Missing credentials are drawn from the operating system. */
 export type AccountRequest = Omit<
   AccountSetup,
   'key' | 'secret' | 'passphrase' | 'role' | 'gateway'
 > &
   Partial<Pick<AccountSetup, 'key' | 'secret' | 'passphrase' | 'role'>> & {
-    /** A client of the signed gateway; on the whitelist by default. */
     readonly gateway?: Partial<GatewayClient>
   }
 
@@ -37,34 +36,27 @@ export interface SimulatorOptions {
   /** The same seed gives the same market and the same faults. */
   readonly seed: number | string
   readonly accounts: readonly AccountRequest[]
-  /** Listed contracts; default: every contract of the simulator. */
   readonly instruments?: readonly Instrument[]
   /**
-   * File that keeps orders, positions and balances over a restart; without it each start is a fresh
-   * exchange. While no simulator runs, the market stands still.
+   * Keeps orders, positions and balances over a restart. While no simulator runs, the market stands
+   * still.
    */
   readonly storeFile?: string
-  /** Replaces `storeFile`; the caller closes it after the stop. */
   readonly store?: RowStore
-  /** Whether the market is paused until `resume`. Default false. */
+  /** Paused until `resume`. Default false. */
   readonly isPaused?: boolean
   readonly core?: Partial<CoreSettings>
-  /** Settings of the services besides futures. */
   readonly services?: ServiceSettings
-  /**
-   * Whether every account gets a past at the services besides futures, at the first start. Default
-   * false.
-   */
+  /** At the services besides futures, at the first start. Default false. */
   readonly demoPast?: boolean
   readonly wire?: Partial<WireSettings>
   readonly faults?: FaultSettings
   /** Default 127.0.0.1, because any caller that reaches it can try keys. */
   readonly host?: string
-  /** Default 0: any free port. */
   readonly port?: number
-  /** Interval at which the market is played without requests, ms. Default 50. */
+  /** The market is played this often without requests. Default 50. */
   readonly tickMs?: number
-  /** Time from the execution of a request to its answer. Default none. */
+  /** From execution of a request to its answer. Default none. */
   readonly answerLatency?: LatencySettings
   readonly clock?: Clock
   readonly timers?: Timers
@@ -72,31 +64,23 @@ export interface SimulatorOptions {
 }
 
 export interface RunningSimulator {
-  /** `http://127.0.0.1:40123`, without a trailing slash. */
   readonly baseUrl: string
-  /** Accounts with their credentials: generated ones are shown only here. */
   readonly accounts: readonly AccountSetup[]
-  /** Futures and every other service. */
   readonly exchange: Exchange
   /**
-   * Unix ms on the exchange's clock when the last recording ends, including pauses and restarts so
-   * far; undefined if there is no end.
+   * On the exchange's clock, with pauses and restarts so far; undefined if recordings never end.
    */
   readonly endsAt: number | undefined
-  /** Distance of recorded prices by symbol, ms of the exchange's clock. */
   readonly priceStepsMs: ReadonlyMap<string, number>
   /** Symbols without a recording beside others with one; their prices follow the seed. */
   readonly madeUp: readonly string[]
-  /** @throws Failure SIMULATOR_UNKNOWN */
   ledger(uid: string): ExchangeStatement
-  /** Counts of the wire, and how often each fault happened. */
   counters(): WireCounters & { readonly faults: ReturnType<FaultPlan['counts']> }
-  /** Pauses the market; requests are still served. */
   pause(): void
   resume(): void
   /**
-   * Answers requests under way, closes every socket, and stores where the market stopped. A second
-   * call does nothing more.
+   * Requests under way are answered, every socket closed, and the market's state stored. A second
+   * call does nothing.
    */
   stop(): Promise<void>
 }
@@ -104,9 +88,7 @@ export interface RunningSimulator {
 const TICK_MS = 50
 
 /**
- * Starts the simulated exchange: market, core, wire and server. The daemon embeds exactly this, and
- * sends it signed HTTP like any other exchange.
- *
+ * The daemon embeds exactly this, and sends it signed HTTP like any other exchange.
  * @throws Failure SIMULATOR_LISTEN_FAILED, SIMULATOR_STORE_… , RECORDING_… for files that cannot be
  * read, MARKET_OPTION_INVALID
  * @throws RangeError for impossible fault settings
@@ -155,7 +137,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
   }
 }
 
-/** Settings that a stored state keeps. Another seed, speed or recording is refused instead. */
+/** A stored state keeps these. Another seed, speed or recording is refused instead. */
 function firstSettingsOf({ accounts, market, services, demoPast = false }: SimulatorOptions) {
   const prices = market.kind === 'live' ? {} : (market.prices ?? {})
   const { opening = {}, platformOpening } = services?.spot ?? {}
@@ -179,7 +161,6 @@ function firstSettingsOf({ accounts, market, services, demoPast = false }: Simul
   return Object.fromEntries(named)
 }
 
-/** Removes trailing zeros: 10000.00 is 10000. */
 function plain(amount: string): string {
   return decimal(amount).toFixed()
 }
@@ -244,7 +225,7 @@ async function serve(
   }
 }
 
-/** Key, secret and passphrase that are not given differ at every start. */
+/** Credentials that are not given differ at every start. */
 function openAccount({ gateway, ...request }: AccountRequest): AccountSetup {
   return {
     role: 'ordinary',

@@ -1,5 +1,5 @@
 /**
- * The public face of intentd: all that a strategy file may import, as `intentd/strategy`.
+ * All that a strategy file may import, as `intentd/strategy`.
  *
  * A strategy is a pure function. It gets one moment (a snapshot of its instruments: market data as
  * floats, its own holdings and orders in whole ticks and lots), its params from the YAML file, and
@@ -7,9 +7,7 @@
  * may be up to ten seconds old; its intents are not ({@link Decision}).
  */
 export { z } from 'zod'
-/**
- * A schema for a size or an amount: a decimal string above zero, digits kept. Takes a description.
- */
+/** A decimal string above zero, digits kept. Takes a description. */
 export { positiveDecimal } from '../config/schema/decimal-text.ts'
 export { defineStrategy } from './define-strategy.ts'
 export type { Decision, Strategy, StrategyDefinition } from './define-strategy.ts'
@@ -32,7 +30,7 @@ export type { Bands, IndicatorSpec, Macd, Stochastic } from './indicators/specs.
 export type { Candle, CandleView } from './views/candle-view.ts'
 export type { DecideOn, Needs } from './needs.ts'
 export type { InstrumentRules } from './instrument-rules.ts'
-export type { InstrumentView, OwnFillView } from './instrument-view.ts'
+export type { InstrumentView, OwnFillView, RiskedSize } from './instrument-view.ts'
 export type { LiquidationView } from './views/liquidation-view.ts'
 export type { OpenOrder } from './views/open-order.ts'
 export type { AccountView } from './views/account-view.ts'

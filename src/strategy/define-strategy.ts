@@ -28,24 +28,20 @@ export interface StrategyDefinition<
   /** Names the code in messages; the `id` of the strategy file names what trades. */
   readonly name: string
   readonly params: Params
-  /** Candles and indicators that the host computes. May depend on the params. */
+  /** Computed by the host. May depend on the params. */
   readonly needs?: Needs<Indicators> | ((params: z.output<Params>) => Needs<Indicators>)
   /**
-   * When `decide` is called; default `'snapshot'`. `'candle'`: when a needed candle closes;
-   * `'fill'`: at each own fill. It is always called at the first snapshot of a run and after a
-   * release.
+   * Default `'snapshot'`. `'candle'`: when a needed candle closes; `'fill'`: at each own fill. It
+   * is always called at the first snapshot of a run and after a release.
    */
   readonly decides?: DecideOn | readonly DecideOn[]
-  /**
-   * Version of the state's shape, from 1. A state of another version is migrated, or the start is
-   * refused.
-   */
+  /** From 1. A state of another version is migrated, or the start is refused. */
   readonly state?: {
     readonly version: number
     /** @param version of the old state; 1 if none was declared */
     migrate?(old: unknown, version: number): State
   }
-  /** State before the first decision. Plain JSON. */
+  /** Plain JSON. */
   initialState(params: z.output<Params>): State
   /** Checks what a schema cannot express; `intentd check` reports each sentence. */
   check?(params: z.output<Params>, instruments: readonly InstrumentRules[]): readonly string[]
@@ -60,7 +56,6 @@ export interface StrategyDefinition<
   ): Decision<NoInfer<State>>
 }
 
-/** A strategy as the daemon runs it; its results are not trusted. */
 export interface Strategy {
   readonly name: string
   readonly params: z.ZodType
@@ -81,10 +76,8 @@ export interface Strategy {
 const defined = new WeakSet<object>()
 
 /**
- * Makes the default export of a strategy file.
- *
- * @throws TypeError if a part is missing (a strategy may be plain JavaScript, which no compiler
- * checks)
+ * The default export of a strategy file. @throws TypeError if a part is missing (a strategy may be
+ * plain JavaScript, which no compiler checks)
  */
 export function defineStrategy<
   Params extends z.ZodType,

@@ -1,5 +1,5 @@
 import { candleKey, type CandleSeries, openOf, parseInterval } from '../domain/candles.ts'
-import { type Instrument, isCountable } from '../domain/instrument.ts'
+import { type Instrument, isCountable, isInverse } from '../domain/instrument.ts'
 import type {
   CancelAllIntent,
   CancelMarginIntent,
@@ -33,6 +33,14 @@ import { strategyFailure } from './strategy-failure.ts'
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
+/** How much of the equity a position may lose or be worth: see {@link InstrumentView.lotsForRisk}. */
+export interface RiskedSize {
+  /** A share of the account's equity: 0.01 is 1 %. */
+  readonly share: number
+  /** Quote coin, above zero. */
+  readonly distance?: number
+}
+
 /** Price in quote coin; paid fee and profit in the margin coin. */
 export interface OwnFillView extends Omit<OwnFill, 'fee' | 'profit'> {
   readonly price: number
@@ -41,9 +49,8 @@ export interface OwnFillView extends Omit<OwnFill, 'fee' | 'profit'> {
 }
 
 /**
- * One instrument at one moment, as a strategy sees it. Getters read the columns of the ticker
- * table. The view is made once and reused for each snapshot, so it is valid only inside `decide`.
- * Market data are floats, NaN if missing; prices and sizes of orders are whole ticks and lots.
+ * Made once and reused for each snapshot, so it is valid only inside `decide`. Market data are
+ * floats, NaN if missing; prices and sizes of orders are whole ticks and lots.
  */
 export class InstrumentView<Indicators = NoIndicators> implements InstrumentRules {
   readonly symbol: string
@@ -56,7 +63,6 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   #moment: Omit<InstrumentMoment, 'instrument'> = NOTHING_YET
   #exchangeTime = 0
   #orders: readonly OpenOrder[] | undefined
-  /** Most decisions repeat the size of the one before. */
   #size: string | undefined
   #lots = 0
 
@@ -76,7 +82,6 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     this.indicators = this.#createIndicators(indicators)
   }
 
-  /** Called by the runner for each snapshot. */
   pointAt(snapshot: Snapshot, moment: InstrumentMoment | undefined): void {
     this.#tickers = snapshot.tickers
     this.#row = moment === undefined ? -1 : snapshot.tickers.rowOf(this.symbol)
@@ -89,7 +94,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
       view.pointAt(snapshot.candles.get(candleKey(this.symbol, intervalMs)))
   }
 
-  /** Best bid and ask in quote coin, and their sizes in base coin. */
+  /** Quote coin, with sizes in base coin. */
   get bid(): number {
     return this.#read('bidPr')
   }
@@ -102,7 +107,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get askSize(): number {
     return this.#read('askSz')
   }
-  /** Middle of bid and ask; seldom on the grid. */
+  /** Seldom on the grid. */
   get mid(): number {
     return (this.bid + this.ask) / 2
   }
@@ -122,7 +127,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get index(): number {
     return this.#read('indexPrice')
   }
-  /** Ratio for one funding period: 0.0001 is one basis point. */
+  /** For one funding period: 0.0001 is one basis point. */
   get fundingRate(): number {
     return this.#read('fundingRate')
   }
@@ -150,7 +155,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get quoteVolume24h(): number {
     return this.#read('quoteVolume')
   }
-  /** Average traded price of the last 24 hours, quote coin; NaN without trades. */
+  /** Quote coin; NaN without trades. */
   get vwap24h(): number {
     return this.quoteVolume24h / this.baseVolume24h
   }
@@ -177,8 +182,8 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     return this.#moment.holding.shortLots
   }
   /**
-   * Average price of the holding, from the strategy's own fills, in quote coin; in hedge mode that
-   * of the longer side. NaN without a holding, or if its own fills do not explain it.
+   * From the strategy's own fills, in quote coin; in hedge mode that of the longer side. NaN
+   * without a holding, or if its own fills do not explain it.
    */
   get entryPrice(): number {
     const { holding, trades } = this.#moment
@@ -204,7 +209,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get realisedToday(): number {
     return this.#isToday ? Number(this.#moment.trades?.dayProfit) : 0
   }
-  /** Paid fees; negative if received. */
+  /** Negative if received. */
   get fees(): number {
     return Number(this.#moment.money?.fees.toString() ?? 0)
   }
@@ -230,17 +235,11 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get markSource(): 'position' | 'index' {
     return (this.#mark?.markPrice ?? 0) > 0 ? 'position' : 'index'
   }
-  /**
-   * Distance of the account's position from liquidation; undefined without a position, or if
-   * unknown.
-   */
+  /** The account's position; undefined without one, or if unknown. */
   get liquidation(): LiquidationView | undefined {
     return buildLiquidation(this.#account?.distances.get(this.symbol))
   }
-  /**
-   * Unix ms, exchange clock: the next funding by the instrument's fundingHours, else by the
-   * configured calendar.
-   */
+  /** Unix ms, exchange clock: by the instrument's fundingHours, else by the configured calendar. */
   get nextFundingAt(): number | undefined {
     const minutes = this.#instrument.fundingMinutes ?? this.#account?.fundingMinutes ?? []
     const day = openOf(this.#exchangeTime, DAY_MS)
@@ -248,7 +247,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     if (later !== undefined) return day + later * MINUTE_MS
     return minutes[0] === undefined ? undefined : day + DAY_MS + minutes[0] * MINUTE_MS
   }
-  /** Holding of the whole account; net is long minus short. */
+  /** The whole account; net is long minus short. */
   get accountNetLots(): number {
     return netLots(this.#moment.accountHolding)
   }
@@ -264,12 +263,12 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get positionReadAt(): number {
     return this.#moment.positionReadAt
   }
-  /** The strategy's own orders that may still be filled; frozen copies, made on first use. */
+  /** The strategy's own, which may still be filled; frozen copies, made on first use. */
   get orders(): readonly OpenOrder[] {
     return (this.#orders ??= Object.freeze(this.#moment.orders.map(toOpenOrder)))
   }
 
-  /** The closed candles of a declared interval. @throws Failure for another */
+  /** Closed ones of a declared interval. @throws Failure for another */
   candles(interval: string): CandleView {
     const view = this.#candles.get(parseInterval(interval) ?? 0)
     if (view) return view
@@ -307,33 +306,43 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   size(lots: number): number {
     return floatOnGrid(this.#instrument.lot, lots)
   }
+  /**
+   * The lots that lose a share of the account's equity when the price moves by a distance (quote
+   * coin): to a stop, or an ATR. Without a distance, lots that are worth that share. Rounded down;
+   * 0 while the equity or the price is not known, and where less than the minimum is left.
+   */
+  lotsForRisk({ share, distance = this.mid }: RiskedSize): number {
+    const equity =
+      (this.#account?.equity ?? Number.NaN) * (isInverse(this.#instrument) ? this.mid : 1)
+    const size = (equity * share) / distance
+    if (!(size > 0) || !Number.isFinite(size) || !(distance > 0)) return 0
+    const lots = this.lotsBelow(size)
+    return lots >= this.lotsMin && Number.isSafeInteger(lots) ? lots : 0
+  }
 
   /** The complete list of orders that should rest here; it replaces earlier ones. */
   quote(levels: readonly QuoteLevel[]): QuoteIntent {
     return { kind: 'quote', symbol: this.symbol, levels }
   }
-  /** The wanted position in lots: positive long, negative short. */
+  /** In lots: positive long, negative short. */
   target(lots: number): TargetIntent {
     return { kind: 'target', symbol: this.symbol, lots }
   }
-  /** One order. A `key` is used once for ever: emitted again, it is dropped. */
+  /** A `key` is used once for ever: emitted again, it is dropped. */
   place(order: Omit<PlaceIntent, 'kind' | 'symbol'>): PlaceIntent {
     return { kind: 'place', symbol: this.symbol, ...order }
   }
-  /** Wants no order to rest here. */
   cancelAll(): CancelAllIntent {
     return { kind: 'cancelAll', symbol: this.symbol }
   }
-  /** Changes a pending trigger order: `null` removes a value, an absent one stays. */
   modifyTrigger(change: Omit<ModifyTriggerIntent, 'kind' | 'symbol'>): ModifyTriggerIntent {
     return { kind: 'modifyTrigger', symbol: this.symbol, ...change }
   }
 
-  /** Cancels named or all orders of isolated margin here. A `key` is used once for ever. */
+  /** Named or all orders of isolated margin here. A `key` is used once for ever. */
   cancelMargin(call: Omit<CancelMarginIntent, 'kind' | 'symbol'>): CancelMarginIntent {
     return { kind: 'cancelMargin', symbol: this.symbol, ...call }
   }
-  /** Changes how copy traders may follow here; `null` cancels a ratio, an absent one stays. */
   copySettings(change: Omit<CopySettingsIntent, 'kind' | 'symbol'>): CopySettingsIntent {
     return { kind: 'copySettings', symbol: this.symbol, ...change }
   }
@@ -377,7 +386,6 @@ function undeclaredIndicators(symbol: string, declared: readonly string[]): obje
   })
 }
 
-/** A view shows these before its first snapshot. */
 const NO_TICKERS = new TickerTable(1)
 const NO_SERIES: ReadonlyMap<string, CandleSeries> = new Map()
 const NOTHING_YET = { holding: FLAT, accountHolding: FLAT, positionReadAt: 0, orders: [] }

@@ -19,8 +19,8 @@ import {
 } from './strategy-failure.ts'
 
 /**
- * Limits how long a file that never finishes loading holds up a start. It counts steps, since none
- * ends while the process is suspended.
+ * A file that never finishes loading holds up a start no longer. Steps are counted, since none ends
+ * while the process is suspended.
  */
 const LOAD_STEPS_MAX = 20
 const STEP_MS = 1000
@@ -30,10 +30,8 @@ const HANGING_HINT = 'look for an `await` at the top of the file that never ends
 const EXTENSIONS: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
 
 /**
- * Loads a strategy file from any folder, without a build. A changed file is read again; its imports
- * are read once a process.
- *
- * @throws Failure with a `STRATEGY_…` code and, if known, the place in the file
+ * From any folder, without a build. A changed file is read again; its imports are read once a
+ * process. @throws Failure with a `STRATEGY_…` code and, if known, the place in the file
  */
 export async function loadStrategy(file: string, timers: Timers = systemTimers): Promise<Strategy> {
   const path = resolve(file)
@@ -62,12 +60,10 @@ export async function loadStrategy(file: string, timers: Timers = systemTimers):
 
 export interface BindingToCheck {
   readonly strategy: Strategy
-  /** As parsed by the strategy's own schema. */
   readonly params: unknown
   readonly instruments: readonly Instrument[]
 }
 
-/** Objections of the strategy's `check`; an error that it throws is one. */
 export function checkBinding({ strategy, params, instruments }: BindingToCheck): readonly string[] {
   try {
     const views = instruments.map((instrument) => new InstrumentView(instrument))
@@ -85,8 +81,8 @@ const firstRead = new Map<string, string>()
 const codeNames = new WeakMap<Strategy, string>()
 
 /**
- * The name under which the code of a strategy was loaded: its file, plus `?` and a digest if the
- * file had changed since it was first read. It tells running code from code that was only checked.
+ * The file, plus `?` and a digest if it had changed since it was first read. It tells running code
+ * from code that was only checked.
  */
 export function codeNameOf(strategy: Strategy): string | undefined {
   return codeNames.get(strategy)
@@ -134,7 +130,7 @@ async function importFile(
   }
 }
 
-/** @returns a function that cancels it */
+/** @returns cancels it */
 function afterSteps(timers: Timers, callback: () => void): () => void {
   let left = LOAD_STEPS_MAX
   let cancel = (): void => {}
@@ -186,7 +182,6 @@ function toLoadFailure(file: string, error: unknown): StrategyFailure {
   }
 }
 
-/** The line with the failed import. */
 function importPlace(file: string, found: string): { readonly file: string; readonly at?: string } {
   const [, missing = '', from = file] =
     /^Cannot find (?:module|package) '([^']+)' imported from (.+)$/.exec(found) ?? []
@@ -201,7 +196,6 @@ function importPlace(file: string, found: string): { readonly file: string; read
   }
 }
 
-/** Errors of the parser and the linker have no code. */
 function toSyntaxFailure(
   place: { readonly file: string; readonly at?: string },
   error: unknown,
@@ -238,7 +232,6 @@ function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined
 }
 
-/** Excludes a SyntaxError of a `JSON.parse` in the file. */
 function isParseError(error: unknown): boolean {
   if (!(error instanceof SyntaxError)) return false
   return (
@@ -247,7 +240,7 @@ function isParseError(error: unknown): boolean {
   )
 }
 
-/** Returns `grid.ts:12`. Only for parse errors does Node write file and line above the stack. */
+/** `grid.ts:12`. Only for parse errors does Node write file and line above the stack. */
 function syntaxErrorPlace(error: unknown): string | undefined {
   if (!(error instanceof SyntaxError)) return undefined
   const firstLine = error.stack?.split('\n', 1)[0] ?? ''

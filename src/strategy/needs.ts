@@ -7,7 +7,7 @@ import { runAsStrategy } from './strategy-context.ts'
 import { strategyFailure, type StrategyFailure } from './strategy-failure.ts'
 
 export interface Needs<Indicators extends IndicatorSpecs = IndicatorSpecs> {
-  /** Number of closed candles by interval, such as `{ '1m': 200 }`. At most 5000. */
+  /** Closed candles by interval, such as `{ '1m': 200 }`. At most 5000. */
   readonly candles?: Readonly<Record<string, number>>
   /**
    * Keyed by own names: `{ fast: ema({ interval: '5m', period: 12 }) }`. Their candles need not be
@@ -24,11 +24,9 @@ interface Declaration {
   readonly decides?: DecideOn | readonly DecideOn[]
 }
 
-/** Checked needs for given params. */
 export interface ResolvedNeeds {
   readonly candles: ReadonlyMap<number, number>
   readonly indicators: IndicatorSpecs
-  /** Undefined: at each snapshot. */
   readonly decides: readonly DecideOn[] | undefined
 }
 
@@ -38,7 +36,7 @@ const DECIDE_ON: readonly DecideOn[] = ['snapshot', 'candle', 'fill']
 
 const PARTS: readonly string[] = ['candles', 'indicators'] satisfies readonly (keyof Needs)[]
 
-/** Limits the intervals of one strategy: each is kept for each of its instruments. */
+/** Each interval is kept for each instrument of the strategy. */
 const INTERVALS_MAX = 8
 
 /** @throws Failure STRATEGY_NEEDS if they cannot be met */

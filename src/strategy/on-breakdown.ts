@@ -1,10 +1,7 @@
 import process from 'node:process'
 import { strategyAtFault } from './strategy-context.ts'
 
-/**
- * Reports uncaught errors, with the strategy that threw them if known. Returns a function that
- * stops this.
- */
+/** With the strategy that threw, if known. Returns a function that stops this. */
 export function onBreakdown(
   fail: (error: unknown, strategy: string | undefined) => void,
 ): () => void {

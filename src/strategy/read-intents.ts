@@ -1,6 +1,6 @@
 /**
- * Reads the answer of a strategy, which is not trusted. Valid parts are copied, so that a strategy
- * holds no reference into the daemon; an invalid intent becomes a denial with its index.
+ * A strategy is not trusted. Valid parts of its answer are copied, so that it holds no reference
+ * into the daemon; an invalid intent becomes a denial with its index.
  */
 import type { Denial, DenialCode } from '../domain/denial.ts'
 import type {
@@ -25,7 +25,6 @@ const LEVELS_MAX = 200
 /** A key is stored with the order and appears in log lines. */
 const KEY_LENGTH_MAX = 128
 
-/** `index`: position in the answer. */
 export interface IntentDenial extends Denial {
   readonly index: number
 }
@@ -37,10 +36,7 @@ export interface IntentsReading {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/**
- * @param before the previous intents: equal ones are returned as the same objects, and so is an
- * equal list
- */
+/** @param before equal intents are returned as the same objects, and so is an equal list */
 export function readIntents(
   strategyId: string,
   values: readonly unknown[],
@@ -68,7 +64,6 @@ export function readIntents(
 
 const NO_DENIALS: readonly IntentDenial[] = []
 
-/** Most decisions repeat all intents. */
 function repeatAll(values: readonly unknown[], before: readonly Intent[]): boolean {
   if (values.length !== before.length) return false
   try {
@@ -82,7 +77,6 @@ function repeatAll(values: readonly unknown[], before: readonly Intent[]): boole
   }
 }
 
-/** Leaves this file only as a denial. */
 class IntentFault extends Error {
   override readonly name = 'IntentFault'
   readonly code: DenialCode
@@ -142,7 +136,6 @@ function readIntent(value: unknown): Intent {
   return READERS[kind as Intent['kind']](fields, symbol)
 }
 
-/** Allowed fields besides `kind` and `symbol`. */
 const FIELDS: { readonly [Kind in Intent['kind']]: readonly string[] } = {
   place: ['key', 'action', 'lots', 'ticks', 'force', 'takeProfitTicks', 'stopLossTicks', 'ttlMs'],
   quote: ['levels'],
@@ -306,7 +299,6 @@ const readLots = (fields: Fields) => readWhole(fields, 'lots', { code: 'SIZE_PRE
 const readDuration = (fields: Fields, name: string) =>
   readWhole(fields, name, { code: 'INTENT_MALFORMED', min: 0 })
 
-/** For spreads: an absent field stays absent. */
 function optional<Name extends string, Value>(
   fields: Fields,
   name: Name,

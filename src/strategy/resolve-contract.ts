@@ -1,13 +1,13 @@
 /**
- * Resolves `intentd/strategy` to this program's contract, and `intentd/testing` to its test kit,
- * wherever a strategy file lies. With one contract per process, results of defineStrategy are
+ * `intentd/strategy` becomes this program's contract, and `intentd/testing` its test kit, wherever a
+ * strategy file lies. With one contract per process, results of defineStrategy are
  * recognised.
  *
  * Hooks are not inherited: a worker that loads strategies installs them too.
  */
 import { registerHooks } from 'node:module'
 
-/** The extension of this file: .ts in the sources, .js compiled. */
+/** Sources have .ts, compiled files .js. */
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 const [CONTRACT, TESTING_URL] = ['contract', 'testing/testing'].map(
   (file) => new URL(`./${file}${EXTENSION}`, import.meta.url).href,

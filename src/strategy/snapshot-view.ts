@@ -12,10 +12,7 @@ export interface FeedView {
   readonly ageMs: number
 }
 
-/**
- * One moment, as a strategy sees it. The view is made once and reused for each snapshot, so it is
- * valid only inside `decide`.
- */
+/** Made once and reused for each snapshot, so it is valid only inside `decide`. */
 export class SnapshotView<Indicators = NoIndicators> {
   /** In the order of the strategy file. */
   readonly instruments: readonly InstrumentView<Indicators>[]
@@ -30,10 +27,7 @@ export class SnapshotView<Indicators = NoIndicators> {
     this.#bySymbol = new Map(this.instruments.map((view) => [view.symbol, view]))
   }
 
-  /**
-   * Called by the runner for each snapshot. An instrument that the snapshot lacks shows no prices
-   * and no holding, never older ones.
-   */
+  /** An instrument that the snapshot lacks shows no prices and no holding, never older ones. */
   pointAt(snapshot: Snapshot): void {
     this.#snapshot = snapshot
     this.#account = undefined
@@ -55,20 +49,19 @@ export class SnapshotView<Indicators = NoIndicators> {
   }
 
   /**
-   * The last reading of a feed of the strategy file; undefined before the first. `data` is frozen,
-   * with the field names of docs/exchange-api.md.
+   * The last reading; undefined before the first. `data` is frozen, with the field names of
+   * docs/exchange-api.md.
    */
   feed(name: string): FeedView | undefined {
     const reading = this.#snapshot?.feeds.get(name)
     return reading && { data: reading.data, ageMs: this.takenAt - reading.readAt }
   }
 
-  /** The whole account as known; computed on first use. */
+  /** As far as known; computed on first use. */
   get account(): AccountView {
     return (this.#account ??= buildAccount(this.#snapshot?.account))
   }
 
-  /** Counts snapshots from 1. */
   get sequence(): number {
     return this.#snapshot?.sequence ?? 0
   }

@@ -4,31 +4,25 @@ import { strategyFailure } from './strategy-failure.ts'
 
 /**
  * Everything that a strategy's code starts, timers and promises too, keeps the strategy's name. So
- * its effects on the process are attributed to it and harm only it (STR1).
+ * its effects on the process harm only it (STR1).
  */
 const context = new AsyncLocalStorage<string>()
 
-/** @param name the strategy's id, or the path of its file while that is loaded */
 export function runAsStrategy<Result>(name: string, code: () => Result): Result {
   guardProcess()
   return context.run(name, code)
 }
 
-/**
- * Returns a function that runs a strategy's code under its name. The scope is made once: entering
- * takes 30 ns, making one for each decision 450 ns.
- */
+/** The scope is made once: entering takes 30 ns, making one for each decision 450 ns. */
 export function createStrategyScope(name: string): <Result>(code: () => Result) => Result {
   const scope = runAsStrategy(name, () => new AsyncResource('strategy'))
   return (code) => scope.runInAsyncScope(code)
 }
 
-/** For handlers of uncaught errors: the strategy that threw, if any. */
 export function strategyAtFault(): string | undefined {
   return context.getStore()
 }
 
-/** Functions that end the process. */
 const ENDS = ['exit', 'reallyExit', 'abort'] as const
 
 let isGuarded = false

@@ -1,4 +1,3 @@
-/** All failures of strategies, by code. */
 import { cleanLine } from '../lib/text/clean-text.ts'
 import { Failure, messageOf, type FailureDetails } from '../lib/failure.ts'
 import { withoutPlace } from '../lib/without-place.ts'
@@ -43,7 +42,6 @@ export interface StrategyFailure extends Failure {
   readonly code: StrategyFailureCode
 }
 
-/** The sentence comes from the table. */
 export function strategyFailure(
   code: StrategyFailureCode,
   details: Omit<FailureDetails, 'code' | 'sentence'> = {},
@@ -55,13 +53,9 @@ export function isStrategyFailure(error: unknown): error is StrategyFailure {
   return error instanceof Failure && Object.hasOwn(STRATEGY_FAILURES, error.code)
 }
 
-/** A thrown value may have any size. */
 const THROWN_LENGTH_MAX = 300
 
-/**
- * Describes a thrown value and its place in one line. It never throws, whatever the value does when
- * accessed.
- */
+/** In one line, with its place. Never throws, whatever the value does when accessed. */
 export function describeThrown(error: unknown): string {
   try {
     const frame = error instanceof Error ? frameOf(error) : undefined
@@ -85,7 +79,6 @@ function shorten(text: string): string {
   return withoutPlace(text, ownProcess.cwd()).slice(0, THROWN_LENGTH_MAX)
 }
 
-/** The program's own folders: errors there were caused by a caller. */
 const OWN_FOLDERS = ['..', '../../bin'].map(
   (folder) => new URL(`${folder}/`, import.meta.url).pathname,
 )

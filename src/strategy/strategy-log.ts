@@ -6,8 +6,8 @@ import { cleanLine } from '../lib/text/clean-text.ts'
  */
 export interface StrategyLog {
   /**
-   * Writes one line to the daemon's log, `strategy.said`. At most 10 a decision and 100 a minute;
-   * the rest is counted.
+   * One line in the daemon's log, `strategy.said`. At most 10 a decision and 100 a minute; the rest
+   * is counted.
    */
   info(
     message: string,
@@ -41,7 +41,7 @@ export class BoundedLog implements StrategyLog {
     this.#listen = listen
   }
 
-  /** Must be called before each decision. `now`: Unix ms, our clock. */
+  /** Must be called before each decision. */
   begin(now: number): void {
     this.#lines = 0
     if (Math.abs(now - this.#minuteAt) < MINUTE_MS) return

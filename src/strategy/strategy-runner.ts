@@ -28,14 +28,13 @@ export interface DecisionTime {
   readonly isSlow: boolean
 }
 
-/** A decision in plain data of our own, which the strategy cannot change. */
+/** Plain data of our own, which the strategy cannot change. */
 export interface Decided extends DecisionTime {
   readonly kind: 'decided'
   /** An unchanged intent is the same object as before. */
   readonly intents: readonly Intent[]
-  /** Invalid intents; the others are valid. */
   readonly denials: readonly IntentDenial[]
-  /** The next state: frozen, and the same object if unchanged. */
+  /** Frozen, and the same object if unchanged. */
   readonly state: unknown
 }
 
@@ -43,7 +42,6 @@ export interface Decided extends DecisionTime {
 export interface DecisionFailed extends DecisionTime {
   readonly kind: 'failed'
   readonly code: StrategyFailureCode
-  /** For people: the code, a sentence, facts, and the thrown value. */
   readonly message: string
   readonly isPaused?: boolean
 }
@@ -53,13 +51,10 @@ export type DecisionResult = Decided | DecisionFailed
 export interface StrategyRunnerOptions {
   readonly strategyId: string
   readonly strategy: Strategy
-  /** As parsed by the strategy's own schema. */
   readonly params: unknown
   readonly instruments: readonly Instrument[]
-  /** State in the journal; absent before the first decision. */
   readonly stateText?: string | undefined
   readonly clock: Clock
-  /** Processor time of this thread so far; absent: not measured. */
   readonly threadCpuMs?: (() => number | undefined) | undefined
   readonly onSaid?: Listen | undefined
 }
@@ -69,7 +64,6 @@ export function createStrategyRunner(options: StrategyRunnerOptions): StrategyRu
   return new StrategyRunner(options)
 }
 
-/** The only access to a strategy: a snapshot goes in, JSON comes out. It never throws. */
 export class StrategyRunner {
   readonly strategyId: string
   readonly #strategy: Strategy
@@ -80,7 +74,6 @@ export class StrategyRunner {
   readonly #log: BoundedLog | undefined
   readonly #decideAsStrategy: () => unknown
   #state: unknown
-  /** The state as stored, with its version. */
   #stored: unknown
   #intents: readonly Intent[] = []
   #stray: StrategyFailure | undefined
@@ -104,12 +97,11 @@ export class StrategyRunner {
     this.#stored = toStored(options.strategy, this.#state)
   }
 
-  /** The state as JSON. */
   get stateText(): string {
     return writeState(this.#stored)
   }
 
-  /** Handles an error outside of `decide`: every decision fails from now on. */
+  /** Every decision fails from now on. */
   breakDown(error: unknown): void {
     this.#stray ??= strategyFailure('STRATEGY_STRAY', {
       facts: { thrown: describeThrown(error) },

@@ -1,4 +1,4 @@
-/** The state of a strategy: plain data in memory, JSON in the journal. */
+/** Plain data in memory, JSON in the journal. */
 import type { Strategy } from './define-strategy.ts'
 import { runAsStrategy } from './strategy-context.ts'
 import { deepFreeze } from '../lib/plain-data.ts'
@@ -10,10 +10,9 @@ import {
   type StrategyFailure,
 } from './strategy-failure.ts'
 
-/** In characters: the state is written to the journal every ten seconds, and with each new wish. */
+/** The state is written to the journal every ten seconds, and with each new wish. */
 const STATE_LENGTH_MAX = 262_144
 
-/** Far more than needed; it ends the walk through a cycle. */
 const DEPTH_MAX = 32
 
 export interface FirstStateOptions {
@@ -22,11 +21,7 @@ export interface FirstStateOptions {
   readonly stateText?: string | undefined
 }
 
-/**
- * State for the first decision: from the journal, else the initial one.
- *
- * @throws Failure if neither is available
- */
+/** From the journal, else the initial one. @throws Failure if neither is available */
 export function firstState({ strategy, params, stateText }: FirstStateOptions): unknown {
   if (stateText === undefined) return readState(initialState(strategy, params))
   try {
@@ -87,9 +82,7 @@ function initialState(strategy: Strategy, params: unknown): unknown {
 }
 
 /**
- * Copies a returned state into frozen data of our own, so that neither side holds a reference into
- * the other.
- *
+ * Copies into frozen data of our own, so that neither side holds a reference into the other.
  * @param known the previous result: its unchanged parts are reused
  * @throws Failure with the path of a value that JSON cannot express
  */
@@ -133,8 +126,7 @@ const PARTS_SMALL = STATE_LENGTH_MAX / 25
 const NO_DATA = Symbol('no data')
 
 /**
- * Returns a frozen copy that reuses equal parts of `known`. Each property is read once, so that
- * getters cannot change it later.
+ * Each property is read once, so that getters cannot change it later.
  * @param count adds at least one for each value, plus the characters of strings and keys, and ends
  * a copy that is too large
  */

@@ -10,6 +10,7 @@ import type { PlayOptions } from '../backtest/opening/play-options.ts'
 import { describeRecipe, openBacktest, playRun } from '../backtest/playing/run-backtest.ts'
 import { withRecorded } from '../assembly/instruments/played-request.ts'
 import { toConfigRequest } from '../config/config-request.ts'
+import type { CandleTapes } from '../simulator/market/recorded/candle-tape.ts'
 import { onBreakdown } from '../strategy/on-breakdown.ts'
 
 export interface TrialOrder {
@@ -33,14 +34,17 @@ export interface SweepRecipe {
 /** `refused`: this machine's inputs differ from the sweep's, so nothing was computed. */
 export type TrialAnswer = TrialOutcome | { readonly refused: string }
 
-/** @throws what `backtest` would end with */
-export async function playTrial(order: TrialOrder): Promise<TrialAnswer> {
+/**
+ * @param tapes Candles that earlier trials have drawn.
+ * @throws what `backtest` would end with
+ */
+export async function playTrial(order: TrialOrder, tapes: CandleTapes): Promise<TrialAnswer> {
   const { config, options, version, periodMs } = order
   const watch: { ended: { why: string } | undefined } = { ended: undefined }
   onBreakdown((error, strategy) => {
     watch.ended ??= { why: `${strategy === undefined ? '' : `${strategy}: `}${messageOf(error)}` }
   })
-  const { prepared } = await openBacktest(config, options, version)
+  const { prepared } = await openBacktest(config, options, version, { tapes })
   const difference = await differenceOf(order, prepared)
   if (difference !== undefined) return { refused: difference }
   const model =

@@ -1,4 +1,5 @@
-import { showDuration, showNumber, showShare } from '../report/text/figures.ts'
+import { showNumber, showShare } from '../report/text/figures.ts'
+import { showDuration } from '../lib/text/show-duration.ts'
 import { showParams } from '../sweep/sweep-page.ts'
 import { isEndedEarly, NOT_RUN, type SweepReport } from '../sweep/sweep-report.ts'
 

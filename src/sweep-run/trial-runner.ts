@@ -1,7 +1,7 @@
 import { inParallel } from '../lib/in-parallel.ts'
 import type { Trial, TrialOutcome } from '../sweep/trial.ts'
 import type { TrialOrder } from './play-trial.ts'
-import { runTrial } from './trial-pool.ts'
+import { TrialPool } from './trial-pool.ts'
 
 /** Trials that can run concurrently. */
 export interface TrialRound {
@@ -25,11 +25,12 @@ export interface TrialRunner {
  * @param limitMs real time of one
  */
 export function runHere(jobs: number, limitMs: number): TrialRunner {
+  const pool = new TrialPool()
   return {
     run: ({ trials, orderOf, hear, stop }) =>
       inParallel(trials, jobs, async (trial) => {
         if (stop.aborted) return
-        const answer = await runTrial(orderOf(trial), limitMs, stop)
+        const answer = await pool.run(orderOf(trial), limitMs, stop)
         if (answer === undefined) return
         hear(trial, 'refused' in answer ? { failed: answer.refused } : answer)
       }),

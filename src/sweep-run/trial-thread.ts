@@ -5,11 +5,16 @@
 import { runTask } from '../lib/supervised-thread.ts'
 import { roundNumbers } from '../report/round-numbers.ts'
 import { guardFiles } from '../strategy/isolation/guard-files.ts'
-import { judgeUnopened, playTrial, type TrialOrder } from './play-trial.ts'
+import { CandleTapes } from '../simulator/market/recorded/candle-tape.ts'
+import { judgeUnopened, playTrial } from './play-trial.ts'
+import type { TrialNews, TrialTask } from './trial-pool.ts'
 
-await runTask<{ readonly order: TrialOrder }, string>(async ({ order }, report) => {
+await runTask<TrialTask, TrialNews>(async ({ order, tapes: known }, report) => {
   guardFiles()
-  const outcome = await playTrial(order).catch((error: unknown) => judgeUnopened(order, error))
+  const tapes = new CandleTapes(known, (tape) => report({ kind: 'tape', tape }))
+  const outcome = await playTrial(order, tapes).catch((error: unknown) =>
+    judgeUnopened(order, error),
+  )
   // Rounded as in the log, so that results do not depend on whether they were read from it.
-  report(JSON.stringify(outcome, roundNumbers))
+  report({ kind: 'outcome', text: JSON.stringify(outcome, roundNumbers) })
 })

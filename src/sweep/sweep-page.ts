@@ -1,6 +1,7 @@
 import { type Cell, escapeHtml, renderSection, renderTable, toned } from '../report/page/html.ts'
 import { toDocument } from '../report/page/page.ts'
-import { MADE_UP, showDuration, showNumber, showShare } from '../report/text/figures.ts'
+import { MADE_UP, showNumber, showShare } from '../report/text/figures.ts'
+import { showDuration } from '../lib/text/show-duration.ts'
 import type { HeatMap } from './landscape.ts'
 import type { ParamSet } from './param-sets.ts'
 import type { FoldRow, SweepReport, SweepRow } from './sweep-report.ts'

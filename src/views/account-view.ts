@@ -9,7 +9,7 @@ import {
   TRADING_MODES,
   type TradingMode,
 } from '../domain/trading-mode.ts'
-import { splitPair } from '../engine/book/book.ts'
+import { pairKey, splitPair } from '../engine/book/book.ts'
 import { isOpen } from '../engine/lifecycle/flatten.ts'
 import { floatOnGrid, showOnGrid } from '../lib/grid.ts'
 import type { ShownAccount } from './shown-account.ts'
@@ -46,7 +46,11 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
       ...listUnexplained(account),
     ],
     restrictions: restrictions.map((one) =>
-      viewRestriction(one, configOption, (scope) => isOpen(account, scope)),
+      viewRestriction(one, {
+        configOption,
+        isToClose: (scope) => isOpen(account, scope),
+        coolDownMs: settings.losses?.coolDownMs ?? 0,
+      }),
     ),
     kill: viewKill(account),
     ages,
@@ -180,9 +184,29 @@ function viewPosition(
     coin: account.config.account.marginCoin,
     // After a fill the last reading has another size.
     unrealisedProfit: (row?.lots === lots && row.unrealisedProfit) || null,
-    liquidationPrice: orNull(row?.liquidationPrice),
+    // Exchanges state zero where there is none.
+    liquidationPrice: orNull(row && row.liquidationPrice > 0 ? row.liquidationPrice : undefined),
+    keptByExchange: viewKept(account, symbol, side),
     liquidation: viewDistance(account, symbol, side),
     strategies: holdersOf(account, symbol, side),
+  }
+}
+
+function viewKept(
+  { book, grids }: ShownAccount,
+  symbol: string,
+  side: PositionView['side'],
+): PositionView['keptByExchange'] {
+  const kept = book.exits.get(pairKey(symbol, side))
+  const tick = grids.get(symbol)?.tick
+  if (!kept || !tick) return null
+  const show = (ticks: number | undefined): string | null =>
+    ticks === undefined ? null : showOnGrid(tick, ticks)
+  const { stopLossTicks, takeProfitTicks, strategyId } = kept
+  return {
+    stopLoss: show(stopLossTicks),
+    takeProfit: show(takeProfitTicks),
+    setBy: strategyId,
   }
 }
 
@@ -207,8 +231,8 @@ function viewDistance(
 }
 
 /** Entry price by our fills; if they do not explain all of it, the exchange's. */
-function viewEntry(
-  { book, grids }: ShownAccount,
+export function viewEntry(
+  { book, grids }: Pick<ShownAccount, 'book' | 'grids'>,
   {
     symbol,
     side,
@@ -258,7 +282,7 @@ function viewOrder(
   { grids }: ShownAccount,
   { terms, orderId, state, filledLots, reason }: Order,
 ): OrderView {
-  const { clientOid, strategyId, symbol, action, ticks, lots, force, purpose, key } = terms
+  const { clientOid, strategyId, symbol, action, ticks, lots, force, purpose, key, exit } = terms
   const grid = grids.get(symbol)
   const size = (count: number): string => (grid ? showOnGrid(grid.lot, count) : `${count} lots`)
   return {
@@ -267,7 +291,7 @@ function viewOrder(
     action,
     state,
     force,
-    purpose,
+    purpose: exit ?? purpose,
     key,
     reason,
     orderId: orderId ?? null,

@@ -4,7 +4,12 @@ import type { PositionMode } from '../domain/instrument.ts'
 import type { AdoptRecord, AssignedRecord } from '../domain/record.ts'
 import type { Book } from '../engine/book/book.ts'
 import { rebuildBook } from '../engine/book/book-rows.ts'
-import { TradeFold, type TradeEvent } from '../engine/book/trade-fold.ts'
+import {
+  type ClosePurpose,
+  closePurposeOf,
+  TradeFold,
+  type TradeEvent,
+} from '../engine/book/trade-fold.ts'
 import type { BookedRow } from '../journal/booking.ts'
 import type { JournalReader } from '../journal/journal-reader.ts'
 import type { RowsCount } from '../journal/tables/booking-table.ts'
@@ -86,8 +91,8 @@ class Folding {
   readonly #limit: number
   readonly #trades: ClosedTrade[] = []
   readonly #count: RowsCount = { sum: NO_ROWS }
-  /** Orders that closed something by a flatten, as far as the journal still has their records. */
-  readonly #flattens = new Set<string>()
+  /** Orders of a flatten or an exit, as far as the journal still has their records. */
+  readonly #purposes = new Map<string, ClosePurpose>()
   #isCut = false
   /** Unix ms of the last row. */
   #readTo = 0
@@ -99,7 +104,7 @@ class Folding {
     this.#limit = limit
     this.#fold = new TradeFold({
       book,
-      isFlatten: (clientOid) => this.#flattens.has(clientOid),
+      purposeOf: (clientOid) => this.#purposes.get(clientOid),
       onClosed: (trade) => {
         if (isWanted(trade)) this.#keep(trade)
       },
@@ -120,7 +125,7 @@ class Folding {
 
   readOn(reader: Readable): void {
     const newest = reader.lastSequence()
-    this.#noteFlattens(reader)
+    this.#notePurposes(reader)
     for (const event of this.#mergeEvents(reader, newest)) this.#fold.add(event)
     this.#sequence = newest
   }
@@ -185,13 +190,16 @@ class Folding {
     }
   }
 
-  #noteFlattens(reader: Readable): void {
+  #notePurposes(reader: Readable): void {
     const kinds = ['send'] as const
-    const query = { kinds, containing: '"purpose":"flatten"', behind: this.#sequence }
-    for (const { record } of reader.records(query)) {
-      if (record.kind !== 'send') continue
-      for (const { clientOid, purpose } of record.orders)
-        if (purpose === 'flatten') this.#flattens.add(clientOid)
+    for (const containing of ['"purpose":"flatten"', '"exit":"']) {
+      for (const { record } of reader.records({ kinds, containing, behind: this.#sequence })) {
+        if (record.kind !== 'send') continue
+        for (const terms of record.orders) {
+          const purpose = closePurposeOf(terms)
+          if (purpose !== undefined) this.#purposes.set(terms.clientOid, purpose)
+        }
+      }
     }
   }
 }

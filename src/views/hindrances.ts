@@ -1,6 +1,13 @@
 import type { Readiness } from '../control/controlled.ts'
 import type { AccountView } from '../control/views.ts'
 import { candleKey, formatInterval } from '../domain/candles.ts'
+import {
+  dueExitOf,
+  EXIT_KINDS,
+  type ExitRules,
+  type ExitState,
+  PAUSE_CAUSES,
+} from '../domain/exits.ts'
 import { type DistanceTrust, LIQUIDATION_DISPUTE_MS } from '../domain/liquidation.ts'
 import type { Dispute } from '../domain/loss-limits.ts'
 import { type Restriction, strategyScope } from '../domain/trading-mode.ts'
@@ -9,8 +16,11 @@ import { describeScenario } from '../risk/worst-case.ts'
 import { showUsed } from '../risk/worst-case-orders.ts'
 import { Failure, headlineOf } from '../lib/failure.ts'
 import { isPoisoned } from '../journal/journal-failures.ts'
-import type { ShownAccount } from './shown-account.ts'
+import type { Ending } from '../engine/lifecycle/ending.ts'
+import { describeOff, type ShownAccount } from './shown-account.ts'
 import { describeStale, groupStale } from './stale-readings.ts'
+import { ATR_CANDLES } from '../engine/state/candles.ts'
+import { exitStateOf } from '../engine/state/exits.ts'
 import { NO_ANSWER } from '../engine/state/readings.ts'
 import { type LateBatches, roundWait } from './journal-pace.ts'
 
@@ -53,6 +63,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   else if (engine.phase === 'starting')
     yield 'it starts: it reads what the exchange holds, and proves what became of old orders'
   else if (engine.phase !== 'running') yield `it is ${engine.phase}`
+  for (const ending of engine.endings) yield describeEnding(ending)
   if (journalTrouble !== undefined)
     yield `no order leaves, only cancel-alls do: the journal's server cannot be reached: ${journalTrouble}`
   else if (pace.late) yield describeLate(pace.late)
@@ -81,7 +92,29 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   yield* listWorstCase(account)
   for (const [id, reason] of paused)
     yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
+  yield* listExits(account)
   yield* listWarmUps(account)
+}
+
+/** Says what a kill or a stop waits for, with the instruments that it cannot prove yet. */
+function describeEnding({ kind, phase, unproved }: Ending): string {
+  const what = kind === 'kill' ? 'a kill is under way' : `a stop is under way (${kind})`
+  const names = [...unproved].map(([symbol, why]) => (why === '' ? symbol : `${symbol} (${why})`))
+  const left = names.length === 0 ? '' : `; not proved yet: ${named(new Set(names))}`
+  return `${what}: it ${WAITS[phase]}${left}`
+}
+
+const WAITS: Readonly<Record<Ending['phase'], string>> = {
+  closing: 'closes everything first',
+  killing: 'waits until the kill is proved',
+  cutting: 'cancels everything',
+  draining: 'waits for calls that are on the wire',
+  cancelling: 'cancels what rests',
+  clearing: 'cancels what rests',
+  waiting: 'waits until no order on its way can be accepted any more',
+  confirming: 'cancels once more, which must find nothing',
+  proving: 'reads fills and positions',
+  clean: 'has proved everything',
 }
 
 /** Positions beyond the first step of `risk.liquidation`. */
@@ -158,17 +191,68 @@ function describeLate({ batches, wait }: LateBatches): string {
   return `no order leaves, only cancel-alls do: the journal took ${waitedMs} ms to make the last batch durable, ${mostMs} ms was the most, and ${dropped} dropped`
 }
 
-/** @param why on one line */
-export function describeOff(why: string): string {
-  return `it is off until the daemon is reloaded or started again and finds that mended: ${why}`
-}
-
 function named(symbols: ReadonlySet<string>): string {
   const shown = [...symbols].slice(0, NAMED_MAX).join(', ')
   return symbols.size > NAMED_MAX ? `${shown} …` : shown
 }
 
 const NAMED_MAX = 5
+
+/** Exits that are due, what keeps them from leaving, and what they keep from entering. */
+export function* listExits({
+  settings,
+  book,
+  engine,
+}: Pick<ShownAccount, 'settings' | 'book' | 'engine'>): Generator<string> {
+  for (const { id, symbols, exits } of settings.strategies.values()) {
+    if (exits === undefined) continue
+    for (const symbol of symbols) {
+      const state = exitStateOf({ settings, book }, id, symbol)
+      if (state) yield* describeExits(engine, { id, symbol, state })
+      if (exits.atr && isAtrMissing(book, symbol, exits.atr))
+        yield `${symbol}: distances of ${id} in ATR wait for ${exits.atr.period * ATR_CANDLES} candles of ${formatInterval(exits.atr.intervalMs)}: until then these stops do not count`
+    }
+  }
+}
+
+interface ShownExits {
+  readonly id: string
+  readonly symbol: string
+  readonly state: ExitState
+}
+
+function* describeExits(
+  engine: ShownAccount['engine'],
+  { id, symbol, state }: ShownExits,
+): Generator<string> {
+  const due = dueExitOf(state)
+  if (due) {
+    const scopes = new Set(['*', symbol, strategyScope(id)])
+    const held = engine.restrictions.find(
+      ({ scope, mode }) => scopes.has(scope) && mode !== 'reducing',
+    )
+    yield held
+      ? `${symbol}: ${EXIT_KINDS[due.kind]} of ${id} is due, and waits: ${held.scope} is ${held.mode} (${held.code}: ${held.reason})`
+      : `${symbol}: ${EXIT_KINDS[due.kind]} of ${id} is due`
+  }
+  for (const side of ['long', 'short'] as const) {
+    if (state[side]?.entryTicks === null)
+      yield `${symbol}: the fills of ${id} do not explain at which price it is ${side}: of its exits only the time limit counts`
+  }
+  if (state.pause)
+    yield `${symbol}: ${id} enters nothing: ${PAUSE_CAUSES[state.pause.cause]}, until ${new Date(state.pause.untilAt).toISOString()}`
+  else if (state.lock)
+    yield `${symbol}: ${id} was exited, and its ${state.lock} target counts again once it has wanted something else`
+}
+
+function isAtrMissing(
+  book: ShownAccount['book'],
+  symbol: string,
+  { intervalMs, period }: NonNullable<ExitRules['atr']>,
+): boolean {
+  const length = book.candles.get(candleKey(symbol, intervalMs))?.length ?? 0
+  return length < period * ATR_CANDLES
+}
 
 /** Strategies that lack some of their declared candles. */
 export function* listWarmUps({

@@ -17,21 +17,28 @@ const MEASURED: ReadonlySet<Restriction['code']> = new Set([
   'maintenance',
 ])
 
-/**
- * @param configOption addresses this daemon's configuration in a command: ` -c live.yaml`
- * @param isToClose tells whether strategies hold something in the scope, or orders rest there
- */
+/** Only these wait for `risk.losses.coolDownMs`. */
+const COOLED_DOWN: readonly Restriction['code'][] = ['drawdown', 'drawdownFlatten']
+
+export interface RestrictionFrame {
+  /** Addresses this daemon's configuration in a command: ` -c live.yaml`. */
+  readonly configOption: string
+  /** Whether strategies hold something in the scope, or orders rest there. */
+  readonly isToClose: (scope: Scope) => boolean
+  readonly coolDownMs: number
+}
+
 export function viewRestriction(
   restriction: Restriction,
-  configOption: string,
-  isToClose: (scope: Scope) => boolean,
+  { configOption, isToClose, coolDownMs }: RestrictionFrame,
 ): RestrictionView {
   const { scope, mode, code, reason, by, at } = restriction
   const command = commandOf(restriction, configOption)
   const isClosing = code === 'flatten' && isToClose(scope)
   const isClosed = code === 'flatten' && !isClosing
   const ends = isClosed ? 'an operator releases it; everything is closed' : MODE_REASONS[code].ends
-  return { scope, mode, code, reason, by, at, ends, command, isClosing }
+  const releasableAt = COOLED_DOWN.includes(code) && coolDownMs > 0 ? at + coolDownMs : null
+  return { scope, mode, code, reason, by, at, ends, command, isClosing, releasableAt }
 }
 
 /** The command that ends it, once the reason is gone. */

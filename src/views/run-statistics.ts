@@ -84,6 +84,7 @@ export class RunStatistics {
       case 'archived':
       case 'candles':
       case 'watermark':
+      case 'exits':
       case 'boot':
       case 'decision':
       case 'adopt':

@@ -54,3 +54,8 @@ export interface ShownAccount {
   /** Keyed by strategy: why its thread was lost, until it restarts. */
   readonly paused: ReadonlyMap<string, string>
 }
+
+/** @param why on one line */
+export function describeOff(why: string): string {
+  return `it is off until the daemon is reloaded or started again and finds that mended: ${why}`
+}

@@ -61,6 +61,23 @@ test('another limit of the same scope is news, however soon after the first', ()
   expect(hear('limits.reached', { ...reached, code: 'drawdownFlatten' }, 1)).toHaveLength(1)
 })
 
+test('a limit and the mode that follows are one alert; an operator is not alarmed by a pause of his own', () => {
+  const rules = new AlertRules(SETTINGS)
+  const hear = (event: LogEvent, facts: Readonly<Record<string, unknown>>) =>
+    rules.hear(event, facts, 0).map(({ urgency, title }) => `${urgency} ${title}`)
+  const daily = { scope: '*', code: 'dailyLoss', reason: 'lost 250.00 of 200', by: 'intentd' }
+
+  expect(hear('limits.reached', daily)).toEqual([
+    'urgent a limit was reached for the account: lost 250.00 of 200; only orders that reduce are sent',
+  ])
+  expect(hear('trading.reducing', daily)).toEqual([])
+  expect(hear('trading.halted', { ...HALT, code: 'operator', by: 'anna' })).toEqual([
+    'info trading is halted for BTCUSDT (operator)',
+  ])
+  expect(hear('trading.halted', { ...HALT, code: 'flatten', by: 'anna' })[0]).toMatch(/^info /)
+  expect(hear('trading.halted', { ...HALT, scope: 'X', code: 'flatten' })[0]).toMatch(/^urgent /)
+})
+
 test('what was taken back in between is news, however soon it comes again', () => {
   const { hear } = createListener()
   const released = { scope: 'BTCUSDT' }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Alerts } from '../../src/alerts/alerts.ts'
+import { Alerts, type AlertSource } from '../../src/alerts/alerts.ts'
 import { loadAlertSecrets } from '../../src/config/alert-secrets.ts'
 import { alertsSchema } from '../../src/config/schema/alerts-schema.ts'
 import { Secret } from '../../src/lib/secret.ts'
@@ -77,6 +77,11 @@ function openAlerts(
   })
   alerts.start()
   return alerts
+}
+
+function watched(parts: Partial<AlertSource>): AlertSource {
+  const equityOf = () => '10,003.30 USDT'
+  return { digest: () => [], obstacle: () => undefined, equityOf, ...parts }
 }
 
 /** Lets seconds pass, and then what is on the wire arrive. */
@@ -205,7 +210,7 @@ test('in quiet hours, of the time zone, only what is urgent is sent', async () =
 
 test('the digest comes once a day at its time; one that was due before the start is left out', async () => {
   const opened = openAlerts({ digestAt: '12:00' })
-  opened.watch({ digest: () => ['orders sent: 3'], obstacle: () => undefined })
+  opened.watch(watched({ digest: () => ['orders sent: 3'] }))
 
   expect(await pass(3, 0)).toEqual([])
   time.setClock(NOON + 86_400_000)
@@ -218,7 +223,7 @@ test('the digest comes once a day at its time; one that was due before the start
 test('the heartbeat is sent while all is well, withheld with its reason, and sent again', async () => {
   let obstacle: string | undefined
   const section = { heartbeat: { variable: 'INTENTD_ALERT_MONITOR', everyMs: 2000 } }
-  openAlerts(section, []).watch({ digest: () => [], obstacle: () => obstacle })
+  openAlerts(section, []).watch(watched({ obstacle: () => obstacle }))
 
   expect(await pass(4, 2)).toMatchObject([
     { method: 'GET', target: `/ping/${CANARY}` },
@@ -243,7 +248,7 @@ test('the heartbeat is withheld while a target takes no alerts', async () => {
     )
   const section = { heartbeat: { variable: 'INTENTD_ALERT_MONITOR', everyMs: 2000 } }
   const opened = openAlerts(section)
-  opened.watch({ digest: () => [], obstacle: () => undefined })
+  opened.watch(watched({}))
   await pass(1, 1)
 
   opened.hear('trading.halted', HALT)
@@ -318,3 +323,72 @@ function bound(opened: Alerts): Pick<Alerts, 'hear'> {
 function titlesOf(requests: readonly ReceivedRequest[]): readonly string[] {
   return requests.map(({ body }) => (JSON.parse(body) as { title: string }).title)
 }
+
+const FILL = { strategy: 'grid', symbol: 'BTCUSDT', side: 'buy', size: '0.002', price: '60000' }
+const CLOSED = {
+  strategy: 'grid',
+  symbol: 'BTCUSDT',
+  side: 'long',
+  size: '0.002',
+  entryPrice: '60000',
+  exitPrice: '60160',
+  heldMs: 7_500_000,
+  reason: 'order',
+  net: '0.27',
+  coin: 'USDT',
+  share: 0.0023,
+  uncounted: '',
+}
+
+test('fills and closed trades are gathered into one message, for the targets that ask for them', async () => {
+  const opened = openAlerts({}, [
+    { kind: 'json', least: 'urgent', trades: 'fills' },
+    { kind: 'slack', least: 'urgent', trades: 'closed' },
+    { kind: 'discord' },
+  ])
+  opened.watch(watched({}))
+  const { hear } = bound(opened)
+
+  for (let fill = 0; fill < 12; fill++) hear('order.fill', FILL)
+  hear('trade.closed', CLOSED)
+  hear('trade.closed', { ...CLOSED, net: '-1.27', share: -0.0106, uncounted: 'a fee in BGB' })
+  expect(await pass(9, 0)).toEqual([])
+  const requests = await pass(3, 2)
+
+  expect(requests).toHaveLength(2)
+  const textOf = (kind: string): string =>
+    (
+      JSON.parse(requests.find(({ target }) => target.startsWith(`/${kind}/`))?.body ?? '') as {
+        text: string
+      }
+    ).text
+  expect(titlesOf(requests)).toContain('paper (simulator): 2 trades closed: -1.00 USDT, 12 fills')
+  const trades = [
+    'grid BTCUSDT long 0.002, 60000 to 60160, 2 h 5 min, order: +0.27 USDT (+0.23 %)',
+    'grid BTCUSDT long 0.002, 60000 to 60160, 2 h 5 min, order: -1.27 USDT (-1.06 %), a fee in BGB',
+  ]
+  expect(textOf('slack').split('\n').slice(0, 4)).toEqual([
+    'paper (simulator): 2 trades closed: -1.00 USDT',
+    ...trades,
+    'equity: 10,003.30 USDT',
+  ])
+  expect(textOf('json').split('\n')).toEqual([
+    ...trades,
+    ...Array.from({ length: 10 }, () => 'grid BTCUSDT buy 0.002 at 60000'),
+    '… and 2 more',
+    'equity: 10,003.30 USDT',
+    expect.stringMatching(/^at: /),
+  ])
+})
+
+test('what is gathered is sent at the stop; where no target asks, nothing is', async () => {
+  openAlerts({}).hear('trade.closed', CLOSED)
+  expect(await pass(12, 0)).toEqual([])
+  await alerts?.stop()
+
+  openAlerts({}, [{ kind: 'json', trades: 'closed' }]).hear('trade.closed', CLOSED)
+  const stopped = alerts?.stop()
+  expect(titlesOf(await pass(1, 1))).toEqual(['paper (simulator): 1 trade closed: +0.27 USDT'])
+  await stopped
+  alerts = undefined
+})

@@ -29,6 +29,7 @@ function createScene(answer: () => WebhookOutcome = () => OK, least: Urgency = '
       kind: 'json',
       least,
       chat: undefined,
+      trades: 'none',
       url: new Secret('https://x'),
       token: undefined,
     },

@@ -45,6 +45,7 @@ function watchSlowJournal() {
     flush: () => undefined,
     usedKeys: () => [],
     recordsSinceCheckpoint: 0,
+    prepareCheckpoint: () => false,
     saveCheckpoint: () => undefined,
   })
   /** Without latency a batch is there when it leaves. */

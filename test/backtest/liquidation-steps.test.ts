@@ -154,6 +154,78 @@ test('the same position is warned of, then reduced as often as it comes too near
   expect(run.liquidations).toBe(0)
 })
 
+/** 2 BTC long on 10,000 at a leverage of 20, opened at 50,000; 0.1 % a minute are lost, and in the 140th 6 % at a stroke. */
+async function fallAndGap(liquidation: string) {
+  project = new BacktestProject(['BTCUSDT'], [{ at: OPENED_AT, action: 'openLong', lots: 2000 }])
+  project.edit('main.yaml', '  liquidation: none\n', liquidation)
+  const tenths = (minute: number): number =>
+    Math.round(500_000 * 0.999 ** Math.max(0, minute - 10) * (minute >= GAP ? 0.94 : 1))
+  const quotes = Object.fromEntries(
+    Array.from({ length: MINUTES }, (_, minute) => [
+      minute,
+      { bid: tenths(minute), mark: tenths(minute) },
+    ]),
+  )
+  const file = project.write('BTCUSDT.csv', writeQuotes(MINUTES + 5, quotes))
+  const run = (await project.run([file], 'out')).runs[0] as RunReport
+  return { run, sold: project.rows('out', 'fills.csv').slice(1) }
+}
+
+const GAP = 140
+
+test('by default 2 BTC at 20 times are warned of, reduced and flattened in time, and it is said when and why', async () => {
+  const { run: without } = await fallAndGap('  liquidation: none\n')
+  expect(without.liquidations).toBe(1)
+  project?.remove()
+
+  const { run, sold } = await fallAndGap('')
+  const minuteOfStep = (when: number): number => Math.floor((when - START_AT) / MINUTE_MS)
+  // By hand: 10,000 less the fee of 60 is behind 2 BTC bought at 50,000.1.
+  const balance = 10_000 - 2 * 50_000.1 * TAKER
+  const end = (2 * 50_000.1 - balance) / (2 * (1 - NEED))
+  expect(end.toPrecision(7)).toBe('45238.20')
+  // 9.5 % away at once; 8 % first at 50,000 × 0.999 ^ 17.
+  expect((1 - end / 50_000).toFixed(4)).toBe('0.0952')
+  const first = Math.round(500_000 * 0.999 ** 17) / 10
+  expect([16, 17].map((falls) => (1 - end / (50_000 * 0.999 ** falls)).toFixed(4))).toEqual([
+    '0.0806',
+    '0.0797',
+  ])
+
+  const steps = run.liquidation?.steps ?? []
+  expect(steps.map(({ step, at: when }) => `${step} ${minuteOfStep(when)}`)).toEqual([
+    'warn 5',
+    'reduce 27',
+    `flatten ${GAP}`,
+  ])
+  expect(steps[0]?.reason).toBe(
+    'the long position at 50000 is 9.52 % from 45238.20 by our own count, limit 15.00 %',
+  )
+  expect(steps[1]?.reason).toBe(
+    `the long position at ${first} is 7.97 % from 45238.20 by our own count, limit 8.00 %`,
+  )
+  expect(steps[2]?.reason).toMatch(
+    /^the long position at 41\d+\.?\d* is 2\.\d\d % from .* limit 4\.00 %$/,
+  )
+  // Sold little by little before the gap, and the whole rest within seconds after it.
+  const isBefore = ({ ts_event: when = '' }): boolean =>
+    Date.parse(when) < START_AT + GAP * MINUTE_MS
+  expect(sold.filter(isBefore).length).toBeGreaterThan(5)
+  expect(sold.filter((fill) => !isBefore(fill)).length).toBe(1)
+  expect(Date.parse(sold.at(-1)?.['ts_event'] ?? '')).toBeLessThan(
+    START_AT + GAP * MINUTE_MS + 20_000,
+  )
+  expect(sold.reduce((sum, { last_qty: size }) => sum + Number(size), 0)).toBeCloseTo(2, 9)
+  expect([run.liquidations, run.openPositions]).toEqual([0, []])
+  // What is left is what every sale brought, less its fee.
+  const left = sold.reduce((sum, { last_qty: size, last_px: price }) => {
+    const [lots, sale] = [Number(size), Number(price)]
+    return sum + lots * (sale - 50_000.1) - lots * sale * TAKER
+  }, balance)
+  expect(Number(run.money.final)).toBeCloseTo(left + Number(run.money.funding), 6)
+  expect(left).toBeGreaterThan(0)
+})
+
 test('a market that falls, gaps and recovers: it is closed at the price after the gap, and stays so', async () => {
   project = new BacktestProject(['BTCUSDT'], [{ at: OPENED_AT, action: 'openLong', lots: 800 }])
   project.edit('main.yaml', '  liquidation: none\n', '')

@@ -42,6 +42,10 @@ class HangingDisk implements JournalPort {
     return []
   }
 
+  prepareCheckpoint(): boolean {
+    return false
+  }
+
   saveCheckpoint(): void {}
 
   leave(): boolean {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { CandleTapes } from '../../src/simulator/market/recorded/candle-tape.ts'
 import { readAll } from './backtest-project.ts'
 import { type PlayedLine, writeProject } from './library-project.ts'
 
@@ -15,15 +16,19 @@ async function hashesOf(line: PlayedLine): Promise<string> {
   const { project, files } = writeProject(line)
   try {
     await project.run(files, 'out')
-    const { [RECIPE]: _, ...written } = readAll(join(project.directory, 'out'))
-    return Object.entries(written)
-      .map(
-        ([name, text]) => `${createHash('sha256').update(text).digest('hex').slice(0, 16)} ${name}`,
-      )
-      .join('\n')
+    return hashesIn(join(project.directory, 'out'))
   } finally {
     project.remove()
   }
+}
+
+function hashesIn(directory: string): string {
+  const { [RECIPE]: _, ...written } = readAll(directory)
+  return Object.entries(written)
+    .map(
+      ([name, text]) => `${createHash('sha256').update(text).digest('hex').slice(0, 16)} ${name}`,
+    )
+    .join('\n')
 }
 
 test('the files of a backtest keep their bytes: trend, two instruments', async () => {
@@ -80,4 +85,21 @@ test('the files of a backtest keep their bytes: market maker', async () => {
     8e2cc7c5bd3d4902 returns.csv
     a80580eeec50f207 trades.csv"
   `)
+})
+
+test('a run that reads the candles which another one has drawn writes the same bytes', async () => {
+  const line = { strategy: 'breakout', days: 0.5, pollMs: 60_000, instruments: 2 } as const
+  const { project, files } = writeProject(line)
+  const tapes = new CandleTapes()
+  const play = async (out: string): Promise<string> => {
+    await project.run(files, out, { tapes })
+    return hashesIn(join(project.directory, out))
+  }
+  try {
+    const first = await play('first')
+    expect(tapes.finished).toHaveLength(line.instruments)
+    expect(await play('second')).toBe(first)
+  } finally {
+    project.remove()
+  }
 })

@@ -26,6 +26,7 @@ class SlowServer implements JournalPort {
 
   append(): void {}
   flush(): void {}
+  prepareCheckpoint = (): boolean => false
   saveCheckpoint(): void {}
   usedKeys = (): [] => []
 }

@@ -26,6 +26,22 @@ test('a daemon is loaded without the simulator and without indicators: only one 
   expect(run.stderr.filter((url) => url.includes('/trading-signals/'))).toEqual([])
 })
 
+test.each(['status', 'orders', 'positions', 'whatif'])(
+  '%s is loaded without the core and the journal: a running daemon answers by itself',
+  async (verb) => {
+    const { directory } = projects.open()
+    const preload = `data:text/javascript,${encodeURIComponent(WRITE_MODULES)}`
+    const run = new IntentdProcess([verb, '--help'], { cwd: directory, preload, waitMsMax: 60_000 })
+    await run.ended
+
+    const own = run.stderr.flatMap((url) => /\/src\/(.*)$/.exec(url)?.[1] ?? [])
+    expect(own).toContain('cli/operator/find-daemon.ts')
+    expect(own).not.toContain('engine/engine.ts')
+    expect(own).not.toContain('journal/sqlite-journal.ts')
+    expect(own).not.toContain('views/account-view.ts')
+  },
+)
+
 test('each verb of the help is found under its name, and by the code that adds it', async () => {
   const written: string[] = []
   const write = vi

@@ -168,6 +168,7 @@ test('[CFG2] a tighter limit that is exceeded already is named, with what it wil
     coin: 'USDT',
     unrealisedProfit: '0',
     liquidationPrice: null,
+    keptByExchange: null,
     liquidation: null,
     readAgeMs: 10,
     strategies: { [grid?.id ?? '']: '9' },

@@ -32,6 +32,7 @@ const POSITION: PositionView = {
   coin: 'USDT',
   unrealisedProfit: LARGE,
   liquidationPrice: null,
+  keptByExchange: null,
   liquidation: null,
   readAgeMs: 119e3,
   entryFrom: 'fills',
@@ -120,6 +121,7 @@ const ACCOUNT: AccountView = {
       by: ID,
       at: AT,
       isClosing: false,
+      releasableAt: null,
       ends: 'a release',
       command: `intentd release 'strategy:${ID}' --reason TEXT`,
     },
@@ -203,6 +205,8 @@ const ACCOUNT: AccountView = {
     },
   ],
 }
+const FRAME = { configOption: ' -c live.yaml', isToClose: () => false, coolDownMs: 0 }
+
 const STATUS = {
   name: ID,
   version: '1.2.3',
@@ -314,6 +318,27 @@ test.each([
   expect(lines.filter((line) => line.length > 80 && !/^ +intentd /.test(line))).toEqual([])
 })
 
+test('a drawdown says from when on it may be released, other limits may be at any time', () => {
+  const of = (code: Restriction['code']): Restriction => ({
+    scope: '*',
+    mode: 'reducing',
+    code,
+    by: 'intentd',
+    at: AT,
+    reason: 'lost',
+  })
+  const coolDownMs = 3_600_000
+  const restrictions = [of('drawdown'), of('dailyLoss')].map((one) =>
+    viewRestriction(one, { ...FRAME, coolDownMs }),
+  )
+
+  expect(restrictions.map(({ releasableAt }) => releasableAt)).toEqual([AT + coolDownMs, null])
+  const accounts = [{ ...ACCOUNT, restrictions, unattended: [] }]
+  expect(formatStatus({ ...STATUS, accounts }, true).replaceAll(/\s+/g, ' ')).toContain(
+    ', from 2025-06-02 01:00:00 UTC on. To release it:',
+  )
+})
+
 test.each([
   '',
   " -c live.yaml --set state.directory='/var/lib/of two/words' --set log.level=debug",
@@ -328,7 +353,9 @@ test.each([
       at: AT,
       reason: 'lost 250.00 of 200',
     }
-    const restrictions = [viewRestriction(held, configOption, () => false)]
+    const restrictions = [
+      viewRestriction(held, { configOption, isToClose: () => false, coolDownMs: 0 }),
+    ]
 
     const text = formatStatus(
       { ...STATUS, accounts: [{ ...ACCOUNT, restrictions, unattended: [] }] },
@@ -358,7 +385,7 @@ describe('what status says before a release', () => {
       reason: 'odd',
       ...more,
     }
-    const restrictions = [viewRestriction(restriction, ' -c live.yaml', () => false)]
+    const restrictions = [viewRestriction(restriction, FRAME)]
     const left = {
       strategy: null,
       symbol: 'BTCUSDT',
@@ -443,6 +470,9 @@ test('the side of a position is never cut', () => {
   ])
 })
 
+/** A position that no price liquidates. */
+const NO_LIQUIDATION = { ourPrice: null, distance: null, trust: 'ours' } as const
+
 test('a position that can be liquidated has the price, and how far it is', () => {
   const held: PositionView = {
     ...POSITION,
@@ -479,6 +509,15 @@ test('a position that can be liquidated has the price, and how far it is', () =>
     'BTCUSDT short: its liquidation is 12.3 typical moves of an hour away; it needs 4.3 %',
   )
   expect(shownAs({ ourPrice: 80_000, trust: 'disputed' })).toContain('66123.45, 10.1 %?')
+  // The distance is that of the nearer price, and stands beside it.
+  expect(shownAs({ ourPrice: 63_000, distance: 0.0493, trust: 'disputed' })).toContain(
+    '63000, 4.9 %?',
+  )
+  expect(
+    formatPositions([
+      { ...ours, liquidation: ours.liquidation && { ...ours.liquidation, ...NO_LIQUIDATION } },
+    ]),
+  ).toContain('none')
   expect(shownAs({ ourPrice: 80_000, trust: 'alone' })).toContain('80000, 10.1 %?')
   const [disputed, alone] = [shownAs({ trust: 'disputed' }), shownAs({ trust: 'alone' })]
   expect(disputed).toContain(
@@ -508,6 +547,7 @@ test('a strategy names the instruments on which more is held than on the others'
     by: 'me',
     at: AT,
     isClosing: false,
+    releasableAt: null,
     ends: 'a release',
     command: null,
   })

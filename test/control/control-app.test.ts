@@ -643,7 +643,7 @@ test('a command is known by its id from both entrances, and after a restart', as
 
   // Whether a release that waited for the proof of a kill came to its end is not known here any more.
   const kill = { scope: '*', mode: 'killed', code: 'kill', reason: '', by: '', at: 1 } as const
-  const held = [{ ...kill, ends: '', command: null, isClosing: false }]
+  const held = [{ ...kill, ends: '', command: null, isClosing: false, releasableAt: null }]
   const releaseKill = request('release-00', { kind: 'releaseKill' })
   const first = new Bench(PORT, {
     answered: openAnswers(),

@@ -20,6 +20,7 @@ alerts:
   targets:
     - { name: ops, kind: json, variable: INTENTD_ALERT_OPS }
     - { name: phone, kind: slack, variable: INTENTD_ALERT_PHONE }
+    - { name: trades, kind: json, variable: INTENTD_ALERT_TRADES, least: urgent, trades: fills }
   heartbeat: { variable: INTENTD_ALERT_MONITOR, everyMs: 1000 }
 `
 
@@ -29,16 +30,23 @@ function openProject() {
   const variables = {
     INTENTD_ALERT_OPS: `${baseUrl}/ops/${CANARY}`,
     INTENTD_ALERT_PHONE: `${baseUrl}/phone/${CANARY}`,
+    INTENTD_ALERT_TRADES: `${baseUrl}/trades/${CANARY}`,
     INTENTD_ALERT_MONITOR: `${baseUrl}/ping/${CANARY}`,
   }
   return { project, variables }
 }
 
+interface Received {
+  readonly event?: string
+  readonly title?: string
+  readonly lines?: readonly string[]
+}
+
 /** What a target was sent, by its path. */
-function received(path: string): readonly { readonly event?: string; readonly title?: string }[] {
+function received(path: string): readonly Received[] {
   return server.requests
     .filter(({ target }) => target.startsWith(`/${path}/`))
-    .map(({ body }) => JSON.parse(body === '' ? '{}' : body) as { event?: string; title?: string })
+    .map(({ body }) => JSON.parse(body === '' ? '{}' : body) as Received)
 }
 
 async function untilReceived(event: string): Promise<void> {
@@ -77,7 +85,7 @@ test('[SEC1] a run says that it started, what was halted and that it stopped; it
 
   expect(received('ops').map(({ event }) => event)).toContain('daemon.stopped')
   expect(received('ops').find(({ event }) => event === 'trading.halted')).toMatchObject({
-    title: 'URGENT paper (simulator): trading is halted for BTCUSDT (operator)',
+    title: 'paper (simulator): trading is halted for BTCUSDT (operator)',
     command: expect.stringMatching(
       /^intentd release BTCUSDT --reason "\.\.\." -c \/.*paper\.yaml --set /,
     ),
@@ -87,6 +95,32 @@ test('[SEC1] a run says that it started, what was halted and that it stopped; it
     phase: 'running',
   })
   expect([...run.stdout, ...run.stderr].join('\n')).not.toContain(CANARY)
+})
+
+test('a target gets fills and closed trades, also of those of the last flatten', async () => {
+  server.script = (_request, socket) => void socket.write(jsonAnswer({}))
+  const { project, variables } = openProject()
+  const earlier = received('trades').length
+  const receivedNow = () => received('trades').slice(earlier)
+  const run = project.run(['--set', 'onStop=flatten'], variables)
+  await run.untilEvent('order.fill', 3)
+  await expect
+    .poll(() => receivedNow().map(({ title }) => title), { timeout: 240_000 })
+    .toContainEqual(expect.stringMatching(/ fills?$/))
+  expect(await run.stop()).toMatchObject({ code: 0 })
+
+  const closed = run.events('trade.closed')
+  expect(closed.length).toBeGreaterThan(0)
+  const messages = receivedNow().filter(({ event }) => event === 'alert.trades')
+  const shown = messages.flatMap(({ lines = [] }) =>
+    lines.filter((line) => / to .*: [+-]/.test(line)),
+  )
+  expect(shown).toHaveLength(closed.length)
+  expect(messages.at(-1)?.lines?.at(-1)).toMatch(/^equity: [\d,.]+ USDT$/)
+  const listed = project.start(['trades', '--json', '--limit', '500'])
+  await listed.ended
+  const trades = JSON.parse(listed.stdout.join('\n')) as { net: string }[]
+  expect(closed.map(({ net }) => net)).toEqual(trades.map(({ net }) => net))
 })
 
 test('`alert --test` says what each target answered, without its address', async () => {
@@ -103,6 +137,7 @@ test('`alert --test` says what each target answered, without its address', async
   expect(tried.stdout).toEqual([
     'ops (json): delivered, answers 200: ok',
     'phone (slack): NOT delivered, answers 404: no [hidden]',
+    'trades (json): delivered, answers 200: ok',
   ])
   expect(tried.stderr).toEqual([])
 })

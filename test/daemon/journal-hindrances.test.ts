@@ -25,6 +25,7 @@ function shown(of: Partial<ShownAccount>): ShownAccount {
     engine: {
       phase: 'running',
       unproved: [],
+      endings: [],
       restrictions: [],
       refusals: [],
       disputes: new Map(),
@@ -68,6 +69,22 @@ test.each([
   ],
 ])('what is in the way of the journal: %s', (_, of, hindrances) => {
   expect([...findHindrances(shown(of))]).toEqual(hindrances)
+})
+
+test('a kill or a stop that is under way is said, with what it waits for and cannot prove', () => {
+  const { engine, ...account } = shown({})
+  const unproved = new Map([
+    ['AUSDT', 'refused 40309: The symbol has been removed'],
+    ['BUSDT', ''],
+  ])
+  const endings = [
+    { kind: 'kill', phase: 'proving', unproved },
+    { kind: 'cancel', phase: 'killing', unproved: new Map() },
+  ] as const
+  expect([...findHindrances({ ...account, engine: { ...engine, endings } })]).toEqual([
+    'a kill is under way: it reads fills and positions; not proved yet: AUSDT (refused 40309: The symbol has been removed), BUSDT',
+    'a stop is under way (cancel): it waits until the kill is proved',
+  ])
 })
 
 test('a journal whose commits take too long is not ready', () => {

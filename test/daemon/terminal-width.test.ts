@@ -12,6 +12,12 @@ const ENDS = 'an operator has compared orders and position, and releases it'
 
 /** What is usual in each field; a new one is added here. */
 const USUAL: Readonly<Record<string, unknown>> = {
+  candles: 384,
+  since: '2026-01-02T13:50:00.000Z',
+  interval: '5m',
+  series: ['BTCUSDT 5m', 'ETHUSDT 5m'],
+  differing: 3,
+  compared: 384,
   accounts: ['alice', 'bob', 'cara', 'dave'],
   seed: 1,
   speed: 60,
@@ -30,6 +36,7 @@ const USUAL: Readonly<Record<string, unknown>> = {
   size: '0.012',
   action: 'closeShort',
   purpose: 'target',
+  exit: 'stop',
   force: 'post_only',
   clientOid: CLIENT_OID,
   batchId: 12_345,
@@ -252,6 +259,9 @@ const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'liquidation.judgedAlone': { holdSide: 'short' },
   'liquidation.near': { holdSide: 'long', trust: 'agreed' },
   'worstCase.near': { reason: 'BTCUSDT down 12 % would take 8012.41 of 10000.00, 80.1 %' },
+  'exit.due': { kind: 'profitTable', kept: '0.012' },
+  'exit.done': { kind: 'profitTable' },
+  'entries.paused': { cause: 'coolDown', until: '2026-01-01T12:00Z' },
   'position.reducing': {
     holdSide: 'long',
     size: '0.024',
@@ -259,6 +269,17 @@ const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
   'order.displacedLate': { orders: ['quote:BTCUSDT:17'] },
   'call.accepted': { reason: '' },
+  'trade.closed': {
+    entryPrice: '60000.1',
+    exitPrice: '60160.2',
+    heldMs: 7_500_000,
+    reason: 'order',
+    net: '0.27123456',
+    share: 0.00225,
+    fees: '0.04808',
+    funding: '-0.00123',
+    uncounted: '2 fees in BGB, 0.003 in all',
+  },
 }
 
 const ROUTINE_LEVELS = ['debug', 'info']
@@ -274,6 +295,7 @@ const MORE_THAN_A_LINE = [
   'daemon.running',
   'daemon.stopped',
   'day.rolled',
+  'entries.paused',
   'equity.agreed',
   'exchange.answers',
   'fill.delivered',
@@ -292,6 +314,7 @@ const MORE_THAN_A_LINE = [
   'standby.agrees',
   'standby.following',
   'standby.tookOver',
+  'trade.closed',
 ]
 
 interface Row {

@@ -188,6 +188,7 @@ export class BusyDaemon {
         markPrice: 100 + ((this.#step + index) % 9),
         unrealisedProfit: String((this.#step + index) % 9),
         liquidationPrice: null,
+        keptByExchange: null,
         liquidation: {
           ourPrice: 93,
           distance: 0.03 + 0.06 * (index % 4),

@@ -27,6 +27,7 @@ const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
     'check-bias',
     'parity',
     'replay',
+    'download',
     'import',
     'data',
     'record',

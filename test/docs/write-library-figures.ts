@@ -42,6 +42,7 @@ const RUNS: readonly LibraryRun[] = [
   { name: 'ratio' },
   { name: 'rebalance' },
   { name: 'pair' },
+  { name: 'dip' },
 ]
 /** How much hangs on how often is looked. */
 const LOOKS: readonly LibraryRun[] = [60_000, 15_000, 5000, 1000].map((pollMs) => ({

@@ -10,7 +10,7 @@ import { VERBS } from '../../src/cli/main.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
 import { loadCredentials, loadJournalPassword } from '../../src/config/secrets.ts'
-import { serverPlaceOf } from '../../src/assembly/state/open-journal.ts'
+import { serverPlaceOf } from '../../src/assembly/state/state-place.ts'
 import { Project } from '../daemon/project.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))

@@ -1,15 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Fill } from '../../src/domain/fill.ts'
 import { type OrderId, type TradeId } from '../../src/domain/ids.ts'
+import { type OrderTerms } from '../../src/domain/order.ts'
 import { type JournalRecord } from '../../src/domain/record.ts'
 import { applyRecord } from '../../src/engine/book/apply-record.ts'
-import { toBookRows, rebuildBook } from '../../src/engine/book/book-rows.ts'
+import { toBookRows, rebuildBook, takeBookChanges } from '../../src/engine/book/book-rows.ts'
+import { deriveClientOid } from '../../src/execution/batch-request.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
-import { InterpreterBench } from './interpreter-bench.ts'
+import { InterpreterBench, STRATEGY } from './interpreter-bench.ts'
 
 let folder: string
 
@@ -94,5 +97,80 @@ describe('[DET2] processes that die before they have written enough for a checkp
 
     expect(Math.max(...runs.map(({ read }) => read))).toBeLessThan(6)
     expect(runs.at(-1)?.rows).toBeGreaterThan(3000)
+  })
+})
+
+/** Orders by name, each with a key of its own. */
+function sendRecord(count: number): JournalRecord {
+  const orders = Array.from({ length: count }, (_, index): OrderTerms => {
+    const key = `order ${index}`
+    return {
+      clientOid: deriveClientOid({ salt: 'ab', strategyId: STRATEGY, key, generation: 0 }),
+      strategyId: STRATEGY,
+      symbol: 'BTCUSDT',
+      purpose: 'place',
+      key,
+      generation: 0,
+      action: 'openLong',
+      lots: 4,
+      ticks: 1e4,
+      force: 'gtc',
+      deadlineAt: MOMENT_AT,
+    }
+  })
+  return {
+    kind: 'send',
+    at: MOMENT_AT,
+    batchId: 1,
+    symbol: 'BTCUSDT',
+    orders,
+    again: [],
+    requestAt: MOMENT_AT,
+    body: '{}',
+    seen: { snapshot: 1, market: {} as never, waitedMs: 0 },
+  }
+}
+
+describe('[ORD2] the keys of a checkpoint are stored in turns before it', () => {
+  const file = (): string => join(folder, 'journal.sqlite')
+  const open = () => openSqliteJournal({ file: file(), identity: 'live 1', keepSince: () => 0 })
+
+  /** The journal as a kill would leave it, in a file of its own. */
+  function copyFiles(name: string): string {
+    const copy = join(folder, name)
+    for (const part of ['', '-wal', '.mark']) copyFileSync(`${file()}${part}`, `${copy}${part}`)
+    return copy
+  }
+
+  test('so that no event stores many, and a kill between two loses none', () => {
+    const journal = open()
+    const book = rebuildBook(journal.load(), 'one_way_mode')
+    journal.saveCheckpoint(takeBookChanges(book))
+    const bench = new InterpreterBench({ journal, book })
+    const keys = Array.from({ length: 250 }, (_, index) => `order ${index}`)
+    const record = sendRecord(keys.length)
+    applyRecord(book, record)
+    bench.step('started', [{ kind: 'record', record, durable: true }])
+
+    const stored: number[] = [0]
+    for (let turn = 1; journal.recordsSinceCheckpoint > 0; turn++) {
+      bench.interpreter.dispatch({ kind: 'timePassed' })
+      const copy = copyFiles(`turn-${turn}.sqlite`)
+      const database = new DatabaseSync(copy, { readOnly: true })
+      stored.push(Number(database.prepare('SELECT count(*) AS n FROM used_keys').get()?.['n']))
+      database.close()
+      const again = openSqliteJournal({ file: copy, identity: 'live 1', keepSince: () => 0 })
+      const rebuilt = rebuildBook(again.load(), 'one_way_mode')
+      expect(toBookRows(rebuilt)).toEqual(toBookRows(book))
+      const asked = keys.map((key) => ({ purpose: 'place', strategyId: STRATEGY, key }) as const)
+      expect(again.usedKeys(asked).map(({ key }) => key)).toEqual(keys)
+      again.close()
+    }
+    journal.close()
+
+    expect(bench.broken).toEqual([])
+    expect(stored.at(-1)).toBe(keys.length)
+    const most = Math.max(...stored.slice(1).map((count, index) => count - (stored[index] ?? 0)))
+    expect(most).toBeLessThanOrEqual(64)
   })
 })

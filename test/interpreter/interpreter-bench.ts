@@ -117,6 +117,7 @@ export class InterpreterBench {
       planPeakRelease: () => undefined,
       isCallHeldBack: () => this.heldBack === 'calls',
       missingCandles: [],
+      endings: [],
       refusals: [],
       restrictions: [],
       fillsReadAt: 0,
@@ -137,6 +138,7 @@ export class InterpreterBench {
       flush: () => this.done.push('flush'),
       usedKeys: () => [],
       recordsSinceCheckpoint: 0,
+      prepareCheckpoint: () => false,
       saveCheckpoint: () => this.done.push('checkpoint'),
     }
   }

@@ -14,6 +14,8 @@ const PROCESS = fileURLToPath(new URL('./pack-process.ts', import.meta.url))
 const RECORDS = 300
 const BLOCK = 256
 
+const KEYS = 80
+
 describe('[ORD5] a process that is killed while it packs', () => {
   test.concurrent.each([
     ['journal.pack.before', RECORDS],
@@ -27,12 +29,8 @@ describe('[ORD5] a process that is killed while it packs', () => {
     const after = point.startsWith('journal.commit')
       ? { INTENTD_CRASH_AFTER: 'journal.pack.after' }
       : {}
-    const child = spawn(process.execPath, ['--import', WATCH, PROCESS, file, String(RECORDS)], {
-      env: { ...process.env, ...after, INTENTD_CRASH_AT: `${point}:1` },
-      stdio: 'ignore',
-    })
     try {
-      expect(await once(child, 'exit')).toEqual([null, 'SIGKILL'])
+      await runUntilKilled(file, { ...after, INTENTD_CRASH_AT: `${point}:1` })
       openSqliteJournal({ file, identity: 'live 1', keepSince: () => 0 }).close()
       verifyJournal({ file, identity: 'live 1' }, { allRows: true })
       expect(sequencesIn(file)).toEqual(Array.from({ length: RECORDS }, (_, place) => place + 1))
@@ -42,6 +40,42 @@ describe('[ORD5] a process that is killed while it packs', () => {
     }
   })
 })
+
+describe('[ORD2] a process that is killed while it stores keys ahead of a checkpoint', () => {
+  test.concurrent.each([
+    'journal.checkpoint.drop.before',
+    'journal.checkpoint.after',
+    'journal.commit.checkpoint.after',
+  ])('at %s has used each of them', async (point) => {
+    const folder = mkdtempSync(join(tmpdir(), 'killed-keys-'))
+    const file = join(folder, 'journal.sqlite')
+    try {
+      await runUntilKilled(file, {
+        INTENTD_CRASH_AFTER: 'journal.commit.send.after',
+        INTENTD_CRASH_AT: `${point}:1`,
+      })
+      const journal = openSqliteJournal({ file, identity: 'live 1', keepSince: () => 0 })
+      const asked = Array.from({ length: KEYS }, (_, index) => `order ${index}`)
+      const found = journal.usedKeys(
+        asked.map((key) => ({ purpose: 'place', strategyId: 's', key })),
+      )
+      expect([journal.load().records.length, found.map(({ key }) => key)]).toEqual([1, asked])
+      journal.close()
+      verifyJournal({ file, identity: 'live 1' }, { allRows: true })
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
+
+async function runUntilKilled(file: string, env: Readonly<Record<string, string>>): Promise<void> {
+  const given = ['--import', WATCH, PROCESS, file, String(RECORDS), String(KEYS)]
+  const child = spawn(process.execPath, given, {
+    env: { ...process.env, ...env },
+    stdio: 'ignore',
+  })
+  expect(await once(child, 'exit')).toEqual([null, 'SIGKILL'])
+}
 
 function sequencesIn(file: string): readonly number[] {
   const reader = new JournalReader(file)

@@ -40,14 +40,24 @@ export const LAST_RECORDS = 3
 const FILLERS = 256
 const BEFORE_CHECKPOINT = FILLERS + 30
 const AFTER_CHECKPOINT = 9
+/** Keys of the record behind the checkpoint: some are stored before the next checkpoint. */
+const MANY_KEYS = 80
+/** The number of the first one: other keys have smaller ones. */
+const MANY_KEYS_NUMBER = 50
 const DROPPED = 15
 
 /** Text that fills pages unevenly; the largest record goes over several pages. Some use keys. */
 export function specimenRecord(at: number): JournalRecord {
   if (at <= FILLERS) return { kind: 'released', at, scope: '*', reason: `${at}`, by: 'a test' }
-  if (at % 3 === 0) {
-    const order = { purpose: 'place', strategyId: 's', key: `order ${at - FILLERS}` }
-    return { kind: 'send', at, orders: [order], body: 'ab'.repeat((at * 89) % 500) } as never
+  const isManyKeys = at === BEFORE_CHECKPOINT + 1
+  if (at % 3 === 0 || isManyKeys) {
+    const first = isManyKeys ? MANY_KEYS_NUMBER : at - FILLERS
+    const orders = Array.from({ length: isManyKeys ? MANY_KEYS : 1 }, (_, index) => ({
+      purpose: 'place',
+      strategyId: 's',
+      key: `order ${first + index}`,
+    }))
+    return { kind: 'send', at, orders, body: 'ab'.repeat((at * 89) % 500) } as never
   }
   return {
     kind: 'restricted',
@@ -215,6 +225,7 @@ function makeSpecimen(folder: string, name: 'killed' | 'closed'): Specimen {
   append(first, BEFORE_CHECKPOINT - history.length)
   first.saveCheckpoint(checkpointChanges(BEFORE_CHECKPOINT))
   append(first, 2)
+  assert(first.prepareCheckpoint())
   first.close()
   const second = openSpecimen(file)
   // Packs a block of what the checkpoint covers.

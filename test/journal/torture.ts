@@ -19,7 +19,7 @@ import {
 } from './specimen.ts'
 
 /** More than a specimen has. */
-const KEYS_MAX = 100
+const KEYS_MAX = 140
 
 /** What became of a damaged journal. `wrong` is what must never be. */
 export type Verdict =
@@ -109,7 +109,7 @@ function openAndAppend(file: string): Opened | Exclude<Verdict, { kind: 'whole' 
 function findKeys(journal: Journal): readonly string[] {
   const asked = Array.from({ length: KEYS_MAX }, (_, index) => `order ${index}`)
   const found = journal.usedKeys(asked.map((key) => ({ purpose: 'place', strategyId: 's', key })))
-  return found.map(({ key }) => key)
+  return found.map(({ key }) => key).toSorted()
 }
 
 function tryRead<Row>(read: () => readonly Row[]): readonly Row[] | string {
@@ -131,7 +131,10 @@ function isRead(read: readonly NumberedRecord[], expected: readonly JournalRecor
 }
 
 function keysOf(records: readonly JournalRecord[]): readonly string[] {
-  return records.flatMap(keysUsedBy).map(({ key }) => key)
+  return records
+    .flatMap(keysUsedBy)
+    .map(({ key }) => key)
+    .toSorted()
 }
 
 /** Damage may lie where the next record goes: then it says so, and nothing was acknowledged. */

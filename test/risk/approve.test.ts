@@ -54,6 +54,7 @@ function context(
     instrument: madeInstrument({ lotsMin: 2 }),
     market: { bid: 10_000, ask: 10_000.1, last: 10_000, ageMs: 100, deliveryState: undefined },
     accountAgeMs: 500,
+    entryPause: undefined,
     trading: toTradingState([]),
     account: makeLimits({
       dataAgeMaxMs: 1000,

@@ -34,19 +34,15 @@ function openScene(random: Random, positionMode: Scene['positionMode']): Scene {
     startAt: START_AT,
     instruments: MARKETS,
     fundingRate: 1e-4,
-    legs: [
-      {
-        moves: {},
-        overMs: 0,
-        restMs: CALM_MS,
-      },
-      {
-        moves: Object.fromEntries(moves),
-        overMs: SLIDE_MS,
-        restMs: CALM_MS,
-      },
-    ],
   })
+  market.begin(
+    {
+      moves: Object.fromEntries(moves),
+      overMs: SLIDE_MS,
+      restMs: CALM_MS,
+    },
+    START_AT + CALM_MS,
+  )
   const core = createExchangeCore({
     instruments: buildInstruments().filter(({ symbol }) => moves.has(symbol)),
     accounts: [

@@ -19,6 +19,9 @@ export interface EventTime {
   readonly strategyMs: number
   /** CPU time of the thread from the beginning of the event to its end, all of it. */
   readonly cpuMs: number
+  /** The wall when it began and when it was looked at last, ms. */
+  readonly beganAtMs: number
+  readonly endedAtMs: number
 }
 
 /** What an event costs beside its strategies: never more than the CPU time, whatever else the machine does. */
@@ -41,7 +44,7 @@ export class EventMeter {
   readonly interruptions: Interruptions
   readonly listener: RunListener
   readonly #longest = new Map<string, EventTime>()
-  #event: OpenEvent = open('none', 0)
+  #event: OpenEvent = open('none', { cpuMs: 0, wallMs: 0 })
   /** Wall, ms: since when something of ours is done, without what the journal and strategies took of it. */
   #since = 0
   #cpuAtMs = 0
@@ -94,6 +97,7 @@ export class EventMeter {
       get recordsSinceCheckpoint() {
         return journal.recordsSinceCheckpoint
       },
+      prepareCheckpoint: () => this.#endEvent('checkpointMs', () => journal.prepareCheckpoint()),
       saveCheckpoint: (changes) => {
         const rows = [...changes]
         this.checkpoints += 1
@@ -125,7 +129,7 @@ export class EventMeter {
 
   #endStep({ event }: Step): void {
     const tookMs = performance.now() - this.#since - this.#apartMs
-    this.#event = open(event.kind, this.#cpuAtMs)
+    this.#event = open(event.kind, { cpuMs: this.#cpuAtMs, wallMs: this.#since })
     this.events += 1
     this.#event.stepMs = tookMs
     this.#close()
@@ -137,12 +141,13 @@ export class EventMeter {
   }
 
   /** What is done at the end of an event, where the next thing to be done is looked for. */
-  #endEvent(part: 'journalMs' | 'checkpointMs', work: () => void): void {
-    work()
+  #endEvent<Result>(part: 'journalMs' | 'checkpointMs', work: () => Result): Result {
+    const result = work()
     this.#event[part] += performance.now() - this.#since
     this.#measureCpu()
     // What follows in the same turn is another event's.
     this.#begin()
+    return result
   }
 
   #close(): void {
@@ -160,6 +165,7 @@ export class EventMeter {
     const wallMs = stepMs + effectsMs + journalMs + checkpointMs
     event.cpuMs =
       wallMs < LOOKED_AT_MS ? wallMs : threadCpuMs() - event.beganAtCpuMs - event.strategyMs
+    event.endedAtMs = performance.now()
     this.#keepLongest()
   }
 
@@ -171,7 +177,10 @@ export class EventMeter {
   }
 }
 
-function open(kind: string, beganAtCpuMs: number): OpenEvent {
+function open(
+  kind: string,
+  beganAt: { readonly cpuMs: number; readonly wallMs: number },
+): OpenEvent {
   return {
     kind,
     stepMs: 0,
@@ -180,7 +189,9 @@ function open(kind: string, beganAtCpuMs: number): OpenEvent {
     checkpointMs: 0,
     strategyMs: 0,
     cpuMs: 0,
-    beganAtCpuMs,
+    beganAtMs: beganAt.wallMs,
+    endedAtMs: beganAt.wallMs,
+    beganAtCpuMs: beganAt.cpuMs,
   }
 }
 

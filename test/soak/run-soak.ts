@@ -15,7 +15,7 @@ import {
   renderHeading,
   renderSample,
 } from './soak-report.ts'
-import { type SoakSample, takeSample } from './soak-sample.ts'
+import { Collections, type SoakSample, takeSample } from './soak-sample.ts'
 
 const USAGE = `npm run soak -- --load N --for DURATION
 
@@ -82,18 +82,20 @@ function readOptions(): SoakOptions {
 /** Whether it passed. */
 async function runSoak(options: SoakOptions): Promise<boolean> {
   const account = new SoakAccount(options.load)
+  const collected = new Collections()
   try {
-    const samples = await takeSamples(account, options)
+    const samples = await takeSamples({ account, collected }, options)
     const problems = [...judge(samples, options), ...finish(account)]
     console.log(problems.length === 0 ? '\npassed' : `\nFAILED\n${problems.join('\n')}`)
     return problems.length === 0
   } finally {
+    collected.close()
     account.close()
   }
 }
 
 async function takeSamples(
-  account: SoakAccount,
+  { account, collected }: { readonly account: SoakAccount; readonly collected: Collections },
   { load, forMs, samples: count }: SoakOptions,
 ): Promise<readonly SoakSample[]> {
   console.log(`${load} orders a second for ${values.for} of virtual time\n\n${renderHeading()}`)
@@ -104,7 +106,7 @@ async function takeSamples(
       account.run(Math.min(TURN_MS, endAtMs - account.elapsedMs))
       await turn()
     }
-    const sample = await takeSample(account)
+    const sample = await takeSample(account, collected)
     console.log(renderSample(sample))
     samples.push(sample)
   }

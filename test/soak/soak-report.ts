@@ -1,5 +1,5 @@
-import { type EventTime, ownMsOf } from './event-meter.ts'
-import { type SoakSample } from './soak-sample.ts'
+import { ownMsOf } from './event-meter.ts'
+import { type MeasuredEvent, type SoakSample } from './soak-sample.ts'
 
 /** No event takes longer, ms of CPU. */
 export const EVENT_MS_MAX = 50
@@ -165,14 +165,15 @@ export function renderEvents(samples: readonly SoakSample[]): string {
     .join('\n')
 }
 
-function renderEvent(event: EventTime): string {
-  const { kind, stepMs, effectsMs, journalMs, checkpointMs, strategyMs } = event
+function renderEvent(event: MeasuredEvent): string {
+  const { kind, stepMs, effectsMs, journalMs, checkpointMs, strategyMs, collectedMs } = event
   const parts = {
     step: stepMs,
     effects: effectsMs,
     journal: journalMs,
     checkpoint: checkpointMs,
     strategies: strategyMs,
+    'garbage collections in it': collectedMs,
   }
   const texts = Object.entries(parts).map(([name, ms]) => `${name} ${ms.toFixed(1)}`)
   return `${kind.padEnd(18)}${ownMsOf(event).toFixed(1).padStart(8)} ms of CPU; by the wall: ${texts.join(', ')}`

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -9,6 +10,46 @@ import { type Book } from '../../src/engine/book/book.ts'
 import { digestOf, type Restart } from './restart.ts'
 import { type EventTime } from './event-meter.ts'
 import { type SoakAccount } from './soak-account.ts'
+
+/** An event, and how long garbage collections held it up, by the wall, ms. */
+export interface MeasuredEvent extends EventTime {
+  readonly collectedMs: number
+}
+
+/** Garbage collections since the last sample, as they are observed: a turn later. */
+export class Collections {
+  #pauses: readonly PerformanceEntry[] = []
+  readonly #observer = new PerformanceObserver((seen) => {
+    const pauses = seen.getEntries().filter(({ duration }) => duration >= PAUSE_MS_MIN)
+    this.#pauses = [...this.#pauses, ...pauses]
+  })
+
+  constructor() {
+    this.#observer.observe({ entryTypes: ['gc'] })
+  }
+
+  /** The events that were taken a turn ago. */
+  measure(events: readonly EventTime[]): readonly MeasuredEvent[] {
+    const pauses = this.#pauses
+    this.#pauses = []
+    return events.map((event) => ({ ...event, collectedMs: sumWithin(pauses, event) }))
+  }
+
+  close(): void {
+    this.#observer.disconnect()
+  }
+}
+
+const PAUSE_MS_MIN = 1
+
+function sumWithin(
+  pauses: readonly PerformanceEntry[],
+  { beganAtMs, endedAtMs }: EventTime,
+): number {
+  return pauses
+    .filter(({ startTime }) => startTime >= beganAtMs && startTime <= endedAtMs)
+    .reduce((sum, { duration }) => sum + duration, 0)
+}
 
 /** A soak at one moment. */
 export interface SoakSample {
@@ -29,13 +70,18 @@ export interface SoakSample {
   /** Whether the book that it rebuilt is this one. */
   readonly isRestored: boolean
   /** Of each kind of event the longest since the sample before, the longest of all first. */
-  readonly longest: readonly EventTime[]
+  readonly longest: readonly MeasuredEvent[]
   /** Entries of each collection of the book. */
   readonly collections: Readonly<Record<string, number>>
 }
 
-export async function takeSample(account: SoakAccount): Promise<SoakSample> {
-  const longest = account.meter.takeLongest()
+export async function takeSample(
+  account: SoakAccount,
+  collected: Collections,
+): Promise<SoakSample> {
+  const taken = account.meter.takeLongest()
+  await turn()
+  const longest = collected.measure(taken)
   const { user, system } = process.cpuUsage()
   const { heapUsed, rss } = await measureMemory()
   account.flush()

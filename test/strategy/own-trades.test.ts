@@ -86,6 +86,25 @@ test.each([
   expect(market.nextFundingAt).toBe(MOMENT_AT + next * HOUR)
 })
 
+test('lots for a risk lose that share of the equity over the distance, or are worth it', () => {
+  const at = (equity: number | undefined, share: number, distance?: number) =>
+    viewOf({
+      ...madeSnapshot([{ bid: 49_999.9, ask: 50_000.1 }]),
+      account: { ...EMPTY_ACCOUNT, equity },
+    }).market.lotsForRisk({ share, ...(distance !== undefined && { distance }) })
+  // 1 % of 10,000 are 100: 0.1 BTC lose that over 1,000, and 10 % are 0.02 BTC.
+  expect(at(10_000, 0.01, 1000)).toBe(100)
+  expect(at(10_000, 0.01, 1001)).toBe(99)
+  expect(at(10_000, 0.1)).toBe(20)
+  for (const lots of [
+    at(undefined, 0.1),
+    at(10_000, 0.1, Number.NaN),
+    at(10_000, 0.1, 0),
+    at(1, 0.1),
+  ])
+    expect(lots).toBe(0)
+})
+
 test('the account is shown with what was realised and paid, funding, and what is not realised', () => {
   const account = {
     ...EMPTY_ACCOUNT,

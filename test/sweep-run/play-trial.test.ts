@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openBacktest } from '../../src/backtest/playing/run-backtest.ts'
 import { recipeOf } from '../../src/sweep-run/play-trial.ts'
-import { runTrial } from '../../src/sweep-run/trial-pool.ts'
+import { TrialPool } from '../../src/sweep-run/trial-pool.ts'
 import { BacktestProject, MINUTE_MS, START_AT } from '../backtest/backtest-project.ts'
 
 let project: BacktestProject
@@ -29,7 +29,7 @@ test('a worker computes a trial on a part of the range in which a file has no ro
   const { loaded, prepared } = await openBacktest(config, options, 'test')
   const recipe = recipeOf({ prepared, config: loaded.config }, options, 'test')
 
-  const answer = await runTrial(
+  const answer = await new TrialPool().run(
     {
       config,
       options: {
@@ -49,4 +49,21 @@ test('a worker computes a trial on a part of the range in which a file has no ro
   )
 
   expect(answer).toMatchObject({ figures: { final: '10000', fills: 0 } })
+})
+
+test('trials on the same prices read the candles that the first of them has drawn, with the same outcome', async () => {
+  const market = [project.write('BTCUSDT.csv', candles(0, 100_000))]
+  const config = join(project.directory, 'main.yaml')
+  const options = { market, set: [], param: [] }
+  const order = { config, options, version: 'test', periodMs: MINUTE_MS }
+  const pool = new TrialPool()
+  const play = () => pool.run(order, 60_000, new AbortController().signal)
+
+  const first = await play()
+  const drawn = pool.tapes
+  const second = await play()
+
+  expect(drawn).toHaveLength(1)
+  expect(pool.tapes).toEqual(drawn)
+  expect(second).toEqual(first)
 })

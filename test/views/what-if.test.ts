@@ -246,6 +246,10 @@ test('what is not known is said, and not counted', async () => {
     'the equity: account.capital is not set',
     'ETHUSDT is not an instrument of this account',
   ])
+  const crossed = shown({ capital: '10000', rules: RULES })
+  const engine = { ...crossed.engine, instrument: () => ({ setup: { marginMode: 'isolated' } }) }
+  const isolated = await look({ ...crossed, engine } as unknown as ShownAccount, query())
+  expect(isolated.notCounted).toContain(`${SYMBOL}: that it is held in isolated margin`)
 })
 
 test('the query of the interface is read, and a wrong one refused', () => {

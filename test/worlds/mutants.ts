@@ -159,8 +159,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'displaced-at-full-size',
     what: 'a displaced order that was filled in part is placed again with its whole size',
-    find: 'const lots = openLots(order) - foundLots(core, settled)',
-    replace: 'const lots = order.terms.lots + 0 * (openLots(order) - foundLots(core, settled))',
+    find: 'const lots = openLots(order) - foundLots(found, settled)',
+    replace: 'const lots = order.terms.lots + 0 * (openLots(order) - foundLots(found, settled))',
   },
   {
     name: 'stale-intent-sent',
@@ -295,9 +295,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'used-keys-lost-in-a-checkpoint',
     what: 'a checkpoint takes the keys for stored that its records have used, and stores none',
-    find: 'for (const used of this.#recent.values()) this.#save(used, before)',
-    replace:
-      'for (const used of this.#recent.values()) if (used.at < before) this.#save(used, before)',
+    find: 'this.#save(used, before)',
+    replace: 'if (used.at < before) this.#save(used, before)',
     lastsMonths: true,
   },
   {
@@ -1320,7 +1319,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'equity-without-former-instruments',
     what: 'what was made on instruments that are not configured any more is missing from the equity',
-    find: '...otherSymbols(core).map((symbol) => toFlatWorth(settledOf(core, symbol))),\n',
+    find: 'for (const symbol of otherSymbols(core)) worths.push(toFlatWorth(settledOf(core, symbol)))\n',
     replace: '',
   },
   {
@@ -1442,8 +1441,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'exit-dropped-by-a-reduction',
     what: 'an exit placed by name is forgotten when a part of the position is closed',
-    find: 'if (isClosing(action)) return isFlatteningAll(core, symbol, strategyId)',
-    replace: 'if (isClosing(action)) return isFlattening(core, symbol, strategyId)',
+    find: 'isFlatteningAll(core, symbol, strategyId) ||\n      exitDueOn(core, strategyId, symbol)?.keptLots === 0',
+    replace: 'isFlattening(core, symbol, strategyId)',
   },
   {
     name: 'taken-in-another-order',

@@ -119,12 +119,15 @@ async function main(): Promise<number> {
 async function lookForLiquidations(worlds: number, workers: number): Promise<number> {
   const first = parseCount('--seed', (values.seed ?? '1').replace(LIQUIDATIONS, ''), 1_000_000_000)
   let saidAt = process.hrtime.bigint()
+  let failed = 0
   const { failures, ...counts } = await runLiquidations({
     worlds,
     first,
     workers,
     signal: stopped.signal,
     onProgress(tally) {
+      for (const failure of tally.failures.slice(failed)) process.stderr.write(`${failure}\n`)
+      failed = tally.failures.length
       if (Number(process.hrtime.bigint() - saidAt) / 1e6 < PROGRESS_MS) return
       saidAt = process.hrtime.bigint()
       process.stderr.write(`${tally.worlds} worlds, ${tally.failures.length} failures\n`)

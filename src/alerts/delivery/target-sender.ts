@@ -91,8 +91,7 @@ export class TargetSender {
   }
 
   add(alert: Alert): void {
-    const { target } = this.#options
-    if (rankOf(alert) < rankOf({ urgency: target.least })) return
+    if (!isWanted(alert, this.#options.target)) return
     this.#outbox.add(alert)
     if (alert.urgency === 'urgent') this.#isTryDue = true
   }
@@ -209,4 +208,10 @@ function retryMs(failures: number): number {
 function askedMs(outcome: WebhookOutcome): number {
   const asked = outcome.kind === 'answered' ? (outcome.retryAfterMs ?? 0) : 0
   return Math.min(asked, RETRY_AFTER_MS_MAX)
+}
+
+function isWanted({ event, urgency }: Alert, { least, trades }: AlertTarget): boolean {
+  if (event === 'alert.closed') return trades === 'closed'
+  if (event === 'alert.trades') return trades === 'fills'
+  return rankOf({ urgency }) >= rankOf({ urgency: least })
 }

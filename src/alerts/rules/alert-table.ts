@@ -1,4 +1,6 @@
 import type { LogEvent } from '../../domain/log-events.ts'
+import { MODE_REASONS, type ModeReason, type TradingMode } from '../../domain/trading-mode.ts'
+import type { Urgency } from '../alert.ts'
 import type { AlertRule } from './alert-rule.ts'
 import { type LogFacts, showFact, showScope, toArgument } from './facts.ts'
 
@@ -10,6 +12,25 @@ const releaseUnlessMeasured = ({ scope, code }: LogFacts) =>
   ['positionMode', 'marginMode', 'leverage', 'maintenance'].includes(String(code))
     ? undefined
     : release({ scope })
+/** `limits.reached` says these, with the mode that follows: one event is one alert. */
+const LIMITS: readonly ModeReason[] = [
+  'dailyLoss',
+  'drawdown',
+  'drawdownFlatten',
+  'losingStreak',
+  'rejections',
+  'liquidationNear',
+  'liquidationFlatten',
+  'worstCase',
+]
+const isNoLimit = ({ code }: LogFacts): boolean => !(LIMITS as readonly unknown[]).includes(code)
+const describeMode = (code: unknown): string => {
+  const reason = MODE_REASONS[code as ModeReason] as { readonly mode: TradingMode } | undefined
+  return reason?.mode === 'reducing' ? 'only orders that reduce are sent' : 'trading is halted'
+}
+/** An operator knows of his own pause; others may want to know. */
+const urgencyOfMode = ({ code, by }: LogFacts): Urgency =>
+  code === 'operator' || (code === 'flatten' && by !== 'intentd') ? 'info' : 'urgent'
 const releaseSymbol = ({ symbol }: LogFacts) => `release ${toArgument(symbol)} --reason "..."`
 /** `2 of BTCUSDT at 60000, -9452.1` */
 const describeDeed = ({ size, symbol, price, net, profit }: LogFacts) =>
@@ -197,6 +218,9 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
         .replaceAll(',', ', ')}): ${showFact(reason)}`,
     command: () => 'status',
   },
+  'exit.done': SILENT,
+  'exit.due': SILENT,
+  'entries.paused': SILENT,
   'fees.uncounted': {
     urgency: warning,
     by: ['coin'],
@@ -341,6 +365,15 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: () => 'a power cut at its server can damage the journal',
   },
   'journal.opened': SILENT,
+  'history.differs': {
+    urgency: warning,
+    by: ['symbol', 'interval'],
+    title: ({ symbol, interval }) =>
+      `candles of ${showFact(interval)} of ${showFact(symbol)} differ from those of the exchange`,
+  },
+  'history.ends': SILENT,
+  'history.fetched': SILENT,
+  'history.notFetched': SILENT,
   'kill.clean': {
     urgency: warning,
     by: [],
@@ -390,8 +423,8 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'limits.reached': {
     urgency: urgent,
     by: ['scope', 'code'],
-    title: ({ scope, reason }) =>
-      `a limit was reached for ${showScope(scope)}: ${showFact(reason)}`,
+    title: ({ scope, code, reason }) =>
+      `a limit was reached for ${showScope(scope)}: ${showFact(reason)}; ${describeMode(code)}`,
     command: release,
   },
   'liquidation.near': {
@@ -713,9 +746,13 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: [],
     title: ({ reason }) => `the supervisor cannot be notified: ${showFact(reason)}`,
   },
+  // `trades` of a target makes messages of them.
+  'trade.closed': SILENT,
+  'trade.unread': SILENT,
   'trading.halted': {
-    urgency: urgent,
+    urgency: urgencyOfMode,
     by: ['scope', 'code'],
+    when: isNoLimit,
     title: ({ scope, code }) => `trading is halted for ${showScope(scope)} (${showFact(code)})`,
     command: releaseUnlessMeasured,
   },
@@ -729,8 +766,9 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'trading.notReleased': SILENT,
   'trading.notRestricted': SILENT,
   'trading.reducing': {
-    urgency: urgent,
+    urgency: urgencyOfMode,
     by: ['scope', 'code'],
+    when: isNoLimit,
     title: ({ scope, code }) =>
       `only orders that reduce are sent for ${showScope(scope)} (${showFact(code)})`,
     command: releaseUnlessMeasured,

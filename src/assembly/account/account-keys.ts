@@ -13,10 +13,10 @@ import { Failure } from '../../lib/failure.ts'
 /** Long enough to tell keys apart; the key cannot be derived from it (SEC1). */
 const DIGEST_LENGTH = 32
 
-/** Keys of the state, in a state directory of an earlier version. */
+/** Written by an earlier version into the state directory. */
 export const FINGERPRINT_FILE = 'account.fingerprint'
 
-/** Which credential a refusal names. Other codes mean wrong rights or a wrong address. */
+/** Other codes mean wrong rights or a wrong address. */
 const WRONG: Readonly<Record<string, keyof Credentials>> = {
   40001: 'apiKey',
   40002: 'apiSecret',
@@ -28,7 +28,6 @@ const WRONG: Readonly<Record<string, keyof Credentials>> = {
   40037: 'apiKey',
 }
 
-/** Undefined for the embedded simulator, and without a key. */
 export function accessTo(
   { exchange: { baseUrl } }: Pick<DaemonConfig, 'exchange'>,
   credentials: Credentials | undefined,
@@ -38,16 +37,12 @@ export function accessTo(
   return { baseUrl, credentials: { apiKey, secret: apiSecret, passphrase } }
 }
 
-/** Identifies an exchange and a key without revealing them. */
+/** Does not reveal the key. */
 export function fingerprintOf({ baseUrl, credentials }: ExchangeAccess): string {
   const account = sha256(['account', new URL(baseUrl).origin, credentials.apiKey.reveal()])
   return account.toString('hex').slice(0, DIGEST_LENGTH)
 }
 
-/**
- * An error that names the variable to correct.
- * @param keys name of the account's keys (`account.keys`)
- */
 export function keysRefused({ code, message }: RefusedAnswer, keys: string | undefined): Failure {
   const variables = credentialVariables(keys)
   const wrong = WRONG[code]
@@ -66,7 +61,7 @@ export function keysRefused({ code, message }: RefusedAnswer, keys: string | und
   })
 }
 
-/** Private calls are refused by the exchange, or by something in front of it. */
+/** The exchange refuses private calls, or something in front of it. */
 export function toRefusal(
   answer: RefusedAnswer | UnknownAnswer,
   { account, exchange: { baseUrl } }: Pick<DaemonConfig, 'account' | 'exchange'>,
@@ -92,8 +87,8 @@ export function keysMissing({ problems }: ConfigError): Failure {
 }
 
 /**
- * Notes keys that the exchange has accepted.
- * @throws Failure STATE_OF_OTHER_KEYS if the state belongs to others
+ * Called once the exchange has accepted the keys. @throws Failure STATE_OF_OTHER_KEYS if the state
+ * belongs to others
  */
 export async function noteOwnState(
   journal: Pick<OpenedJournal, 'writer' | 'noteWriter'>,
@@ -106,7 +101,7 @@ export async function noteOwnState(
   if (isAccepted) rmSync(join(directory, FINGERPRINT_FILE), { force: true })
 }
 
-/** Keys noted by an earlier version. */
+/** Noted by an earlier version. */
 export function readFingerprint(directory: string): string | undefined {
   try {
     return readFileSync(join(directory, FINGERPRINT_FILE), 'utf8').trim() || undefined

@@ -17,15 +17,13 @@ import { makeDirectory } from '../../lib/durable-file.ts'
 export interface AccountLockOptions {
   readonly access: ExchangeAccess
   readonly holder: LockHolder
-  /** Folders of the locks. Default: the user's places for state. */
+  /** Default: the user's places for state. */
   readonly places?: readonly string[]
-  /** Absent: any other holder is an objection. */
   readonly passedOver?: PassedOver | undefined
   /** No lock can be made in any place: the run goes on without it. */
   readonly onUnlocked: (reason: string) => void
 }
 
-/** Interval of checks whether the former holder has ended: that of a lease's renewal. */
 const LOOK_MS = 2500
 
 /**
@@ -35,17 +33,14 @@ const LOOK_MS = 2500
 export interface PassedOver {
   readonly is: (by: LockHolder) => boolean
   readonly timers: Timers
-  /** The account is now locked in each place of the former holder. */
   readonly onHeld: () => void
 }
 
 /**
- * Locks the account against other daemons of the same user on this machine, whatever their state
- * directory and environment: they would cancel each other's orders as foreign. The lock is taken in
- * every writable place, and refused if any is held. Other machines, users and keys of the same
- * account are only noticed by their fills (`position.adopted`, `fill.foreign`).
- *
- * @throws Failure ACCOUNT_HELD, which names the holder
+ * Daemons of the same user on one machine would cancel each other's orders as foreign, whatever
+ * their state directory and environment. The lock is taken in every writable place, and refused if
+ * any is held. Other machines, users and keys of the account are only noticed by their fills
+ * (`position.adopted`, `fill.foreign`). @throws Failure ACCOUNT_HELD, which names the holder
  */
 export function holdAccount(options: AccountLockOptions): ProcessLock {
   const { access, holder, passedOver, places = accountLocks() } = options
@@ -79,7 +74,6 @@ export function holdAccount(options: AccountLockOptions): ProcessLock {
   }
 }
 
-/** Polls, and takes each place when it is free. @returns a function that stops this */
 function takeOnceFree(
   { access, holder }: AccountLockOptions,
   { timers, onHeld }: PassedOver,
@@ -115,7 +109,6 @@ const lockFileOf = (access: ExchangeAccess): string => `${fingerprintOf(access)}
 
 type Attempt =
   | ReturnType<typeof takeProcessLock>
-  /** No lock can be made there, and no holder is visible. */
   | { readonly kind: 'unmade'; readonly reason: string }
 
 function attemptLock(place: string, file: string, holder: LockHolder): Attempt {

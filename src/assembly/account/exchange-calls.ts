@@ -13,9 +13,8 @@ export interface ExchangeCallsOptions {
   readonly config: Pick<DaemonConfig, 'account' | 'exchange'>
   readonly access: Pick<ExchangeAccess, 'baseUrl'> & Partial<ExchangeAccess>
   readonly isEmbedded: boolean
-  /** Returns why nothing may be signed now, or undefined. */
   readonly signingObjection?: (() => string | undefined) | undefined
-  /** Limiter of the address; absent for the first. */
+  /** Absent for the first limiter of the address. */
   readonly address?: Limiter
   readonly shared?: SharedLimits | undefined
   readonly logger: Pick<DaemonLogger, 'log'>

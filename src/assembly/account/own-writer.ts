@@ -10,10 +10,7 @@ import { describeHolder } from '../state/state-directory.ts'
 
 const DIGEST_CHARACTERS = 16
 
-/**
- * This process as noted in the journal.
- * @param access undefined for the embedded simulator, which has its own keys
- */
+/** @param access undefined for the embedded simulator, which has its own keys */
 export function ownWriter(
   config: DaemonConfig,
   {
@@ -35,8 +32,8 @@ export function ownWriter(
 }
 
 /**
- * Settings that decide what is traded. Folders, addresses of servers, alerts and logs differ
- * between machines and do not count.
+ * Only settings that decide what is traded. Folders, addresses of servers, alerts and logs differ
+ * between machines.
  */
 function setupOf(config: DaemonConfig): JournalWriter['setup'] {
   const { environment, exchange, instruments, risk, execution, polling, calendar } = config

@@ -1,4 +1,3 @@
-/** Contradictions about funding between the configuration, its calendar and files of prices. */
 import { calendarFundingMinutes, fundingMinutesOf } from '../../config/funding-minutes.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { describeOtherTimes, showMinutes } from '../../prices/funding.ts'
@@ -6,7 +5,6 @@ import type { RecordedFunding, Recording } from '../../prices/recording.ts'
 
 const DAY_MS = 86_400_000
 
-/** @param played Unix ms; absent: the whole of each recording */
 export function remarksOnFunding(
   config: DaemonConfig,
   recordings: readonly Recording[],
@@ -27,7 +25,7 @@ export function remarksOnFunding(
   })
 }
 
-/** Without recordings: positions are read at the calendar's funding times. */
+/** Positions are read at the calendar's funding times. */
 export function remarksOnCalendar(config: DaemonConfig): readonly string[] {
   const minutes = calendarFundingMinutes(config.calendar)
   if (minutes.length === 0) {

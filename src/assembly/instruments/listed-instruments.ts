@@ -11,16 +11,15 @@ import {
 } from '../../simulator/futures/instruments/instruments.ts'
 
 export interface ListedContracts {
-  /** Product types of the accounts, for instruments that name none. */
+  /** For instruments that name none. */
   readonly productTypes: readonly ProductType[]
   readonly instruments: Readonly<Record<string, InstrumentSettings>>
-  /** Default funding times in minutes after midnight UTC. Default: 00, 08 and 16 o'clock. */
+  /** Minutes after midnight UTC. Default: 00, 08 and 16 o'clock. */
   readonly fundingMinutes?: readonly number[]
 }
 
 type ProductType = Instrument['productType']
 
-/** Instruments of one account have its product type. */
 export function contractsOf({
   account,
   instruments,
@@ -31,11 +30,9 @@ export function contractsOf({
 }
 
 /**
- * All contracts of a simulated exchange: its own, and those of the configuration with the precision
- * written there. An unknown contract is derived from the first of its product type, so that a
- * recording of any symbol can be played.
- *
- * @throws Failure SIMULATOR_PRODUCT_UNKNOWN
+ * Contracts of the simulator, and those of the configuration with the precision written there. An
+ * unknown contract is derived from the first of its product type, so that a recording of any symbol
+ * can be played. @throws Failure SIMULATOR_PRODUCT_UNKNOWN
  */
 export function listInstruments(contracts: ListedContracts, now: number): readonly Instrument[] {
   const listed = buildInstruments(...quarterlyDeliveries(now))
@@ -54,8 +51,8 @@ export function listInstruments(contracts: ListedContracts, now: number): readon
 }
 
 /**
- * Without a product type, an instrument gets the accounts' only one, else that of the known
- * contract of its name, else the one whose quote coin ends its name.
+ * The accounts' only product type, else that of the known contract of the symbol, else the one
+ * whose quote coin ends the symbol.
  */
 function productTypeOf(
   symbol: string,

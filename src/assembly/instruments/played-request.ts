@@ -1,7 +1,6 @@
 import type { readSymbol } from '../../prices/load-recording.ts'
 import type { ConfigRequest } from '../../config/load-config.ts'
 
-/** Means no file. */
 export const SEEDED = 'seeded'
 
 export interface MarketOptions {
@@ -11,7 +10,7 @@ export interface MarketOptions {
 
 let loading: Promise<{ readonly readSymbol: typeof readSymbol }> | undefined
 
-/** Adds the played prices to a request. @throws Failure RECORDING_… for unreadable files */
+/** @throws Failure RECORDING_… for unreadable files */
 export async function withPlayed(
   request: ConfigRequest,
   { market, speed }: MarketOptions,
@@ -24,10 +23,7 @@ export async function withPlayed(
   return { ...request, played: { files: market, recorded, speed } }
 }
 
-/**
- * Like {@link withPlayed}, without `seeded`: instruments with a file need no start price.
- * @throws Failure RECORDING_… for unreadable files
- */
+/** Like {@link withPlayed}, without `seeded`: instruments with a file need no start price. */
 export async function withRecorded(
   request: ConfigRequest,
   { market }: Pick<MarketOptions, 'market'>,

@@ -4,9 +4,9 @@ import type { SegmentFile } from '../../recording/recordings.ts'
 import { openSteps } from './recorded-quotes.ts'
 
 export interface RecordedReading {
-  /** Its `readAt` is in exchange time like that of prices, Unix ms. */
+  /** `readAt` is in exchange time, like that of prices. */
   readonly reading: FeedReading
-  /** Number of ticker readings before it. */
+  /** Ticker readings before it. */
   readonly after: number
 }
 
@@ -16,7 +16,6 @@ export type RecordedFeeds = ReadonlyMap<FeedId, readonly RecordedReading[]>
 const READ = /^\{"kind":"(?:feedRead|clockSynchronised)"/
 const TICKERS = '{"kind":"snapshotTaken"'
 
-/** Feed readings of a recorded daemon. */
 export function readRecordedFeeds(segments: readonly SegmentFile[]): RecordedFeeds {
   const feeds = new Map<FeedId, RecordedReading[]>()
   let [offsetMs, after] = [0, 0]

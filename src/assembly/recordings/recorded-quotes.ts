@@ -11,7 +11,7 @@ import {
   type SegmentEnding,
 } from '../../recording/segment-reader.ts'
 
-/** Ticker column of each field. `at` is in exchange time. */
+/** `at` is in exchange time. */
 const COLUMNS = {
   at: 'ts',
   bid: 'bidPr',
@@ -24,17 +24,14 @@ const COLUMNS = {
 const FIELDS = ['at', 'bid', 'ask', 'bidSize', 'askSize', 'last', 'fundingRate'] as const
 
 export interface RecordedQuotes {
-  /** Keyed by traded symbol; a table for each file. */
   readonly tables: ReadonlyMap<string, readonly PriceTable[]>
-  /** Damages of files that could not be read to their end. */
   readonly damages: readonly Failure[]
 }
 
 /**
- * Quotes of a recorded daemon: each ticker once, at its own time. A file that a killed process had
- * only begun has none.
- * @throws Failure RECORDING_… if the beginning of a file is unreadable; RECORDING_EMPTY if no file
- * has a quote
+ * Each ticker once, at its own time. A file that a killed process had only begun has none. @throws
+ * Failure RECORDING_… if the beginning of a file is unreadable; RECORDING_EMPTY if no file has a
+ * quote
  */
 export function readRecordedQuotes(segments: readonly SegmentFile[]): RecordedQuotes {
   const tables = new Map<string, PriceTable[]>()
@@ -57,7 +54,6 @@ function noQuotes(segments: readonly SegmentFile[]): Failure {
   })
 }
 
-/** Rows of {@link FIELDS}, concatenated. */
 type Quotes = number[]
 
 function readSegment(file: string): { rows: ReadonlyMap<string, Quotes>; ending: SegmentEnding } {

@@ -14,7 +14,7 @@ import {
 import type { StepTexts } from '../../recording/segment.ts'
 
 export interface ReplayWatcher {
-  /** The core at the start of the recording, or of what was kept of it. */
+  /** At the start of the recording, or of what was kept of it. */
   onBegin?(core: Core): void
   onStep?(step: {
     readonly at: number
@@ -27,15 +27,11 @@ export interface Difference {
   readonly file: string
   /** Counts steps of the run from 1. */
   readonly step: number
-  /** Unix ms, our clock. */
   readonly at: number
   /** JSON; undefined for a difference at the beginning of a segment. */
   readonly event: string | undefined
-  /** Index of the effect, from 1. */
   readonly effect: number
-  /** Numbers of effects. */
   readonly counts: readonly [expected: number, actual: number]
-  /** The first different effect, as JSON. */
   readonly expected: string | undefined
   readonly actual: string | undefined
 }
@@ -47,26 +43,22 @@ export interface Replay {
   readonly effects: number
   readonly batches: number
   readonly orders: number
-  /** Unix ms, our clock: first and last step. */
   readonly from: number | undefined
   readonly to: number | undefined
-  /** Sentences about the recording itself. */
   readonly remarks: readonly string[]
-  /** Reason for stopping before the end. */
   readonly difference: Difference | undefined
   readonly damage: Failure | undefined
 }
 
 export interface ReplayOptions {
   readonly segments: readonly SegmentFile[]
-  /** This program's version. */
   readonly version: string
   readonly watcher?: ReplayWatcher
 }
 
 /**
- * Replays a recording: each event at its recorded moment into a core with the recorded start,
- * comparing all effects to the byte (DET1). It stops at the first difference or damage.
+ * Each event enters a core with the recorded start at its recorded moment, and all effects are
+ * compared to the byte (DET1). Stops at the first difference or damage.
  */
 export function replay(options: ReplayOptions): Replay {
   const run = new ReplayRun(options)
@@ -74,7 +66,7 @@ export function replay(options: ReplayOptions): Replay {
   return run.result()
 }
 
-/** The core at the end of a segment, and the expected next segment. */
+/** At the end of a segment, with the segment that must follow. */
 interface Reached {
   readonly run: string
   readonly number: number

@@ -7,9 +7,8 @@ import { isEmbedded } from '../state/state-place.ts'
 import { toInstruments } from './engine-settings.ts'
 
 /**
- * Checked at a start, and before a run ends for a reload.
- * @throws Failure if the book counts an instrument in steps that do not convert to the configured
- * ones
+ * Also called before a run ends for a reload. @throws Failure if the book counts an instrument in
+ * steps that do not convert to the configured ones
  */
 export function assertGrids(
   book: Book,

@@ -11,6 +11,7 @@ import type {
 } from '../../engine/settings.ts'
 import { accountAgeMaxOf } from './read-pace.ts'
 import type { StrategyLimits } from '../../risk/risk-context.ts'
+import { toExitRules } from './exit-rules.ts'
 import { toLossSettings } from './loss-settings.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { sha256 } from '../../lib/digest.ts'
@@ -24,7 +25,7 @@ import { contractsOf, listInstruments } from '../instruments/listed-instruments.
 const MATCHING_LAG_MS = 2000
 /** The embedded simulator matches before it answers. */
 const MATCHING_LAG_EMBEDDED_MS = 0
-/** Tolerance for an order beyond the market price, in addition to the visibility of fills. */
+/** For an order beyond the market price, in addition to the visibility of fills. */
 const CROSSED_TOLERANCE_MS = 5000
 /**
  * Time beyond the acceptance deadline of an unknown order: two cancel-alls, a flatten, and the
@@ -39,22 +40,19 @@ export interface RunSettings {
   readonly salt: string
   readonly version: string
   readonly embedded: boolean
-  /** Initial margin coin, if it differs from the configuration. */
   readonly capital?: string
-  /** Number of this daemon's accounts at the address; default 1. */
+  /** At the address; default 1. */
   readonly accounts?: number
-  /** Limit on the age of readings, if it does not follow from the polling. */
   readonly accountAgeMaxMs?: number
   readonly shown: ReadonlyMap<StrategyId, ShowSettings>
 }
 
-/** Maximum duration of a stop, ms: supervisors must wait longer. */
+/** Supervisors must wait longer. */
 export function stopTimeoutOf({ instruments, execution }: DaemonConfig): number {
   const perInstrument = Object.keys(instruments).length * STOP_TIMEOUT_PER_INSTRUMENT_MS
   return STOP_TIMEOUT_MS + perInstrument + execution.acceptanceWindowMs
 }
 
-/** Converts the configuration: sizes to lots, limits to numbers. */
 export function toEngineSettings(config: DaemonConfig, run: RunSettings): EngineSettings {
   const instruments = toInstruments(config)
   const { execution, account } = config
@@ -122,7 +120,6 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
   }
 }
 
-/** Keyed by symbol. */
 export function toInstruments({
   account,
   instruments,
@@ -169,11 +166,18 @@ function toStrategy(
     }
     return [symbol, own] as const
   })
-  const { instruments: symbols, onFailure } = strategy
+  const { instruments: symbols, onFailure, exits } = strategy
   const policy = onFailure === undefined ? {} : { onFailure }
   return [
     id,
-    { id, symbols, limits: new Map(limits), ...policy, ...(shown.get(id) ?? { feeds: new Map() }) },
+    {
+      id,
+      symbols,
+      limits: new Map(limits),
+      ...policy,
+      ...(exits && { exits: toExitRules(exits) }),
+      ...(shown.get(id) ?? { feeds: new Map() }),
+    },
   ]
 }
 

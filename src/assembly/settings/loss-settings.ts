@@ -12,7 +12,6 @@ interface ConfiguredLosses {
   readonly streak?: number | undefined
 }
 
-/** Limits by scope; undefined without any. */
 export function toLossSettings(config: DaemonConfig): LossSettings | undefined {
   const scopes = listScopes(config).map(([scope, losses]) => [scope, toLimits(losses)] as const)
   const limits = new Map(scopes.filter(([, limit]) => Object.keys(limit).length > 0))
@@ -22,7 +21,6 @@ export function toLossSettings(config: DaemonConfig): LossSettings | undefined {
   return { timeZone: config.calendar.timezone, coolDownMs, limits }
 }
 
-/** For the log: missing limits of the account, and how many are missing elsewhere. */
 export function countUnlimited(config: DaemonConfig): {
   account: readonly string[]
   others: number
@@ -34,7 +32,7 @@ export function countUnlimited(config: DaemonConfig): {
   }
 }
 
-/** Missing limits with the number of scopes: `losses.daily (2 instruments, 4 strategies)`. */
+/** `losses.daily (2 instruments, 4 strategies)`. */
 export function listUnlimited(config: DaemonConfig): readonly string[] {
   return Object.entries(findUnlimited(config)).flatMap(([name, scopes]) =>
     scopes.length === 0 ? [] : [nameOff(name, scopes)],
@@ -85,7 +83,6 @@ function kindOf(scope: Scope): ScopeKind {
 
 const PLURALS = { instrument: 'instruments', strategy: 'strategies' } as const
 
-/** For the account alone, the name is enough. */
 function nameOff(name: string, scopes: readonly ScopeKind[]): string {
   const others = (['instrument', 'strategy'] as const).flatMap((kind) => {
     const count = scopes.filter((scope) => scope === kind).length

@@ -1,32 +1,31 @@
-/** How long it takes to read the whole account once, and when readings are too old. */
+/** The whole account is read in turn; from the pace follows when readings are too old. */
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { OVERALL_CALLS, OVERALL_PER_MS } from '../../exchange/limiter/limiter.ts'
 import type { RateLimit } from '../../protocol/endpoint.ts'
 import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
 
-/** Interval of equal readings, from polling and limits, if answers come at once. */
+/** From polling and limits, if answers come at once. */
 export interface ReadRounds {
   readonly fillsMs: number
   readonly positionsMs: number
 }
 
-/** Readings that may be missed before nothing that adds risk leaves. */
+/** So many readings may be missed before nothing that adds risk leaves. */
 const ROUNDS = 3
 
 /** Below this age one or two slow answers would count as too old. */
 const ACCOUNT_AGE_MS_MIN = 3000
 
-/** Minimum share of the account's calls that is left for positions. */
+/** At least this share of the account's calls is left for positions. */
 const SHARE_MIN = 0.1
 
 type PacedConfig = Pick<DaemonConfig, 'account' | 'exchange' | 'polling' | 'instruments' | 'risk'>
 
-/** @param accounts of this daemon */
 export interface AddressUse {
   readonly accounts: number
 }
 
-/** Three rounds, and at least three seconds. @param roundMs interval of equal readings */
+/** @param roundMs interval of equal readings */
 export function ageOfRounds(roundMs: number): number {
   return Math.max(ACCOUNT_AGE_MS_MIN, Math.ceil(ROUNDS * roundMs))
 }
@@ -36,7 +35,6 @@ export function readRoundsOf(config: PacedConfig, use: AddressUse): ReadRounds {
   return { fillsMs, positionsMs: readRoundMs(config, use) }
 }
 
-/** The stricter one of three rounds and the configuration. */
 export function accountAgeMaxOf(config: PacedConfig, use: AddressUse): number {
   return Math.min(
     ageOfRounds(readRoundMs(config, use)),
@@ -55,10 +53,7 @@ export function readRoundMs(config: PacedConfig, use: AddressUse): number {
   )
 }
 
-/**
- * Considers the endpoint's limit, and the remaining calls of the address, which other daemons and
- * accounts share.
- */
+/** Other daemons and accounts share the calls of the address. */
 export function positionsPerSecond(config: PacedConfig, { accounts }: AddressUse): number {
   const { polling, exchange } = config
   const ofAddress = (OVERALL_CALLS * exchange.limitsUse * 1000) / OVERALL_PER_MS

@@ -1,7 +1,7 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { PlayedPrices } from '../../config/market-files.ts'
 
-/** Instruments whose prices follow the seed: without live prices, those without a file. */
+/** Without live prices, these are the instruments without a file. */
 export function listFollowingSeed(
   { simulator, instruments }: Pick<DaemonConfig, 'simulator' | 'instruments'>,
   recorded: readonly string[] | undefined,
@@ -11,7 +11,6 @@ export function listFollowingSeed(
   return Object.keys(instruments).filter((symbol) => !priced.includes(symbol))
 }
 
-/** Instruments with neither a file nor a start price: allowed if no strategy trades them. */
 export function listPriceless(
   { simulator, instruments }: Pick<DaemonConfig, 'simulator' | 'instruments'>,
   { files, recorded = [] }: PlayedPrices,
@@ -25,7 +24,7 @@ export function listPriceless(
   return Object.keys(instruments).filter((symbol) => !priced.includes(symbol))
 }
 
-/** Instruments without a file while others have one: their prices follow the seed. */
+/** Without a file while others have one, prices follow the seed. */
 export function listMadeUp(
   { simulator, instruments }: Pick<DaemonConfig, 'simulator' | 'instruments'>,
   { files, recorded = [] }: PlayedPrices,

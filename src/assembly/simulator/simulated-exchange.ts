@@ -17,10 +17,8 @@ import {
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
 import type { LogLevel } from '../../logging/logger.ts'
 
-/** Common settings of the embedded simulator and the server. */
 export type SimulatorSettings = Omit<EmbeddedSimulatorSettings, 'startingBalance' | 'leverage'>
 
-/** Market settings of the command line, which override the file. */
 export interface MarketOverride {
   /** Paths, or `SYMBOL=path`. */
   readonly files: readonly string[]
@@ -102,7 +100,7 @@ export function credentialsOf({ accounts }: RunningSimulator): Credentials {
   }
 }
 
-/** The platform's own coin, in lower case as in paths. */
+/** In lower case, as in paths. */
 export function simulatorCoin(): string {
   return defaultPlatformCoin.name.toLowerCase()
 }
@@ -113,7 +111,6 @@ export function levelOf(kind: ServerEvent['kind']): LogLevel {
   return kind === 'requestRefused' || kind === 'faultInjected' ? 'debug' : 'error'
 }
 
-/** Recordings in the form of `startSimulator`; empty for the seeded market. */
 export function filesOf(
   { market }: Pick<SimulatorSettings, 'market'>,
   override: MarketOverride,

@@ -10,9 +10,9 @@ import { filesOf, type MarketOverride } from './simulated-exchange.ts'
 const DIGEST_LENGTH = 8
 
 /**
- * Names a simulated account. Another position mode, market, speed, balance or contract gives
- * another account with its own state, since orders and positions mean nothing across them. A
- * recording is identified by its content, wherever its file lies.
+ * Another position mode, market, speed, balance or contract gives another account with its own
+ * state, since orders and positions mean nothing across them. A recording is identified by its
+ * content, wherever its file lies.
  */
 export function worldOf(
   config: DaemonConfig,
@@ -31,7 +31,7 @@ export function worldOf(
       : files.map((file) => basename(file).replace(/\.csv(\.gz)?$/, '')).join('+')
   const { startPrices, yearlyVolatility, repeat, candlePath } = settings.market
   const { seed, stepMs, startingBalance, leverage } = settings
-  // These settings do not change the account: prices for fees, and the expected leverage.
+  // Prices for fees and the expected leverage do not change the account.
   const { feeCoins: _prices, leverage: _expected, ...account } = config.account
   const contracts = Object.entries(config.instruments).map(
     ([symbol, { leverage: _of, fundingHours: _hours, maintenance: _tiers, ...contract }]) => [
@@ -55,10 +55,7 @@ export function worldOf(
   return `${name.slice(0, 100)}-${digest.toString('hex').slice(0, DIGEST_LENGTH)}`
 }
 
-/**
- * The last state with the same name, if this one is new: settings of the simulator have changed,
- * and the operator may miss the earlier account.
- */
+/** Settings of the simulator have changed, and the operator may miss the earlier account. */
 export function findWorldBefore(directory: string): string | undefined {
   if (existsSync(directory)) return undefined
   const places = dirname(directory)
@@ -70,7 +67,6 @@ export function findWorldBefore(directory: string): string | undefined {
   return others.toSorted((one, other) => changedAt(other) - changedAt(one))[0]
 }
 
-/** Sets an account aside whose recording has ended, replacing the previous one. */
 export function setWorldAside(directory: string): string {
   const aside = `${directory}-ended`
   rmSync(aside, { recursive: true, force: true })

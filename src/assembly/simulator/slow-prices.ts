@@ -8,12 +8,10 @@ import { filesOf, type MarketOverride } from './simulated-exchange.ts'
 
 export interface SlowPrices {
   readonly symbol: string
-  /** Interval of its prices. */
   readonly everyMs: number
   readonly advice: string
 }
 
-/** Granularity of advised settings. */
 const ROUND_MS = 500
 
 /** @param stepsMs keyed by symbol */
@@ -34,7 +32,6 @@ export function findSlowPrices(
   })
 }
 
-/** Unreadable recordings are reported by the start. */
 export async function listSlowPrices(
   { config, documents }: LoadedConfig,
   played: MarketOverride,

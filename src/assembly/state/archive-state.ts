@@ -13,9 +13,7 @@ export interface ArchiveOptions extends Pick<
   JournalToOpen,
   'config' | 'directory' | 'password' | 'clock' | 'timers' | 'logger' | 'configOption'
 > {
-  /** Unix ms: older rows are moved. */
   readonly before: number
-  /** Default: in the state directory. */
   readonly file?: string | undefined
 }
 
@@ -26,13 +24,10 @@ export interface ArchiveReport {
 }
 
 /**
- * Moves fills and funding payments from the journal of an unlocked state directory into a file.
- * Undefined if there are none.
- *
- *     written ──► durable ──► taken out of the journal, with a record that says so
- *
- * An interruption leaves them in the journal, in the file or in both, never in neither.
- * @throws Failure ARCHIVE_NO_JOURNAL, STATE_HELD, those of `writeArchive` and of opening a journal
+ * Rows are written, then durable, then taken out of the journal with a record that says so. An
+ * interruption leaves them in the journal, in the file or in both, never in neither. Undefined if
+ * there are none. @throws Failure ARCHIVE_NO_JOURNAL, STATE_HELD, those of `writeArchive` and of
+ * opening a journal
  */
 export async function archiveState(options: ArchiveOptions): Promise<ArchiveReport | undefined> {
   const { config, directory, before, clock } = options
@@ -66,7 +61,6 @@ function hasAny(journal: BookingStore, before: number): boolean {
   return false
 }
 
-/** `2025-06-02`, plus the time if it is not midnight. */
 function toFileDate(at: number): string {
   const text = new Date(at).toISOString()
   return text.endsWith('T00:00:00.000Z') ? text.slice(0, 10) : text.replaceAll(/[:.]/g, '-')
@@ -105,12 +99,11 @@ const COLUMNS = [
   'otherFees',
 ] as const
 
-/** Number of lines for each write. */
 const CHUNK_LINES = 1000
 
 /**
- * Writes rows durably as CSV into a new file, and counts them by kind. A failure leaves no file.
- * @throws Failure ARCHIVE_EXISTS, ARCHIVE_UNWRITABLE, and errors of the rows
+ * A failure leaves no file. @throws Failure ARCHIVE_EXISTS, ARCHIVE_UNWRITABLE, and errors of the
+ * rows
  */
 function writeArchive(
   file: string,

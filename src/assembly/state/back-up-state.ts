@@ -8,14 +8,11 @@ import { isEmbedded, JOURNAL_FILE, journalPlaceOf } from './state-place.ts'
 
 export interface StateToBackUp {
   readonly config: DaemonConfig
-  /** A daemon may hold it and go on trading. */
   readonly directory: string
-  /** Must not exist. */
   readonly to: string
 }
 
 export interface StateBackup extends JournalBackup {
-  /** Besides the journal. */
   readonly files: readonly string[]
 }
 
@@ -26,10 +23,9 @@ export interface StateBackup extends JournalBackup {
 const LEFT = /^(journal\.sqlite.*|.*\.(lock|sock|new|token)|ballast)$/
 
 /**
- * Copies the verified journal and the small files of a state directory. Recordings and waiting
- * commands are left out. The copy gets its name when it is complete.
- * @throws Failure BACKUP_ON_SERVER, BACKUP_EMBEDDED, BACKUP_EXISTS, BACKUP_INSIDE,
- * BACKUP_UNWRITABLE, and those of `backUpFile`
+ * Recordings and waiting commands are left out. The copy gets its name when it is complete. @throws
+ * Failure BACKUP_ON_SERVER, BACKUP_EMBEDDED, BACKUP_EXISTS, BACKUP_INSIDE, BACKUP_UNWRITABLE, and
+ * those of `backUpFile`
  */
 export function backUpState({ config, directory, to }: StateToBackUp): StateBackup {
   if (config.journal !== undefined) throw onServer(config)
@@ -55,7 +51,7 @@ export function backUpState({ config, directory, to }: StateToBackUp): StateBack
   }
 }
 
-/** Copied after the journal, so that they may be newer than it, but not older. */
+/** Copied after the journal, they may be newer than it, but not older. */
 function copyFiles(directory: string, part: string): readonly string[] {
   const entries = readdirSync(directory, { withFileTypes: true })
   const names = entries
@@ -66,7 +62,6 @@ function copyFiles(directory: string, part: string): readonly string[] {
   return copied.toSorted()
 }
 
-/** A note may have been removed meanwhile. */
 function copyIfThere(from: string, to: string): boolean {
   try {
     copyFileSync(from, to)

@@ -8,25 +8,24 @@ import type { Clock } from '../../lib/clock.ts'
 import { Failure } from '../../lib/failure.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Timers } from '../../lib/timers.ts'
-import { leaseTermsOf, serverPlaceOf, takerOf } from './open-journal.ts'
+import { leaseTermsOf, takerOf } from './open-journal.ts'
+import { JOURNAL_FILE, journalPlaceOf, serverPlaceOf } from './state-place.ts'
 import { hasRetreated, retreatNote } from './retreat-note.ts'
 import { describeHolder, holdDirectory } from './state-directory.ts'
-import { JOURNAL_FILE, journalPlaceOf } from './state-place.ts'
 
 export interface StateToCopy extends Pick<CopyOptions, 'onProgress'> {
   readonly config: DaemonConfig
   readonly directory: string
   readonly to: 'postgres' | 'file'
-  /** Password of the journal's server. */
   readonly password: Secret | undefined
   readonly clock: Clock
   readonly timers: Timers
 }
 
 /**
- * Moves the journal of an unlocked state directory to the configured server, or back. The note that
- * resting orders may have been cancelled without a record moves along.
- * @throws Failure STATE_HELD, JOURNAL_COPY_NO_SERVER, and those of `copyToServer` and `copyToFile`
+ * To the configured server, or back. The note that resting orders may have been cancelled without a
+ * record moves along. @throws Failure STATE_HELD, JOURNAL_COPY_NO_SERVER, and those of
+ * `copyToServer` and `copyToFile`
  */
 export async function copyState(state: StateToCopy): Promise<CopyReport> {
   const { config, directory, to, password, clock } = state

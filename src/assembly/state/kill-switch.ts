@@ -8,17 +8,15 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** While this file exists, nothing that creates an order is sent. `touch` can create it. */
 const KILL_FILE = 'KILL'
-/** The daemon's progress, for the operator. */
 const STATE_FILE = 'KILL.state'
 const UNSAID = 'unknown'
 
-/** Content of the kill file; an empty file kills as well. */
+/** An empty file kills as well. */
 export interface KillNote {
   readonly reason: string
   readonly by: string
-  /** Unix ms, machine's clock. */
+  /** Machine's clock. */
   readonly at?: number
-  /** Number of an order to all accounts of a server. */
   readonly order?: number
 }
 
@@ -26,7 +24,7 @@ export interface KillNote {
 export interface KillState {
   readonly state: 'seen' | 'clean'
   readonly pid: number
-  /** Unix ms, machine's clock. */
+  /** Machine's clock. */
   readonly at: number
 }
 
@@ -35,8 +33,8 @@ export function killFileOf(directory: string): string {
 }
 
 /**
- * Creates the kill file durably. A daemon sees it before its next write, or its first. On a full
- * disk the file is empty, which kills as well.
+ * A daemon sees the file before its next write, or its first. On a full disk the file is empty,
+ * which kills as well.
  */
 export function throwKillSwitch(directory: string, note: KillNote): void {
   makeDirectory(directory, 0o700)
@@ -49,7 +47,7 @@ export function throwKillSwitch(directory: string, note: KillNote): void {
   }
 }
 
-/** Removes the switch of a server's order that was released elsewhere; one thrown by hand stays. */
+/** An order that was released elsewhere is dropped; a switch thrown by hand stays. */
 export function dropReleasedOrder(directory: string, number: number): void {
   const file = killFileOf(directory)
   const { order } = readNote(file)
@@ -58,9 +56,7 @@ export function dropReleasedOrder(directory: string, number: number): void {
   rmSync(join(directory, STATE_FILE), { force: true })
 }
 
-/**
- * State of the kill in the daemon that holds the directory; undefined if no living one has seen it.
- */
+/** Undefined if no living daemon has seen the kill. */
 export function readKillState(directory: string): KillState | undefined {
   try {
     const state = parseBoundedJson(readFileSync(join(directory, STATE_FILE), 'utf8')) as KillState
@@ -81,10 +77,10 @@ function isAlive(pid: number): boolean {
 
 export interface KillSwitchOptions {
   readonly directory: string
-  /** State directory, which the log names: a file created there kills as well. */
+  /** A file created here kills as well. */
   readonly stateDirectory?: string
   readonly clock: Clock
-  /** The file was seen or could not be checked; called once for each time that it is thrown. */
+  /** Seen, or could not be checked; called once for each time that it is thrown. */
   readonly onThrown: (note: KillNote) => void
   /** The switch works, but its state could not be written. */
   readonly onTrouble: (reason: string) => void
@@ -92,13 +88,12 @@ export interface KillSwitchOptions {
 }
 
 /**
- * The kill file in the daemon. It is checked before every write that creates an order, so a kill
- * works while the daemon is busy, without communication between processes.
+ * The file is checked before every write that creates an order, so a kill works while the daemon is
+ * busy.
  */
 export class KillSwitch {
   readonly #options: KillSwitchOptions
   readonly #files: readonly string[]
-  /** Stamp of the reported file; undefined while the switch is not thrown. */
   #reported: string | undefined
 
   constructor(options: KillSwitchOptions) {
@@ -112,7 +107,7 @@ export class KillSwitch {
     return this.#files
   }
 
-  /** Unix ms, machine's clock; undefined without a file, or if none can be read. */
+  /** Machine's clock; undefined without a file, or if none can be read. */
   thrownAt(): number | undefined {
     try {
       const times = this.#files.flatMap(
@@ -124,7 +119,7 @@ export class KillSwitch {
     }
   }
 
-  /** Checks the disk. A file that cannot be checked counts as thrown. */
+  /** A file that cannot be checked counts as thrown. */
   isThrown(): boolean {
     const seen = this.#look()
     if (seen === undefined) return false
@@ -135,7 +130,7 @@ export class KillSwitch {
     return true
   }
 
-  /** Records the progress; `released` removes the switch. A full disk stops no kill. */
+  /** `released` removes the switch. A full disk stops no kill. */
   note(state: KillState['state'] | 'released'): void {
     try {
       this.#write(state)
@@ -181,7 +176,7 @@ export class KillSwitch {
   }
 }
 
-/** Orders of the server were written there by the daemon itself. */
+/** The daemon itself wrote orders of the server there. */
 function verified(file: string, stats: { readonly uid: number }): KillNote {
   const note = readNote(file)
   const from = note.order === undefined ? describeFile(stats) : 'server'
@@ -194,7 +189,7 @@ function readNote(file: string): KillNote {
     if (typeof reason === 'string' && typeof by === 'string')
       return { reason, by, ...(typeof order === 'number' && { order }) }
   } catch {
-    // The file was created by hand, without content.
+    // Created by hand, without content.
   }
   return { reason: 'the kill file was made', by: UNSAID }
 }

@@ -5,12 +5,11 @@ import { writeDurably } from '../../lib/durable-file.ts'
 import { createGrid } from '../../lib/grid.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/** In the state directory: steps of all instruments ever traded with this state. */
 const GRIDS_FILE = 'instruments.json'
 
 /**
- * Steps of the present and former instruments, so that journal entries of former ones can be shown
- * in their coin. An unreadable file loses only the former ones.
+ * Journal entries of former instruments can then be shown in their coin. An unreadable file loses
+ * only these.
  */
 export function keepGrids(
   directory: string,

@@ -3,16 +3,15 @@ import { join } from 'node:path'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/** In the state directory: begin and end of the last run. A killed run has no end. */
+/** A killed run has no end. */
 const LAST_RUN_FILE = 'last-run.json'
 
-/** Unix ms, machine's clock. */
+/** Machine's clock. */
 export interface LastRun {
   readonly pid: number
   readonly beganAt: number
   readonly endedAt?: number
   readonly clean?: boolean
-  /** Cause of a breakdown. */
   readonly fault?: string
 }
 
@@ -23,7 +22,6 @@ export function noteRun(directory: string, run: LastRun): void {
   } catch {}
 }
 
-/** Undefined if nothing ran here, or only an earlier version. */
 export function readLastRun(directory: string): LastRun | undefined {
   try {
     return parseBoundedJson(readFileSync(join(directory, LAST_RUN_FILE), 'utf8')) as LastRun
@@ -32,7 +30,6 @@ export function readLastRun(directory: string): LastRun | undefined {
   }
 }
 
-/** `ended in good order at 2025-06-02 06:00:10 UTC` */
 export function describeLastRun({ pid, beganAt, endedAt, clean, fault }: LastRun): string {
   if (endedAt === undefined)
     return `the last run (pid ${pid}, since ${toTime(beganAt)}) did not end by itself: it was killed, or the machine went down; the next start recovers`

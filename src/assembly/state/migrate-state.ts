@@ -8,16 +8,14 @@ import {
 import type { ServerMigration } from '../../journal/migrate/migrate-server.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Secret } from '../../lib/secret.ts'
-import { serverPlaceOf, takerOf } from './open-journal.ts'
+import { takerOf } from './open-journal.ts'
+import { journalPlaceOf, serverPlaceOf } from './state-place.ts'
 import { describeHolder, holdDirectory } from './state-directory.ts'
-import { journalPlaceOf } from './state-place.ts'
 
 export interface StateToMigrate {
   readonly config: DaemonConfig
   readonly directory: string
-  /** Password of the journal's server. */
   readonly password: Secret | undefined
-  /** Only reports what would be done. */
   readonly isDry: boolean
   readonly clock: Pick<Clock, 'now'>
 }
@@ -27,9 +25,8 @@ export type StateMigration =
   | ({ readonly kind: 'server'; readonly schema: string } & ServerMigration)
 
 /**
- * Migrates the journal of an unlocked state directory to the present layout; undefined if there is
- * nothing to do.
- * @throws Failure STATE_HELD, and those of `migrateFile` and `migrateServer`
+ * Undefined if there is nothing to do. @throws Failure STATE_HELD, and those of `migrateFile` and
+ * `migrateServer`
  */
 export async function migrateState(state: StateToMigrate): Promise<StateMigration | undefined> {
   const { config, directory, password, isDry, clock } = state

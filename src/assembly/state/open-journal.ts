@@ -1,3 +1,4 @@
+import { markFileOf } from '../../journal/durable-mark.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
@@ -11,7 +12,7 @@ import {
   migrateFile,
   type MigrationPlan,
 } from '../../journal/migrate/migrate-file.ts'
-import { isJournalFile, markFileOf, openSqliteJournal } from '../../journal/sqlite-journal.ts'
+import { isJournalFile, openSqliteJournal } from '../../journal/sqlite-journal.ts'
 import type { Following } from '../../journal/postgres/follow.ts'
 import type { LeaseTerms } from '../../journal/postgres/lease.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -23,7 +24,7 @@ import type { Secret } from '../../lib/secret.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { describeHolder } from './state-directory.ts'
-import { JOURNAL_FILE, journalPlaceOf } from './state-place.ts'
+import { JOURNAL_FILE, journalPlaceOf, serverPlaceOf } from './state-place.ts'
 
 /**
  * Identifies this directory among all machines: an earlier holder of it is dead, since the
@@ -33,9 +34,7 @@ const PLACE_FILE = 'place'
 
 export interface JournalToOpen extends TablesGiven {
   readonly config: DaemonConfig
-  /** Locked by the caller. */
   readonly directory: string
-  /** Password of the journal's server. */
   readonly password: Secret | undefined
   /** The machine's clock: one that corrects jumps would hide a sleep. */
   readonly clock: Clock
@@ -43,15 +42,13 @@ export interface JournalToOpen extends TablesGiven {
   readonly logger: Pick<DaemonLogger, 'log'>
   /** Waits for the lease of a journal on PostgreSQL, and follows it meanwhile. */
   readonly following?: Following | undefined
-  /** Addresses this account in a command. */
   readonly configOption: string
-  /** Absent for commands that do not trade. */
   readonly own?: JournalWriter | undefined
 }
 
 /**
- * Opens the journal in a file, or on PostgreSQL if configured, whose code is only loaded then.
- * @throws Failure of opening either; JOURNAL_NOT_COPIED
+ * Code for PostgreSQL is only loaded if configured. @throws Failure of opening either;
+ * JOURNAL_NOT_COPIED
  */
 export async function openJournal(options: JournalToOpen): Promise<OpenedJournal> {
   const { config, directory, logger, password } = options
@@ -97,8 +94,8 @@ export async function openJournal(options: JournalToOpen): Promise<OpenedJournal
 }
 
 /**
- * Migrates a journal file of an earlier version, since it belongs to this directory alone. A
- * server's journal may have followers, so there an operator decides.
+ * A journal file belongs to this directory alone. A server's journal may have followers, so there
+ * an operator decides.
  */
 function migrateOwnJournal(
   file: FileToMigrate,
@@ -118,10 +115,7 @@ function migrateOwnJournal(
   return migrated
 }
 
-/**
- * Longest commit with which a batch can still be sent: later the prices are too old or the
- * signature is too late.
- */
+/** After a longer commit the prices of a batch are too old, or its signature is too late. */
 export function commitMsMaxOf({
   execution,
   risk,
@@ -137,19 +131,6 @@ export function isNearlyLate(
   return 2 * commitMs > commitMsMaxOf(config)
 }
 
-/** @throws if the journal is a file */
-export function serverPlaceOf(
-  { journal, name }: Pick<DaemonConfig, 'journal' | 'name'>,
-  password: Secret | undefined,
-) {
-  if (journal === undefined) throw new Error('unreachable: this journal is a file')
-  return {
-    url: journal.url,
-    password,
-    schema: journal.schema ?? `intentd_${name.replaceAll('-', '_')}`,
-  }
-}
-
 export function leaseTermsOf(
   { leaseMs }: NonNullable<DaemonConfig['journal']>,
   { execution }: Pick<DaemonConfig, 'execution'>,
@@ -158,7 +139,6 @@ export function leaseTermsOf(
   return { lastingMs: leaseMs, validityMs: execution.acceptanceWindowMs }
 }
 
-/** This state directory as holder of the lease. @param now Unix ms */
 export function takerOf({ name }: Pick<DaemonConfig, 'name'>, directory: string, now: number) {
   const process = describeHolder(name, now)
   return {
@@ -167,7 +147,6 @@ export function takerOf({ name }: Pick<DaemonConfig, 'name'>, directory: string,
   }
 }
 
-/** @param holder as named in the lease */
 export function isHolder(holder: string, process: LockHolder): boolean {
   return holder.startsWith(`${nameProcess(process)}, `)
 }
@@ -184,7 +163,6 @@ function readPlace(directory: string): string {
   return place
 }
 
-/** The server's journal is empty, but there is one in a file. */
 export function notCopied(file: string, schema: string, configOption: string): Failure {
   return new Failure({
     code: 'JOURNAL_NOT_COPIED',

@@ -5,9 +5,8 @@ import { describeHolder, holdDirectory } from './state-directory.ts'
 import { journalPlaceOf } from './state-place.ts'
 
 /**
- * Repairs the journal of an unlocked state directory; undefined if there is nothing to do. `at`:
- * Unix ms.
- * @throws Failure STATE_HELD, REPAIR_ON_SERVER, and those of `repairJournal`
+ * Undefined if there is nothing to do. @throws Failure STATE_HELD, REPAIR_ON_SERVER, and those of
+ * `repairJournal`
  */
 export function repairState(
   config: DaemonConfig,

@@ -11,15 +11,11 @@ export function hasRetreated(directory: string): boolean {
   return existsSync(join(directory, NOTE_FILE))
 }
 
-/**
- * Called once the journal knows all resting orders again: after a good end, or when all were
- * resolved.
- */
+/** The journal knows all resting orders again: after a good end, or when all were resolved. */
 export function forgetRetreat(directory: string): void {
   rmSync(join(directory, NOTE_FILE), { force: true })
 }
 
-/** @param directory the state directory */
 export function retreatNote(directory: string, logger: Pick<DaemonLogger, 'log'>): RetreatNotePort {
   return {
     leave() {

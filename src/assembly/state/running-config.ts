@@ -7,24 +7,15 @@ import { makeDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { isContract } from '../../strategy/resolve-contract.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/**
- * In the environment's directory: the parsed configuration of the last run. It contains no secret.
- */
+/** The parsed configuration of the last run, without secrets, in the environment's directory. */
 const CONFIG_FILE = 'running-config.json'
 
-/** Limits the imports that are followed. */
 const FILES_MAX = 1000
-/**
- * Imports and re-exports. Those in comments count too: this can only make equal code look
- * different.
- */
+/** Imports in comments count too: this can only make equal code look different. */
 const IMPORT = /\b(?:from|import|require)\s*\(?\s*['"]([^'"\n]+)['"]/g
-/** The package of an import. */
 const PACKAGE_NAME = /^(?:@[^/]+\/)?[^/]+/
 
-/**
- * A configuration with a digest of each strategy's code. A reload acts on the differences of two.
- */
+/** With a digest of each strategy's code. A reload acts on the differences of two. */
 export interface RunningConfig extends DaemonConfig {
   readonly code: Readonly<Record<string, string>>
 }
@@ -42,19 +33,17 @@ export interface StrategyCode {
   readonly packages: Readonly<Record<string, string>>
 }
 
-/** Start arguments, which a reload uses again. */
+/** A reload uses them again. */
 export interface RunStart {
-  /** Absolute. */
   readonly mainFile: string
-  /** `--set` and `--param` texts: they change only the main file and its strategies. */
+  /** Texts that change only the main file and its strategies. */
   readonly set: readonly string[]
   readonly params: readonly string[]
-  /** `--market` (absolute paths) and `--speed`: they change only the main file. */
+  /** Absolute paths; they change only the main file. */
   readonly market: readonly string[]
   readonly speed?: number | undefined
 }
 
-/** Known even if the configuration is unreadable. */
 interface StatePlace {
   readonly state: { readonly directory: string }
 }
@@ -80,7 +69,6 @@ export function keepRunningConfig(config: DaemonConfig, start: RunStart): void {
   } catch {}
 }
 
-/** Undefined if nothing ever ran. */
 export function readRunningConfig(config: StatePlace): RunningConfig | undefined {
   const kept = readKept(config)
   if (kept === undefined) return undefined
@@ -95,7 +83,6 @@ export function readRunningConfig(config: StatePlace): RunningConfig | undefined
   return running
 }
 
-/** Arguments of the last run of this account; undefined if nothing ever ran. */
 export function readRunStart(config: StatePlace): RunStart | undefined {
   const { mainFile, set = [], params = [], market = [], speed } = readKept(config) ?? {}
   return mainFile === undefined ? undefined : { mainFile, set, params, market, speed }
@@ -150,7 +137,6 @@ function importsOf(text: string): readonly string[] {
   return specifiers.filter((specifier) => !isContract(specifier) && !isBuiltin(specifier))
 }
 
-/** Undefined for a package. */
 function fileOf(specifier: string, importer: string): string | undefined {
   const isPath = /^\.{0,2}\//.test(specifier)
   const path = resolve(dirname(importer), specifier)

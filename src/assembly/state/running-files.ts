@@ -8,18 +8,17 @@ import { userStates } from './user-state.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /**
- * State directory of a daemon by its main file. It is found even if that file is unreadable, or
- * names another directory by now.
+ * A daemon's state is found by its main file, even if that file is unreadable, or names another
+ * directory by now.
  */
 export interface RunningFile {
   /** Absolute, with links resolved. */
   readonly file: string
   readonly directory: string
-  /** `--set` texts of the run. */
   readonly set: readonly string[]
 }
 
-/** Written to the first writable place of the user; without one, commands need a valid file. */
+/** In the first writable place of the user; without one, commands need a valid file. */
 export function noteRunning({ file, state }: DaemonConfig, set: readonly string[]): void {
   const note: RunningFile = { file: realOf(file), directory: state.directory, set }
   for (const place of places()) {
@@ -59,7 +58,7 @@ function listNotes(
       return note ? [{ path: join(place, name), note }] : []
     })
   } catch {
-    return [] // Nothing has run here yet.
+    return []
   }
 }
 
@@ -71,7 +70,6 @@ function readNote(path: string): RunningFile | undefined {
   }
 }
 
-/** A missing file keeps its name. */
 function realOf(file: string): string {
   try {
     return realpathSync(file)

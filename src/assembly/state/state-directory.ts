@@ -15,7 +15,6 @@ const OWNER_ONLY = 0o700
 
 const LOCK_FILE = 'daemon.lock'
 
-/** @throws Failure STATE_UNWRITABLE */
 function prepareDirectory(directory: string): void {
   try {
     makeDirectory(directory, OWNER_ONLY)
@@ -25,7 +24,7 @@ function prepareDirectory(directory: string): void {
   }
 }
 
-/** Describes this process to others that find the lock. @param name of the configuration */
+/** Shown to others that find the lock. */
 export function describeHolder(name: string, now: number): LockHolder {
   return {
     pid: process.pid,
@@ -37,9 +36,8 @@ export function describeHolder(name: string, now: number): LockHolder {
 }
 
 /**
- * Creates and locks the directory for the life of this process: two daemons on one state would both
- * send the recorded orders.
- * @throws Failure STATE_HELD, which names the holder; STATE_UNWRITABLE
+ * Locked for the life of this process: two daemons on one state would both send the recorded
+ * orders. @throws Failure STATE_HELD, which names the holder; STATE_UNWRITABLE
  */
 export function holdDirectory(directory: string, holder: LockHolder): ProcessLock {
   prepareDirectory(directory)
@@ -61,7 +59,6 @@ function attemptLock(directory: string, holder: LockHolder): ReturnType<typeof t
   }
 }
 
-/** Holders of an environment's directory, and of those in it. */
 export function listHolders(directory: string): readonly LockHolder[] {
   const places = [directory, ...foldersIn(directory)]
   return places.flatMap((place) => readLockHolder(join(place, LOCK_FILE)) ?? [])
@@ -81,7 +78,6 @@ function foldersIn(directory: string): readonly string[] {
   }
 }
 
-/** Facts for a failure. */
 export function describeTo(
   holder: LockHolder | undefined,
 ): Readonly<Record<string, string | number>> {

@@ -1,10 +1,10 @@
+import type { Secret } from '../../lib/secret.ts'
 import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { MarketOverride } from '../simulator/simulated-exchange.ts'
 import { REPLICA_FILE } from '../../journal/journal-failures.ts'
 import { worldOf } from '../simulator/simulator-world.ts'
 
-/** In the state directory: socket of a running daemon. */
 export const CONTROL_SOCKET = 'control.sock'
 
 /** The exchange runs inside the daemon. */
@@ -23,12 +23,24 @@ export function stateDirectoryOf(config: DaemonConfig, market: MarketOverride): 
   return join(directory, worldOf(config, config.simulator, market))
 }
 
-/** In the state directory: a journal that is not on PostgreSQL. */
+/** A journal that is not on PostgreSQL. */
 export const JOURNAL_FILE = 'journal.sqlite'
 
 export function journalPlaceOf({ environment, account, journal }: DaemonConfig, directory: string) {
   return {
     file: join(directory, journal === undefined ? JOURNAL_FILE : REPLICA_FILE),
     identity: `${environment} ${account.productType} ${account.positionMode}`,
+  }
+}
+
+export function serverPlaceOf(
+  { journal, name }: Pick<DaemonConfig, 'journal' | 'name'>,
+  password: Secret | undefined,
+) {
+  if (journal === undefined) throw new Error('unreachable: this journal is a file')
+  return {
+    url: journal.url,
+    password,
+    schema: journal.schema ?? `intentd_${name.replaceAll('-', '_')}`,
   }
 }

@@ -14,7 +14,6 @@ import { createRunner, type LoadedStrategy } from './strategies.ts'
 export type Wishes = readonly Intent[] | string
 
 export interface ChangedDecision {
-  /** Unix ms, our clock. */
   readonly at: number
   /** All instruments if one of the two failed. */
   readonly symbol: string
@@ -29,14 +28,13 @@ export interface ChangedStrategyOptions {
 }
 
 /**
- * Asks a changed strategy whenever the recorded one was asked, and compares the answers. It is an
- * open loop: it keeps its own state, but positions, orders and fills are those of the recorded one.
- * Each run begins with the recorded state.
+ * An open loop: the changed strategy is asked whenever the recorded one was, and keeps its own
+ * state, but positions, orders and fills are the recorded ones. Each run begins with the recorded
+ * state.
  */
 export class ChangedStrategy implements ReplayWatcher {
   readonly #options: ChangedStrategyOptions
   #runner: StrategyRunner | undefined
-  /** Its last answer, until the recorded one arrives. */
   #said: Wishes | undefined
   decisions = 0
   changed = 0
@@ -81,7 +79,6 @@ export class ChangedStrategy implements ReplayWatcher {
 
 const ALL_INSTRUMENTS = '*'
 
-/** Compares instrument by instrument. */
 function differences(was: Wishes, now: Wishes): readonly Omit<ChangedDecision, 'at'>[] {
   if (typeof was === 'string' || typeof now === 'string') {
     return was === now ? [] : [{ symbol: ALL_INSTRUMENTS, was, now }]

@@ -1,5 +1,5 @@
-// Loads an isolated strategy for its params, with the same restrictions as in its own thread. The
-// daemon itself never runs its code.
+// Loads an isolated strategy for its params, restricted as in its own thread. The daemon itself
+// never runs its code.
 
 import { YamlSource } from '../../config/yaml/yaml-source.ts'
 import { decimal } from '../../lib/decimal.ts'

@@ -9,10 +9,7 @@ import { strategyFailure } from '../../strategy/strategy-failure.ts'
 import { readNeeds } from './read-code.ts'
 import { describeStray } from './strays.ts'
 
-/**
- * Limits for loading the program, and then a file: longer than the limit for a file that only
- * waits.
- */
+/** For loading the program, and then a file: longer than the limit for a file that only waits. */
 const BEGIN_MS_MAX = 60_000
 const LOAD_MS_MAX = 25_000
 const MEMORY_MB = 512
@@ -25,7 +22,6 @@ export interface ExaminationTask {
   })[]
 }
 
-/** Plain data about a strategy. */
 export type Examination =
   | { readonly name: string; readonly params: unknown; readonly needs: ResolvedNeeds }
   | { readonly problems: readonly Problem[] }
@@ -40,12 +36,11 @@ export type ExaminationNews =
 
 interface ExaminedFile {
   readonly moduleFile: string
-  /** The settings file. */
   readonly source: YamlSource
   readonly instruments: readonly Instrument[]
 }
 
-/** Loads a strategy in a restricted thread and asks about its params. Never throws. */
+/** Never throws. */
 export async function examineStrategy({
   moduleFile,
   source,
@@ -67,7 +62,7 @@ export async function examineStrategy({
   return { ...examination, needs }
 }
 
-/** Repeats our own checks, since a strategy may have tampered with those in its thread. */
+/** A strategy may have tampered with our checks in its thread. */
 function readAgain(
   name: string,
   { candles, indicators, decides }: ResolvedNeeds,
@@ -81,7 +76,6 @@ function readAgain(
 
 type Examined = Extract<ExaminationNews, { kind: 'examined' }>
 
-/** Resolves with a reason if there is no answer. */
 async function askThread(task: ExaminationTask): Promise<Examined | string> {
   let examined: Examined | undefined
   const thread = new SupervisedThread<ExaminationNews>({

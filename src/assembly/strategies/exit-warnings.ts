@@ -1,24 +1,33 @@
-/** Warns of exits kept by the exchange, if their fills would halt the instrument. */
+/** Fills of exits that the exchange keeps may halt the instrument. */
 import { dirname, join } from 'node:path'
 import type { Problem } from '../../config/yaml/problem.ts'
 import { shownPath } from '../../config/yaml/read-file.ts'
 import { readStrategyCode } from '../state/running-config.ts'
 import type { CheckedAccount } from './pace-warnings.ts'
 
-/** Such an exit in code, outside of comments. */
+/** Outside of comments. */
 const EXIT = /^(?!\s*(?:\/\/|\*|\/\*)).*?\b(?:takeProfitTicks|stopLossTicks)\b/
 
-/** One for each strategy, at the first exit in its code. */
 export function listExitWarnings(accounts: readonly CheckedAccount[]): readonly Problem[] {
   return accounts
     .filter(({ loaded }) => loaded.config.risk.foreignFills === 'halt')
     .flatMap(({ loaded, strategies }) =>
       strategies.flatMap(({ id, moduleFile }) => {
-        const place = findExit(moduleFile)
+        const place = findSetting(loaded, id) ?? findExit(moduleFile)
         const message = `${id} has a take-profit or stop-loss that the exchange keeps: when one is filled, that is no order of the daemon, and halts the instrument; set risk.foreignFills: adopt in ${loaded.documents.main.shown} (then a fill by hand halts nothing either)`
         return place === undefined ? [] : [{ ...place, path: '', message }]
       }),
     )
+}
+
+/** `exits.stop.atExchange` of a strategy file. */
+function findSetting(
+  { config, documents }: CheckedAccount['loaded'],
+  id: string,
+): Problem | undefined {
+  const entry = config.strategies.find((strategy) => strategy.id === id)
+  if (entry?.exits?.stop?.atExchange !== true) return undefined
+  return documents.strategies.get(id)?.problem(['exits', 'stop', 'atExchange'], '')
 }
 
 function findExit(moduleFile: string): Pick<Problem, 'source' | 'line' | 'column'> | undefined {

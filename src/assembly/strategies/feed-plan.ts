@@ -12,7 +12,7 @@ import {
   type RequestOf,
 } from '../../protocol/endpoints.ts'
 
-/** A repeated request, shared by strategies. */
+/** Strategies share equal requests. */
 export interface Feed {
   readonly id: FeedId
   readonly endpoint: EndpointName
@@ -20,14 +20,14 @@ export interface Feed {
   readonly everyMs: number
 }
 
-/** The daemon reads these anyway, and shows them in every snapshot. */
+/** Every snapshot has these anyway. */
 const OWN_ENDPOINTS: ReadonlySet<EndpointName> = new Set([
   'tickers',
   'orderFills',
   'singlePosition',
 ])
 
-/** Feeds may use reads that can be repeated without harm. */
+/** Reads that can be repeated without harm. */
 const FEED_ENDPOINTS = endpointNames.filter((name) => {
   const { method, retry, auth } = endpointNamed(name)
   return method === 'GET' && retry === 'safe' && auth !== 'schemeB' && !OWN_ENDPOINTS.has(name)
@@ -36,13 +36,10 @@ const FEED_ENDPOINTS = endpointNames.filter((name) => {
 export interface FeedPlan {
   readonly problems: readonly Problem[]
   readonly feeds: readonly Feed[]
-  /** Keyed by the strategy's own names. */
   readonly names: ReadonlyMap<string, FeedId>
 }
 
-/**
- * Checks the feeds of a strategy file against the endpoints' rules, with the place of each mistake.
- */
+/** Checks the endpoints' rules, with the place of each mistake. */
 export function planFeeds(
   { feeds }: StrategyConfig,
   source: YamlSource,
@@ -77,7 +74,7 @@ export function planFeeds(
   return { problems, feeds: planned, names }
 }
 
-/** Merges feeds of equal requests at the shortest interval. */
+/** Equal requests become one, at the shortest interval. */
 export function mergeFeeds(feeds: readonly Feed[]): readonly Feed[] {
   const merged = new Map<FeedId, Feed>()
   for (const feed of feeds) {

@@ -24,15 +24,13 @@ export type CandleHistory = NonNullable<ShowSettings['history']>
 type HistoryReading =
   | {
       readonly candles: CandleHistory
-      /** Files without a whole candle before the run. */
       readonly silent: readonly string[]
     }
   | { readonly problems: readonly Problem[] }
 
 /**
- * Reads a strategy's needed candles from its files: the newest before the run. Several files of one
- * instrument form one history, and must agree on common candles.
- * @param beforeAt Unix ms, start of the run; infinity for a run that begins now
+ * The newest candles before the run. Several files of one instrument form one history, and must
+ * agree on common candles. @param beforeAt start of the run; infinity for a run that begins now
  */
 export async function readHistory(
   { file, history, instruments }: Pick<StrategyConfig, 'file' | 'history' | 'instruments'>,
@@ -72,8 +70,8 @@ export async function readHistory(
 }
 
 /**
- * Adds candles that had closed before a run which begins in the middle of its price files. From the
- * first of them on they replace a strategy's own history.
+ * A run may begin in the middle of its price files: earlier candles of these replace a strategy's
+ * own history from the first of them on.
  */
 export function warmUp(
   known: CandleHistory | undefined,
@@ -101,7 +99,6 @@ export function warmUp(
 interface WarmUp {
   readonly instruments: readonly string[]
   readonly intervals: readonly number[]
-  /** Unix ms, start of the run. */
   readonly beforeAt: number
 }
 
@@ -138,14 +135,12 @@ export function listHistoryFiles({ file, history }: HistoryNames): readonly stri
   return history.map((name) => resolve(dirname(file), cutPlace(name).path))
 }
 
-/** SHA-256 of each file, hex. */
 export function hashHistory(names: HistoryNames): readonly string[] {
   return listHistoryFiles(names).map((path) =>
     createHash('sha256').update(readFileSync(path)).digest('hex'),
   )
 }
 
-/** Lengths of the candles to build and of a row. `beforeAt`: Unix ms. */
 interface BuildOptions {
   readonly intervalMs: number
   readonly stepMs: number
@@ -153,8 +148,8 @@ interface BuildOptions {
 }
 
 /**
- * Builds candles from shorter ones. Partial candles are omitted, and all if a row could reach
- * beyond a candle's end, which would reveal the future.
+ * Partial candles are omitted, and all if a row could reach beyond a candle's end, which would
+ * reveal the future.
  */
 function buildCandles(
   { at, open, high, low, close }: CandleRows,

@@ -1,6 +1,6 @@
 /**
- * Warns if a configuration requests more of the exchange than the document allows: nothing breaks,
- * but data come late.
+ * A configuration may request more of the exchange than the document allows: nothing breaks, but
+ * data come late.
  */
 import type { LoadedConfig } from '../../config/load-config.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
@@ -23,11 +23,10 @@ export interface CheckedAccount {
 interface Reads {
   readonly endpoint: EndpointName
   readonly perSecond: number
-  /** Key under `polling`. */
   readonly setting: string
 }
 
-/** @param accounts all of the daemon, which share limits of the address; the main file's first */
+/** @param accounts share limits of the address; the main file's first */
 export function listPaceWarnings(accounts: readonly CheckedAccount[]): readonly Problem[] {
   const [main] = accounts
   if (main === undefined) return []
@@ -82,10 +81,7 @@ function listSlowPositions(
   return [documents.main.problem(['polling', 'positionsMs'], message)]
 }
 
-/**
- * Warns of an age that readings often exceed, and of one without effect: three rounds are the
- * maximum.
- */
+/** Readings often exceed the age, or it has no effect: three rounds are the maximum. */
 function listOddAges(
   { loaded: { config, documents } }: CheckedAccount,
   use: AddressUse,
@@ -114,7 +110,6 @@ function listTooFast(
   return [documents.main.problem(['polling', setting], message)]
 }
 
-/** A ladder has `levels` on each side, which need orders and calls. */
 function listSlowLadders({
   loaded: { config, documents },
   strategies,

@@ -11,12 +11,11 @@ import { describeThrown } from '../../strategy/strategy-failure.ts'
 
 export interface CodeReading {
   readonly strategy: Strategy
-  /** As parsed by its schema. */
   readonly params: unknown
   readonly needs: ResolvedNeeds
 }
 
-/** Loads code and asks about its params. Problems have their place in the settings file. */
+/** Problems have their place in the settings file. */
 export async function readCode(
   moduleFile: string,
   source: YamlSource,

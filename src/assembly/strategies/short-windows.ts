@@ -1,11 +1,11 @@
-/** Warns of durations in params that are shorter than a few looks at the prices. */
+/** Durations in params should span a few looks at the prices. */
 import type { Problem } from '../../config/yaml/problem.ts'
 import type { CheckedAccount } from './pace-warnings.ts'
 import type { LoadedStrategy } from './strategies.ts'
 
 export interface ShortWindow {
   readonly id: string
-  /** Name of the param; its ending states the unit. */
+  /** Its ending states the unit. */
   readonly param: string
   readonly value: number
 }
@@ -30,7 +30,6 @@ export function findShortWindows(
   )
 }
 
-/** For runs and backtests. */
 export function listShortWindows(accounts: readonly CheckedAccount[]): readonly Problem[] {
   return accounts.flatMap(({ loaded: { config, documents }, strategies }) => {
     const { tickersMs } = config.polling

@@ -24,7 +24,6 @@ import { readCode } from './read-code.ts'
 import { catchStrays, type Strays } from './strays.ts'
 import { type Feed, overloadedEndpoints, planFeeds } from './feed-plan.ts'
 
-/** A strategy with loaded code and valid params. */
 export interface LoadedStrategy {
   readonly id: StrategyId
   /** Several strategies may share it. */
@@ -34,23 +33,17 @@ export interface LoadedStrategy {
   readonly strategy?: Strategy
   readonly params: unknown
   readonly instruments: readonly Instrument[]
-  /** Candles and indicators with these params. */
   readonly needs: ResolvedNeeds
-  /** Earlier candles from its files. */
   readonly history?: CandleHistory
-  /** Its history files without candles. */
   readonly silentHistory?: readonly string[]
-  /** Limits of its thread, if isolated. */
   readonly thread?: StrategyConfig['thread']
-  /** Its feeds, and its own names for them. */
   readonly feeds: readonly Feed[]
   readonly feedNames: ReadonlyMap<string, FeedId>
 }
 
 export interface LoadingOptions {
-  /** Called before each file's code runs. */
   readonly onLoading?: ((file: string) => void) | undefined
-  /** Unix ms: history that closed later is ignored. Default: no limit. */
+  /** History that closed later is ignored. */
   readonly historyBeforeAt?: number
   /** Catches and reports stray errors of files. */
   readonly strays?: Strays
@@ -64,8 +57,8 @@ export interface StrategyProblems {
 }
 
 /**
- * Loads all strategies and checks their params. Problems have file and line.
- * @param onLoading called before each file is loaded: one that loops never returns
+ * Problems have file and line. @param onLoading called before each file is loaded: one that loops
+ * never returns
  */
 export async function readStrategies(
   config: DaemonConfig,
@@ -102,7 +95,6 @@ export async function readStrategies(
   return { problems: sortProblems(problems), strategies }
 }
 
-/** Examinations of isolated strategies by id. */
 async function examineIsolated(
   config: DaemonConfig,
   documents: ConfigDocuments,
@@ -121,7 +113,6 @@ async function examineIsolated(
   return examined
 }
 
-/** Like {@link readStrategies}. @throws ConfigError with all problems */
 export async function loadStrategies(
   config: DaemonConfig,
   documents: ConfigDocuments,
@@ -133,17 +124,14 @@ export async function loadStrategies(
   return strategies
 }
 
-/** Data that a strategy file lacks. */
 interface Surroundings {
   readonly source: YamlSource
   readonly positionMode: PositionMode
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly historyBeforeAt?: number | undefined
-  /** Examination in a thread; absent: its code is loaded here. */
   readonly examined?: Examination | undefined
 }
 
-/** Like {@link readStrategies} for one file. */
 export async function readStrategy(
   entry: StrategyConfig,
   { source, positionMode, instruments: known, historyBeforeAt, examined }: Surroundings,
@@ -173,7 +161,7 @@ export async function readStrategy(
   }
 }
 
-/** Settings of the core for strategies: feeds, candles, and when they decide. */
+/** The core needs feeds, candles, and when strategies decide. */
 export function showSettingsOf(
   strategies: readonly LoadedStrategy[],
 ): ReadonlyMap<StrategyId, ShowSettings> {
@@ -202,16 +190,14 @@ export function isIsolated(entry: StrategyConfig): boolean {
 }
 
 export interface RunnerSurroundings {
-  /** States from the journal. */
   readonly states: ReadonlyMap<StrategyId, string>
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>
-  /** Reports threads that are being ended, and their end. */
+  /** Threads that are being ended, and their end. */
   readonly onEnding?: (id: StrategyId, isEnding: boolean) => void
 }
 
-/** Strategies in this thread, or in their own. */
 export type Runners = ReadonlyMap<StrategyId, StrategyRunner | IsolatedRunner>
 
 /** Continues from the states in the journal. @throws Failure STRATEGY_THREAD */
@@ -261,7 +247,7 @@ export async function openRunners(
   }
 }
 
-/** Tests whether each strategy can start, in its thread if isolated, from its stored state. */
+/** Each strategy starts from its stored state, in its thread if isolated. */
 export async function findStartProblems(
   strategies: readonly LoadedStrategy[],
   documents: ConfigDocuments,
@@ -289,7 +275,7 @@ export async function closeRunners(runners: Runners): Promise<void> {
   await Promise.all(isolatedOf(runners).map((runner) => runner.stop()))
 }
 
-/** Watched loops for threads being ended: some code can only be ended with the whole process. */
+/** Some code can only be ended with the whole process, so threads being ended are watched. */
 export function endingsOf(runners: Runners): readonly WatchedLoop[] {
   return isolatedOf(runners).map((runner) => ({
     name: `the thread of strategy ${runner.strategyId}`,
@@ -299,7 +285,6 @@ export function endingsOf(runners: Runners): readonly WatchedLoop[] {
   }))
 }
 
-/** Why each lost thread is paused, by strategy. */
 export function pausedOf(runners: Runners): ReadonlyMap<string, string> {
   const paused = isolatedOf(runners).flatMap(({ strategyId, pausedFor }) =>
     pausedFor === undefined ? [] : [[strategyId, pausedFor] as const],
@@ -311,7 +296,6 @@ function isolatedOf(runners: Runners): readonly IsolatedRunner[] {
   return [...runners.values()].filter((runner) => runner instanceof IsolatedRunner)
 }
 
-/** In this thread. */
 export function createRunner(
   loaded: LoadedStrategy,
   states: ReadonlyMap<StrategyId, string>,

@@ -9,13 +9,11 @@ import { describeThrown } from '../../strategy/strategy-failure.ts'
 
 /** Stray errors of strategy files during loading. */
 export interface Strays {
-  /** Returns a problem for each strategy that uses such a module, and stops listening. */
   problemsOf(config: DaemonConfig, documents: ConfigDocuments): readonly Problem[]
 }
 
 const HINT = 'a strategy starts nothing of its own: take timers and promises out of its file'
 
-/** @param thrown description of the error */
 export function describeStray(thrown: string): string {
   return `the strategy failed while it was being loaded: ${thrown}; ${HINT}`
 }

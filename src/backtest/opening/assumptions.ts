@@ -1,7 +1,7 @@
 import type { BacktestReport } from '../../report/run-report.ts'
 import { fundingMinutesOf, usualFundingMinutes } from '../../config/funding-minutes.ts'
 import { showMinutes } from '../../prices/funding.ts'
-import { showDuration } from '../../report/text/figures.ts'
+import { showDuration } from '../../lib/text/show-duration.ts'
 import type { PreparedBacktest } from './prepare-backtest.ts'
 
 const MODELS: Readonly<Record<string, string>> = {

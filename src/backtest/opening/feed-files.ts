@@ -3,7 +3,8 @@ import type { LoadedStrategy } from '../../assembly/strategies/strategies.ts'
 import type { FeedId } from '../../domain/feed.ts'
 import { Failure } from '../../lib/failure.ts'
 import { type FeedFile, loadFeedFile } from '../feed-file.ts'
-import { showDuration, showTime } from '../../report/text/figures.ts'
+import { showTime } from '../../report/text/figures.ts'
+import { showDuration } from '../../lib/text/show-duration.ts'
 
 type FeedAsker = Pick<LoadedStrategy, 'id' | 'feedNames' | 'feeds'>
 

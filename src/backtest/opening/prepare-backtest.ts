@@ -39,6 +39,7 @@ import { findOutliers, timeIn } from '../../prices/import/outliers.ts'
 import type { FeedFile } from '../feed-file.ts'
 import { loadWithFunding } from '../../prices/load-funding.ts'
 import { countCutRows, RECORDED_LOTS_MAX } from '../../simulator/market/quote-grid.ts'
+import type { CandleTapes } from '../../simulator/market/recorded/candle-tape.ts'
 import { RecordedMarket } from '../../simulator/market/recorded/recorded-market.ts'
 import type { Recording } from '../../prices/recording.ts'
 import { SeededMarket } from '../../simulator/market/seeded/seeded-market.ts'
@@ -59,6 +60,8 @@ export interface BacktestRequest extends PlayedRange, LoadingRequest {
   /** Margin coin at the start. */
   readonly balance: string | undefined
   readonly version: string
+  /** Where the candles that a run has drawn are kept for the next runs; absent: nowhere. */
+  readonly tapes?: CandleTapes | undefined
 }
 
 /** A backtest whose files were read and found good: a run can be opened for any fill model. */
@@ -112,7 +115,7 @@ export async function prepareBacktest(
   const { polling, ...age } = paceOf(config)
   const played =
     recordings.length > 0
-      ? playRecordings(config, recordings, whole)
+      ? playRecordings(config, recordings, { whole, tapes: request.tapes })
       : playSeed(config, { ...request, simulator, polling })
   const { coverage } = played
   const fromAt = Math.min(...coverage.map((one) => one.fromAt))
@@ -152,6 +155,7 @@ export async function prepareBacktest(
     ),
     unpricedIn: (range) => describeUnpriced({ ...loaded, config }, whole, range),
     open: (fillModel, directory) => ({
+      config,
       model: fillModel,
       coverage,
       toAt,
@@ -285,7 +289,10 @@ function listed(config: DaemonConfig, now: number): readonly Instrument[] {
 function playRecordings(
   config: DaemonConfig,
   recordings: readonly Recording[],
-  whole: readonly Recording[],
+  {
+    whole,
+    tapes,
+  }: { readonly whole: readonly Recording[]; readonly tapes: CandleTapes | undefined },
 ): Prices {
   const coverage = recordings.map((recording) => {
     const uncut = whole.find(
@@ -312,6 +319,7 @@ function playRecordings(
         fallback: { seed },
         candlePath: market.candlePath,
         continued,
+        tapes,
       }),
   }
 }

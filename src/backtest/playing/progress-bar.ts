@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import { showDuration } from '../../report/text/figures.ts'
+import { showDuration } from '../../lib/text/show-duration.ts'
 
 /** Where the bar is drawn: a terminal. */
 export interface ProgressTarget {

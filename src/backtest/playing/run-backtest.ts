@@ -14,6 +14,7 @@ import { systemTimers } from '../../lib/timers.ts'
 import type { BacktestReport, RunReport } from '../../report/run-report.ts'
 import { describeReport } from '../../report/text/terminal-report.ts'
 import { directoryOf, writeReport } from '../../report/write-report.ts'
+import { CandleTapes } from '../../simulator/market/recorded/candle-tape.ts'
 import { FILL_MODELS, type FillModelName } from '../../simulator/matching/fill-model.ts'
 import { describeThrown, strategyFailure } from '../../strategy/strategy-failure.ts'
 import { watchImpureCalls } from '../../strategy/testing/impure-calls.ts'
@@ -46,6 +47,8 @@ interface OpeningOptions {
   readonly watcher?: PlayWatcher
   /** As in {@link BacktestRequest}. */
   readonly runsHere?: boolean
+  /** Candles that other runs have drawn; absent: only those of this backtest's own fill models. */
+  readonly tapes?: CandleTapes
 }
 
 /** The configuration, and what it is to be played on. @throws ConfigError, or Failure for prices that cannot be played. */
@@ -53,7 +56,7 @@ export async function openBacktest(
   config: string | undefined,
   options: PlayOptions,
   version: string,
-  { watcher, runsHere = true }: OpeningOptions = {},
+  { watcher, runsHere = true, tapes }: OpeningOptions = {},
 ): Promise<{ readonly loaded: LoadedConfig; readonly prepared: PreparedBacktest }> {
   const request = toConfigRequest({ config, set: options.set, param: options.param })
   const loaded = loadConfig(await withRecorded(request, options))
@@ -67,6 +70,7 @@ export async function openBacktest(
     balance: options.balance,
     version,
     runsHere,
+    tapes: tapes ?? (options.model === 'all' ? new CandleTapes() : undefined),
   })
   return { loaded, prepared }
 }

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { Failure } from '../../lib/failure.ts'
 import { isOutOfMemory, SupervisedThread } from '../../lib/supervised-thread.ts'
-import { showDuration } from '../../report/text/figures.ts'
+import { showDuration } from '../../lib/text/show-duration.ts'
 import { strategyFailure } from '../../strategy/strategy-failure.ts'
 import { onStopSignals } from '../../lib/stop-signals.ts'
 import { PlayMarks } from './play-marks.ts'

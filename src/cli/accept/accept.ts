@@ -150,7 +150,6 @@ function assertConsent({ environment }: DaemonConfig, yes: string | undefined): 
   })
 }
 
-/** @throws Failure DAEMON_EXCHANGE_MISSING; ConfigError for missing keys */
 function assertAccess(config: DaemonConfig, cwd: string): ExchangeAccess {
   const access = accessTo(config, loadCredentials(config, { cwd }))
   if (access !== undefined) return access

@@ -10,7 +10,7 @@ export interface AcceptanceOptions {
   readonly config: Pick<DaemonConfig, 'account' | 'instruments'>
   readonly isTrading: boolean
   readonly clock: Clock
-  /** Checked before each step; what was placed is removed all the same. */
+  /** Orders that were placed are removed all the same. */
   readonly isStopped: () => boolean
   readonly onStep: (step: Finding) => void
 }
@@ -29,11 +29,9 @@ const CLEAR_AGAIN_MS = 2000
 
 interface Step {
   readonly what: string
-  /** Returns what was found. @throws StepFailure */
   readonly take: () => Promise<string>
 }
 
-/** Runs the steps in order. After the first failure only the cleanup follows. */
 export async function runAcceptance(options: AcceptanceOptions): Promise<Acceptance> {
   const steps: Finding[] = []
   const note = (step: Finding): void => {
@@ -118,7 +116,6 @@ async function assertFlat({ probe, config }: AcceptanceOptions): Promise<string>
   return `the keys are taken; nothing is held in ${probe.instrument.symbol}`
 }
 
-/** Steps that share the resting order. */
 function createResting({ probe, clock }: AcceptanceOptions) {
   let placed: Awaited<ReturnType<AccountProbe['place']>> | undefined
   let placedAt = 0
@@ -133,7 +130,7 @@ function createResting({ probe, clock }: AcceptanceOptions) {
       placed = await probe.place(wanted)
       return `${describe(probe.instrument, wanted)} was taken as ${placed.orderId}`
     },
-    /** Tests the assumption of docs/orders.md about a repeated clientOid. */
+    /** Tests what docs/orders.md assumes of a repeated clientOid. */
     repeat: async () => {
       const { terms, orderId } = given()
       const outcome = await probe.send(terms)
@@ -172,7 +169,6 @@ function createResting({ probe, clock }: AcceptanceOptions) {
   }
 }
 
-/** Margin for clocks that differ. */
 const CLOCKS_DIFFER_MS = 60_000
 
 async function assertNothingRests(probe: AccountProbe): Promise<void> {
@@ -214,7 +210,7 @@ async function trade({ probe, clock }: AcceptanceOptions): Promise<string> {
 }
 
 /**
- * Cancels as a kill does, by product type if the account is exclusive; a second cancel-all is the
+ * Like a kill, it cancels by product type if the account is exclusive; a second cancel-all is the
  * proof.
  */
 async function proveKill(

@@ -40,7 +40,6 @@ export class StepFailure extends Error {
   }
 }
 
-/** Without `ticks` it is a market order. */
 export type WantedOrder = Pick<WireTerms, 'action' | 'lots' | 'ticks'>
 
 const NAME_BYTES = 10
@@ -65,12 +64,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   ours: 'look at exchange.baseUrl and the connection',
 }
 
-/**
- * One instrument of one account during an acceptance run. It remembers what it may have left there.
- */
+/** Remembers what an acceptance run may have left on the instrument. */
 export class AccountProbe {
   readonly #options: AccountProbeOptions
-  /** An order may rest, or a position be held. */
   #hasPlaced = false
   /** Monotonic ms: a request whose answer was lost may be executed until then. */
   #settledAt = 0
@@ -83,7 +79,6 @@ export class AccountProbe {
     return this.#options.instrument
   }
 
-  /** In quote coin. */
   async readPrices(): Promise<{ readonly bid: number; readonly ask: number }> {
     const { client, config, instrument } = this.#options
     const table = new TickerTable()
@@ -104,13 +99,11 @@ export class AccountProbe {
     return this.#accepted(await client.readPosition({ instrument }))
   }
 
-  /** Long plus short, in lots. */
   async readHeldLots(): Promise<number> {
     const { rows } = await this.readPosition()
     return rows.reduce((sum, { lots }) => sum + lots, 0)
   }
 
-  /** @param sinceAt Unix ms, our clock */
   async readFills(sinceAt: number): Promise<readonly Fill[]> {
     const { client, config, instrument } = this.#options
     const { productType, positionMode } = config.account
@@ -126,7 +119,6 @@ export class AccountProbe {
     return { ...wanted, clientOid, force: 'post_only' }
   }
 
-  /** A repetition has the same clientOid. */
   async send(terms: WireTerms): Promise<ItemOutcome> {
     const { client, config, instrument, clock } = this.#options
     this.#hasPlaced = true
@@ -141,7 +133,6 @@ export class AccountProbe {
     return outcome
   }
 
-  /** @throws StepFailure if it was not accepted */
   async place(
     wanted: WantedOrder,
   ): Promise<{ readonly terms: WireTerms; readonly orderId: string }> {
@@ -157,21 +148,20 @@ export class AccountProbe {
   }
 
   /**
-   * Cancels everything on the instrument. Returns the orderIds in the answer.
-   * @throws StepFailure if one could not be cancelled, or the answer was lost
+   * Returns the orderIds in the answer. @throws StepFailure if one was not cancelled, or the answer
+   * was lost
    */
   cancelAll(): Promise<readonly string[]> {
     const { symbol, productType, marginCoin } = this.#options.instrument
     return this.#cancel({ symbol, productType, marginCoin })
   }
 
-  /** Cancels everything of the product type. */
   cancelProduct(): Promise<readonly string[]> {
     const { productType, marginCoin } = this.#options.instrument
     return this.#cancel({ productType, marginCoin })
   }
 
-  /** Removes whatever this run may have left. @throws StepFailure if that is not proved */
+  /** Whatever this run may have left. @throws StepFailure if its removal is not proved */
   async clear(): Promise<void> {
     if (!this.#hasPlaced) return
     await this.pause(this.#settledAt - this.#options.clock.monotonic())
@@ -186,7 +176,6 @@ export class AccountProbe {
     this.#hasPlaced = false
   }
 
-  /** Polls until the condition holds, for as long as the exchange may take to show it. */
   async until(isSo: () => Promise<boolean>): Promise<boolean> {
     const { clock, config } = this.#options
     const endAt = clock.monotonic() + MATCHING_MS_MAX + config.execution.fillVisibilityMs

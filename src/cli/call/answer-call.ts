@@ -28,9 +28,7 @@ import { writeAside, writeOut } from '../../lib/write-out.ts'
 export interface CallFrame {
   readonly cwd: string
   readonly clock: Clock
-  /** Standard output: only the answer. */
   readonly print: (text: string) => void
-  /** Standard error: everything else. */
   readonly printError: (text: string) => void
 }
 
@@ -43,7 +41,6 @@ export function processFrame(): CallFrame {
   }
 }
 
-/** Like `call`, but returns the answer; undefined if nothing was sent. */
 export async function callForAnswer(
   words: readonly string[],
   frame: CallFrame,
@@ -55,7 +52,6 @@ export async function callForAnswer(
 
 export type EndpointCall = CallArguments & { readonly endpoint: CallableName }
 
-/** Undefined for a dry run. */
 export async function sendCall(
   given: EndpointCall,
   frame: CallFrame,

@@ -6,7 +6,6 @@ export type PendingOrder = (typeof PENDING)[number]
 
 export interface CallArguments {
   readonly endpoint: CallableName | undefined
-  /** In the order given; names without `--`. */
   readonly given: readonly (readonly [name: string, value: string])[]
   readonly config: string | undefined
   readonly set: readonly string[]
@@ -32,11 +31,7 @@ const SHORT: Readonly<Record<string, string>> = { '-c': '--config', '-h': '--hel
 /** No parameter of the table may have one of these names. */
 export const CALL_OPTIONS: readonly string[] = [...Object.keys(FLAGS), ...VALUED]
 
-/**
- * Reads the words after `intentd call`. All that are no option of the command are parameters of the
- * endpoint.
- * @throws CallRefused for an unknown endpoint, a surplus word or an option without its value
- */
+/** Words that are no option of the command are parameters of the endpoint. @throws CallRefused */
 export function readCallArguments(words: readonly string[]): CallArguments {
   const flags = { json: false, dryRun: false, trustFiles: false, help: false }
   const values: Record<(typeof VALUED)[number], string[]> = {

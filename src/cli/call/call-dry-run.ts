@@ -22,7 +22,6 @@ const HIDDEN_HEADERS: ReadonlySet<string> = new Set([
 /** The simulator's port is only known once it listens. */
 const EMBEDDED_URL = 'http://127.0.0.1'
 
-/** Contains no secret. */
 export interface DryRun {
   readonly method: string
   readonly url: string

@@ -26,7 +26,6 @@ export interface CallExchange extends Pick<
 export interface CallExchangeOptions {
   readonly config: DaemonConfig
   readonly endpoint: CallableName
-  /** File in which the simulator keeps orders, positions and balances from call to call. */
   readonly state: string | undefined
   readonly cwd: string
   readonly clock: Clock
@@ -39,8 +38,8 @@ export function platformCoinOf({ exchange }: DaemonConfig): string | undefined {
 }
 
 /**
- * The configured exchange with its keys, or the simulator, which needs none.
- * @throws ConfigError for missing keys; CallRefused for a state without a simulator
+ * The simulator needs no keys. @throws ConfigError for missing keys; CallRefused for a state
+ * without a simulator
  */
 export async function openCallExchange(options: CallExchangeOptions): Promise<CallExchange> {
   const { config, endpoint, state, cwd } = options
@@ -59,7 +58,6 @@ export async function openCallExchange(options: CallExchangeOptions): Promise<Ca
   return {
     baseUrl,
     gatewayUrl,
-    // Public endpoints need no key.
     credentials: read && {
       apiKey: read.apiKey,
       secret: read.apiSecret,

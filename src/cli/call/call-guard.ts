@@ -5,25 +5,22 @@ import { CallRefused } from './call-refused.ts'
 
 export interface GuardedCall {
   readonly endpoint: CallableName
-  /** Already checked against the document. */
   readonly request: Readonly<Record<string, unknown>>
   readonly config: Pick<DaemonConfig, 'environment' | 'withdrawal'>
 }
 
-/** A consent that the call needs. */
 export interface Guard {
   readonly endpoint: GuardedEndpoint
-  /** For example `this would send 12.5 USDT to 0xab… over erc20, and cannot be undone`. */
+  /** `this would send 12.5 USDT to 0xab… over erc20, and cannot be undone`. */
   readonly sentence: string
-  /** Required value of `--yes`: `12.5USDT`. */
+  /** The value that `--yes` must have: `12.5USDT`. */
   readonly consent: string
-  /** Set if the address is on no list and the exchange is simulated. */
   readonly notice: string | undefined
 }
 
 /**
- * Undefined for endpoints that neither move money out nor create accounts.
- * @throws CallRefused for an address that is not in `withdrawal.addresses`
+ * Undefined for endpoints that neither move money out nor create accounts. @throws CallRefused for
+ * an address that is not in `withdrawal.addresses`
  */
 export function guardCall({ endpoint, request, config }: GuardedCall): Guard | undefined {
   if (!isGuarded(endpoint)) return undefined
@@ -53,7 +50,7 @@ function recipientOf(withdrawal: RequestOf<'spotWithdrawal'>): string {
   return innerToType === 'mobile' ? `mobile:${areaCode}:${address}` : `${innerToType}:${address}`
 }
 
-/** The amount must match exactly. @throws CallRefused if `--yes` is missing or different */
+/** The amount must match exactly. @throws CallRefused */
 export function assertConsent({ sentence, consent }: Guard, yes: string | undefined): void {
   if (yes !== undefined && yes.replaceAll(/\s/g, '').toLowerCase() === consent.toLowerCase()) return
   if (yes === undefined) {
@@ -72,8 +69,7 @@ export function assertConsent({ sentence, consent }: Guard, yes: string | undefi
 }
 
 /**
- * Money moves only by settings of the file: on the command line that sends, a list of addresses or
- * another exchange would be no protection.
+ * On the command line that sends, a list of addresses or another exchange would be no protection.
  * @throws CallRefused
  */
 export function assertSettingsOfFile(endpoint: CallableName, set: readonly string[]): void {
@@ -86,9 +82,8 @@ export function assertSettingsOfFile(endpoint: CallableName, set: readonly strin
 }
 
 /**
- * Keys of another account would move its money.
- * @param overriddenKeys variables of keys that differ from `.env`
- * @throws CallRefused
+ * Keys of another account would move its money. @throws CallRefused @param overriddenKeys variables
+ * of keys that differ from `.env`
  */
 export function assertKeysOfFile(endpoint: CallableName, overriddenKeys: readonly string[]): void {
   if (!isGuarded(endpoint) || overriddenKeys.length === 0) return

@@ -8,7 +8,6 @@ import { hasItems, toOption, toShortName } from './endpoint-words.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 export interface CallProblem {
-  /** For example `--order-list[0].price`. */
   readonly at: string
   readonly message: string
 }
@@ -20,7 +19,6 @@ export interface ReadParameters {
 
 type Given = readonly (readonly [name: string, value: string])[]
 
-/** Converts options to parameters by the types of the row, and reports all problems. */
 export function readParameters(description: EndpointDescription, given: Given): ReadParameters {
   const problems: CallProblem[] = []
   const texts = new Map<FieldDescription, string[]>()
@@ -43,7 +41,6 @@ export function readParameters(description: EndpointDescription, given: Given): 
   return { request: withCapitals(request), problems }
 }
 
-/** The request's own fields, without aliases. */
 export function topParameters({ parameters }: EndpointDescription): readonly FieldDescription[] {
   return parameters.filter(({ name, aliasOf }) => /^\w+$/.test(name) && aliasOf === undefined)
 }
@@ -67,7 +64,6 @@ function findParameter(description: EndpointDescription, name: string): FieldDes
   return `${description.name} has no such parameter${guess === undefined ? '' : `; did you mean --${guess}?`}`
 }
 
-/** @throws Error whose message is the problem */
 function readValue(
   field: FieldDescription,
   texts: readonly string[],

@@ -19,15 +19,11 @@ export interface GivenCall extends Pick<CallArguments, 'given'> {
 }
 
 export interface PreparedCall {
-  /** Checked and without unknown fields. */
   readonly request: Readonly<Record<string, unknown>>
   readonly prepared: PreparedRequest
 }
 
-/**
- * Checks the options against all rules of the document.
- * @throws CallRefused with all problems
- */
+/** @throws CallRefused with all problems */
 export function prepareCall(call: GivenCall, context: RuleContext): PreparedCall {
   const { endpoint } = call
   const row = endpointNamed(endpoint)
@@ -52,7 +48,6 @@ function refuse(endpoint: CallableName, problems: readonly CallProblem[]): CallR
   })
 }
 
-/** The properties of the pending order that the rules of modifyPlanOrder need. */
 export function toPlanOrder(pending: PendingOrder | undefined): Pick<RuleContext, 'planOrder'> {
   if (pending === undefined) return {}
   const isTrailing = pending === 'trailing'
@@ -69,7 +64,6 @@ interface CallCheck {
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
 
-/** All broken rules, in the words of the command line. */
 function checkCall(check: CallCheck): readonly CallProblem[] {
   const { row, request, context } = check
   const checked = row.request.safeParse(request)
@@ -128,7 +122,6 @@ function toUnknownKey(key: string, path: Path, { description }: CallCheck): stri
   return `there is no field "${key}"${didYouMeanEnd(key, siblings)}`
 }
 
-/** For example `--order-list[0].price`. */
 function toPlace(path: Path): string {
   const [first, ...rest] = path
   if (first === undefined) return 'request'
@@ -136,7 +129,6 @@ function toPlace(path: Path): string {
   return `${toOption(String(first))}${steps.join('')}`
 }
 
-/** `orderList[].price`, as in descriptions. */
 function toFieldName(path: Path): string {
   return path
     .map((step, index) =>

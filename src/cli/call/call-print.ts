@@ -1,11 +1,9 @@
 import { cleanLine } from '../../lib/text/clean-text.ts'
 import { isRecord } from '../../lib/is-record.ts'
 
-/** Usual width of a terminal. */
 const WIDTH_MAX = 110
 const INDENT = '  '
 
-/** Unix ms in a string. */
 const INSTANT_NAME = /(?:^|[a-z])[Tt]ime$|^ts$/
 const INSTANT = /^1\d{12}$/
 

@@ -2,13 +2,10 @@ import type { PositionMode } from '../../protocol/endpoint.ts'
 import type { CallableName } from '../../protocol/endpoints.ts'
 import type { PendingOrder } from './call-arguments.ts'
 
-/** Names without `--`; `undefined` removes the sample's own option. */
 type Options = Readonly<Record<string, string | undefined>>
 
 export interface BrokenSample {
-  /** Changes to the sample. */
   readonly change: Options
-  /** Expected text of the refusal. */
   readonly says: string
   readonly positionMode?: PositionMode
   readonly pending?: PendingOrder
@@ -69,9 +66,6 @@ const recentCandles: CallSample = {
   ],
 }
 
-/**
- * For each endpoint a valid call, and one that breaks each rule: for help, documentation and tests.
- */
 const SAMPLES: Readonly<Record<CallableName, CallSample>> = {
   batchPlaceOrder: {
     options: { ...batch, orders: order },
@@ -355,7 +349,6 @@ export function sampleOf(endpoint: CallableName): CallSample {
   return SAMPLES[endpoint]
 }
 
-/** The words after `intentd call`. */
 export function toWords(endpoint: CallableName, change: Options = {}): readonly string[] {
   const options = Object.entries({ ...SAMPLES[endpoint].options, ...change })
   return [

@@ -30,7 +30,6 @@ export function addCallCommand(program: Command, { setExit }: VerbFrame): void {
 }
 
 /**
- * Resolves with the exit code.
  * @throws ConfigError for an unusable configuration or keys; Failure if a simulator cannot start
  */
 export async function call(words: readonly string[], frame: CallFrame): Promise<number> {

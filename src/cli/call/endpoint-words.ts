@@ -1,9 +1,8 @@
 import type { EndpointDescription, FieldDescription } from '../../protocol/describe-endpoint.ts'
 import type { Auth, RateLimit, Retry } from '../../protocol/endpoint.ts'
 
-/** The columns of the endpoint table in words, for help texts and docs/exchange-api.md. */
+/** For help texts and docs/exchange-api.md. */
 
-/** Families of the document, by the start of the path. */
 const FAMILIES = [
   ['/api/v2/mix/', 'Futures'],
   ['/api/v2/spot/', 'Spot'],
@@ -18,10 +17,7 @@ export function familyOf({ path, outside }: Pick<EndpointDescription, 'path' | '
   return FAMILIES.find(([start]) => path.startsWith(start))?.[1] ?? 'Signed gateway'
 }
 
-/**
- * The bracketed part of the document's heading: `all tickers`. One heading covers both kinds of
- * margin.
- */
+/** The bracketed part of the heading, `all tickers`: one heading covers both kinds of margin. */
 export function titleOf({ section, path }: Pick<EndpointDescription, 'section' | 'path'>): string {
   const inBrackets = /\(([^()]*)\)$/.exec(section)?.[1]?.replace(/, public$/, '')
   if (inBrackets === undefined) return 'the signing example of the document'
@@ -58,7 +54,6 @@ export function toLimitWords({
   return `${calls} ${calls === 1 ? 'call' : 'calls'} ${per} per ${who}${traders}${assumed}`
 }
 
-/** `text`, `list of objects`, `list of texts`, `object`. */
 export function toTypeWords(field: FieldDescription, fields: readonly FieldDescription[]): string {
   if (field.type === 'string') return 'text'
   if (field.type !== 'list') return field.type
@@ -83,7 +78,6 @@ export function toRuleWords(field: FieldDescription): string[] {
   ]
 }
 
-/** `--product-type` */
 export function toOption(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }

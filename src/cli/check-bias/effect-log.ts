@@ -5,9 +5,7 @@ import { writeValue } from '../../lib/value-text.ts'
 
 export interface StepEffects {
   readonly at: number
-  /** The first 48 bits of the SHA-256 of what it recorded and sent. */
   readonly digest: number
-  /** Empty if it is not known. */
   readonly strategyId: string
 }
 
@@ -20,8 +18,8 @@ export interface Decision {
 const DIGEST_BYTES = 6
 
 /**
- * Digests of a run's steps, for comparison with another run: effects that are sent or recorded, and
- * decisions. Memory grows by a few words for each step with effects.
+ * Compares runs by digests of effects that are sent or recorded, and of decisions. Memory grows by
+ * a few words for each step with effects.
  */
 export class EffectLog {
   readonly steps: StepEffects[] = []
@@ -38,7 +36,7 @@ export class EffectLog {
   }
 }
 
-/** Effects that are sent or recorded; not those that log, ask or read. */
+/** Effects that log, ask or read are left out. */
 function isKept({ kind }: Effect): boolean {
   return (
     kind === 'record' || kind === 'sendBatch' || kind === 'sendCall' || kind === 'sendCancelAll'
@@ -73,7 +71,6 @@ export function firstDifference(
   }
 }
 
-/** Unix ms. */
 export interface Agreement {
   readonly compared: number
   readonly same: number
@@ -81,10 +78,7 @@ export interface Agreement {
   readonly lastAt: number | undefined
 }
 
-/**
- * @param gridMs moments within one step of this grid are the same
- * @returns agreement by strategy
- */
+/** @param gridMs moments within one step of this grid are the same */
 export function compareDecisions(
   one: readonly Decision[],
   other: readonly Decision[],

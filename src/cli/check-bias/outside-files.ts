@@ -14,13 +14,11 @@ export interface BiasCheck {
 
 export interface OpenedFile {
   readonly strategy: string
-  /** Absolute. */
   readonly file: string
 }
 
 interface OutsideFiles {
   readonly opened: readonly OpenedFile[]
-  /** Values of `--market` and `--feed`. */
   readonly played: readonly string[]
 }
 
@@ -30,9 +28,9 @@ type CheckedRun = Pick<PreparedBacktest, 'code' | 'config' | 'coverage' | 'feeds
 const PROGRAM = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
- * Judges other sources of strategies than their snapshots, which no cut of the prices reaches:
- * opened files, and imported files and packages. A file that holds what is played, by path or
- * content, is a bias. Other files are listed, since only a person can judge them.
+ * No cut of the prices reaches opened files, and imported files and packages. A file that holds
+ * what is played, by path or content, is a bias. Other files are listed, since only a person can
+ * judge them.
  */
 export function judgeOutsideFiles(run: CheckedRun, { opened, played }: OutsideFiles): BiasCheck {
   const own = new Set(Object.keys(run.code).flatMap((id) => codePaths(run, id)))
@@ -76,7 +74,6 @@ function describePackages({ code }: CheckedRun): readonly string[] {
   )
 }
 
-/** The strategy's file and its imports. */
 function codePaths({ code, config }: CheckedRun, id: string): readonly string[] {
   const main = config.strategies.find((strategy) => strategy.id === id)?.moduleFile
   if (main === undefined) return []
@@ -85,7 +82,6 @@ function codePaths({ code, config }: CheckedRun, id: string): readonly string[] 
   return [main, ...imported].map(realPath)
 }
 
-/** Empty for an unreadable file. */
 function digestOf(file: string): string {
   try {
     return hash('sha256', readFileSync(file))
@@ -108,10 +104,7 @@ const PROMISED = ['open', 'readFile'] as const
 /** Node opens these to import a package, which is listed as a whole. */
 const PACKAGES = /[\\/]node_modules[\\/]|\.node$|[\\/]package\.json$/
 
-/**
- * Reports every file that code of a strategy opens, since cuts of the prices do not hide it.
- * @returns a function that stops this
- */
+/** Reports every file that code of a strategy opens. @returns a function that stops this */
 export function watchReads(onRead: (strategy: string, file: string) => void): () => void {
   const restores = [
     ...OPENERS.map((name) => watch(fs, name, onRead)),

@@ -36,8 +36,8 @@ interface Played {
 }
 
 /**
- * Plays the whole range, then without the future, then with a later start; in one process.
- * @throws Failure for a strategy whose code failed outside of decide
+ * The whole range, then without the future, then with a later start; in one process. @throws
+ * Failure for a strategy whose code failed outside of decide
  */
 export async function checkBias(
   { config, options, version }: BiasTask,

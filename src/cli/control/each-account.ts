@@ -5,10 +5,6 @@ import { loadOperated } from '../operator/operated-config.ts'
 import { print } from '../process/operator.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
-/**
- * Shows each account of the main file under its name; without a list only its own. Returns the
- * largest exit code.
- */
 export async function showEachAccount<Options extends ShowOptions & { readonly csv?: boolean }>(
   options: Options,
   show: (options: Options) => Promise<number> | number,

@@ -47,7 +47,6 @@ async function showEvents(options: EventsOptions): Promise<number> {
         stopped.signal,
       )) {
         if (line.startsWith('data: ')) printEvent(line.slice('data: '.length), options)
-        // All past events have been printed.
         if (line.startsWith(': ') && !options.follow) break
         // The reader has gone.
         if (process.stdout.errored) break

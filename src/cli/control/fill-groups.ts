@@ -23,7 +23,6 @@ interface FillGroup {
   readonly bought: string
   readonly sold: string
   readonly fees: string
-  /** Fees that are not in `fees`, in words; empty if all are known. */
   readonly uncounted: string
 }
 
@@ -34,7 +33,6 @@ interface GroupSum {
   money: Money
 }
 
-/** Sums fills by group and coin. */
 export function groupFills(
   fills: Iterable<BookedFill>,
   by: GroupBy,
@@ -82,7 +80,6 @@ export function formatGroups(
 ): string {
   if (json) return `${JSON.stringify(groups, undefined, 2)}\n`
   if (csv) {
-    // Grouped by coin, the name is the coin.
     const columns = CSV.filter((column) => by !== 'coin' || column !== 'name')
     const titles = columns.map((column) => (column === 'name' ? by : column)).join(',')
     const rows = groups.map((group) => columns.map((column) => toCsvCell(group[column])).join(','))

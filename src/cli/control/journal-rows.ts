@@ -8,7 +8,6 @@ import { loadOperated } from '../operator/operated-config.ts'
 import { type Span, type SpanOptions, toSpan } from '../process/span-options.ts'
 import type { ConfigOptions } from '../../config/config-request.ts'
 
-/** A configuration, and a span of what its journal has. */
 export interface JournalSpanOptions extends ConfigOptions, SpanOptions {}
 
 export interface OpenedRows extends Span {
@@ -17,14 +16,13 @@ export interface OpenedRows extends Span {
   readonly fills: Iterable<BookedFill>
   readonly funding: Iterable<BookedFunding>
   readonly reader: JournalReader
-  /** Ignores the span. */
   readonly allFills: () => Iterable<BookedFill>
   readonly book: () => Book
 }
 
 /**
- * Reading a year of fills in the daemon would delay its trading, so they come from the journal,
- * which may be written meanwhile.
+ * Reading a year of fills in the daemon would delay its trading. The journal may be written
+ * meanwhile.
  */
 export function withRows<Result>(
   options: JournalSpanOptions,

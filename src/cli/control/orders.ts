@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import type { OrderView } from '../../control/views.ts'
-import { viewOrders } from '../../views/account-view.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
 import { showEachAccount } from './each-account.ts'
@@ -26,7 +25,10 @@ export function addOrdersCommand(program: Command, { setExit }: VerbFrame): void
 }
 
 async function showOrders(options: OrdersOptions): Promise<number> {
-  const found = await readDaemon(options, '/v1/orders', viewOrders)
+  const found = await readDaemon(options, '/v1/orders', async (account) => {
+    const { viewOrders } = await import('../../views/account-view.ts')
+    return viewOrders(account)
+  })
   if (found.kind === 'nothing') return found.exitCode
   const { strategy, symbol } = options
   const orders = found.view.filter(
@@ -57,7 +59,7 @@ export function formatOrders(orders: readonly OrderView[]): string {
   )
 }
 
-/** Sorts like an order book: by instrument, highest price first. */
+/** Like an order book: by instrument, highest price first. */
 function byPrice(one: OrderView, other: OrderView): number {
   return one.symbol.localeCompare(other.symbol) || Number(other.price ?? 0) - Number(one.price ?? 0)
 }

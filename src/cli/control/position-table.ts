@@ -3,7 +3,6 @@ import { age, formatTable, money } from '../process/table.ts'
 
 export function formatPositions(positions: readonly PositionView[]): string {
   if (positions.length === 0) return 'no position\n'
-  // A strategy is shown in the row of its position.
   const table = formatTable(
     [
       { title: 'position', of: ({ symbol, side }) => `${symbol} ${side}`, isEndKept: true },
@@ -37,6 +36,7 @@ export function formatPositions(positions: readonly PositionView[]): string {
   const below = [
     ...LEGENDS.flatMap(([trust, legend]) => (trusts.has(trust) ? legend : [])),
     ...positions.flatMap(describeMargin),
+    ...positions.flatMap(describeKept),
   ]
   return below.length === 0 ? table : `${table}\n${below.join('\n')}\n`
 }
@@ -51,15 +51,26 @@ const LEGENDS = [
 const LIQUIDATION = { title: 'liquidation', of: liquidationOf, isNumber: true }
 
 /** A question mark marks two figures that differ. */
-function liquidationOf({ liquidationPrice, liquidation }: PositionView): string {
-  const { ourPrice = null, distance = null, trust } = liquidation ?? {}
-  const at = trust === 'alone' ? ourPrice : (liquidationPrice ?? ourPrice)
-  if (at === null) return NONE
+function liquidationOf(view: PositionView): string {
+  const { distance = null, trust } = view.liquidation ?? {}
+  const at = liquidationPriceOf(view)
+  if (at === null) return view.liquidation && distance === null ? 'none' : NONE
   const far = distance === null ? '' : `, ${(distance * 100).toFixed(1)}\u00A0%`
   return `${price(at)}${far}${trust === 'disputed' || trust === 'alone' ? '?' : ''}`
 }
 
-/** For values that do not fit into the table. */
+/** The price whose distance is shown: while two figures differ, the nearer one. */
+function liquidationPriceOf({
+  liquidationPrice: stated,
+  liquidation,
+  markPrice,
+}: PositionView): number | null {
+  const { ourPrice = null, trust } = liquidation ?? {}
+  if (trust === 'alone' || stated === null) return ourPrice
+  if (trust !== 'disputed' || ourPrice === null || markPrice === null) return stated
+  return Math.abs(ourPrice - markPrice) < Math.abs(stated - markPrice) ? ourPrice : stated
+}
+
 function describeMargin({ symbol, side, liquidation }: PositionView): readonly string[] {
   if (liquidation === null) return []
   const { moves, ratio, statedRatio, ratioTrust } = liquidation
@@ -74,11 +85,22 @@ function describeMargin({ symbol, side, liquidation }: PositionView): readonly s
   return parts.length === 0 ? [] : [`${symbol} ${side}: ${parts.join('; ')}`]
 }
 
+function describeKept({ symbol, side, keptByExchange }: PositionView): readonly string[] {
+  if (keptByExchange === null) return []
+  const { stopLoss, takeProfit, setBy } = keptByExchange
+  const exits = [
+    ...(stopLoss === null ? [] : [`a stop-loss at ${stopLoss}`]),
+    ...(takeProfit === null ? [] : [`a take-profit at ${takeProfit}`]),
+  ]
+  return [
+    `${symbol} ${side}: the exchange keeps ${exits.join(' and ')}, where an order of ${setBy} set it; it does not move`,
+  ]
+}
+
 function percent(share: number | null): string {
   return share === null ? '-' : `${(share * 100).toFixed(1)} %`
 }
 
-/** Seven significant digits. */
 function price(value: number | null): string {
   return value === null ? '-' : String(Number(value.toPrecision(7)))
 }

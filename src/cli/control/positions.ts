@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
-import { viewPositions } from '../../views/account-view.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
 import { showEachAccount } from './each-account.ts'
 import { readDaemon, type ShowOptions } from '../operator/find-daemon.ts'
@@ -17,7 +16,10 @@ export function addPositionsCommand(program: Command, { setExit }: VerbFrame): v
 }
 
 async function showPositions(options: ShowOptions): Promise<number> {
-  const found = await readDaemon(options, '/v1/positions', viewPositions)
+  const found = await readDaemon(options, '/v1/positions', async (account) => {
+    const { viewPositions } = await import('../../views/account-view.ts')
+    return viewPositions(account)
+  })
   if (found.kind === 'nothing') return found.exitCode
   writeOut(
     options.json ? `${JSON.stringify(found.view, undefined, 2)}\n` : formatPositions(found.view),

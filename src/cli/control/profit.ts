@@ -35,9 +35,8 @@ interface ProfitRow {
   readonly net: string
   readonly realised: string
   readonly fees: string
-  /** Empty if it belongs to no row: funding belongs to an instrument, not to a strategy. */
+  /** Empty where it belongs to no row: funding belongs to an instrument, not to a strategy. */
   readonly funding: string
-  /** Unknown amounts in words, or empty. */
   readonly uncounted: string
 }
 
@@ -75,7 +74,6 @@ interface Sum {
 
 interface Summed {
   readonly made: readonly ProfitRow[]
-  /** Uncounted amounts of all rows, in words. */
   readonly uncounted: string
 }
 
@@ -132,9 +130,7 @@ function madeBy(counted: Made | undefined): Partial<Made> {
   return counted === undefined ? {} : { profit: counted.profit, fees: counted.fees }
 }
 
-/**
- * Profit of fills without a strategy, minus what counts for the strategies whose lots they closed.
- */
+/** The part that counts for the strategies whose lots they closed is subtracted. */
 function withoutTaken(stated: Money, coin: string, profits: readonly StrategyProfit[]): Money {
   const taken = profits.filter((one) => one.coin === coin).map((one) => one.taken)
   return taken.reduce<Money>(
@@ -152,9 +148,7 @@ function describeUnexplained({ unexplained = [] }: Partial<StrategyProfit> = {})
   return `on ${unexplained.join(', ')} by the exchange: its fills do not explain what it holds`
 }
 
-/** How rows are shown. */
 interface ProfitForm extends Pick<ProfitOptions, 'by' | 'json' | 'csv'> {
-  /** Uncounted amounts for the row of the total. */
   readonly uncounted?: string
 }
 
@@ -166,7 +160,6 @@ export function formatProfit(
 ): string {
   if (json) return `${JSON.stringify(rows, undefined, 2)}\n`
   if (csv) {
-    // The coin is the name then.
     const columns = CSV.filter((column) => by !== 'coin' || column !== 'name')
     const titles = columns.map((column) => (column === 'name' ? by : column))
     const lines = rows.map((row) => columns.map((column) => toCsvCell(row[column])).join(','))
@@ -194,7 +187,6 @@ export function formatProfit(
   )
 }
 
-/** Only if all rows have one coin, and there are several. */
 function totalOf(rows: readonly ProfitRow[], uncounted: string): readonly ProfitRow[] {
   const coins = new Set(rows.map(({ coin }) => coin))
   if (coins.size !== 1 || rows.length < 2) return []
@@ -216,13 +208,11 @@ function totalOf(rows: readonly ProfitRow[], uncounted: string): readonly Profit
 
 type Made = Pick<OwnShare, 'profit' | 'fees'>
 
-/** Profit of a strategy's own lots. */
 interface StrategyProfit extends Made {
   readonly strategyId: string
   readonly coin: string
-  /** Instruments where its fills do not explain its holding: there the exchange's figures count. */
+  /** Where a strategy's fills do not explain its holding, the exchange's figures count. */
   readonly unexplained: readonly string[]
-  /** The part that came from fills without a strategy, such as a liquidation. */
   readonly taken: Made
 }
 
@@ -235,10 +225,7 @@ interface PairSum {
 
 const NOTHING: Made = { profit: ZERO, fees: ZERO }
 
-/**
- * Profit of each strategy within the span. Earlier fills are read too, for the prices at which lots
- * were bought.
- */
+/** Earlier fills are read too, for the prices at which lots were bought. */
 export function listStrategyProfits(rows: OpenedRows): readonly StrategyProfit[] {
   const counting = new OwnProfits(rows.book())
   const profits = new Map<string, StrategyProfit>()

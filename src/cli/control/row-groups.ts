@@ -1,7 +1,6 @@
 import { Option } from 'commander'
 import { dateOf, weekOf } from '../../lib/start-of-day.ts'
 
-/** The row of fills that belong to no strategy. */
 export const NOBODY = '(nobody)'
 
 export type GroupBy = 'day' | 'week' | 'month' | 'strategy' | 'instrument' | 'coin'
@@ -20,7 +19,7 @@ interface GroupedRow {
   readonly strategyId?: string
 }
 
-/** The name of the group of a row: `2025-06-02`, `2025-W23`, `2025-06`, or what the row says. */
+/** `2025-06-02`, `2025-W23`, `2025-06`, or what the row says. */
 export function groupOf(row: GroupedRow, by: GroupBy, timeZone: string): string {
   if (by === 'strategy') return row.strategyId || NOBODY
   if (by === 'instrument') return row.symbol

@@ -5,9 +5,7 @@ import type { VerbFrame } from '../process/verb-frame.ts'
 import type { AccountView, ProfitView, RestrictionView, StatusView } from '../../control/views.ts'
 import { listWaiting } from '../../daemon/account/command-inbox.ts'
 import { killFileOf } from '../../assembly/state/kill-switch.ts'
-import type { ShownAccount } from '../../views/shown-account.ts'
-import { describeOff } from '../../views/hindrances.ts'
-import { viewAccount } from '../../views/account-view.ts'
+import { describeOff, type ShownAccount } from '../../views/shown-account.ts'
 import { describeFall } from '../../views/summary-text.ts'
 import { wrapWords } from '../../lib/text/wrap-words.ts'
 import { describeUncounted } from '../../domain/fill-money.ts'
@@ -94,11 +92,12 @@ function sayWhatWaits(directory: string): void {
   if (last !== undefined) print(describeLastRun(last))
 }
 
-function toStored(
+async function toStored(
   account: ShownAccount,
   configOption: string,
   off: AccountOff | undefined,
-): StatusView {
+): Promise<StatusView> {
+  const { viewAccount } = await import('../../views/account-view.ts')
   const { name, environment } = account.config
   const now = systemClock.now()
   return {
@@ -194,7 +193,6 @@ function describeSharedLimits({ sharedLimits, now }: StatusView): string {
   ].join('')
 }
 
-/** Only failing targets: the operator who waits for alerts sees it here. */
 function describeAlerts({ alerts = [] }: StatusView): string {
   const failing = alerts.flatMap(({ target, failing: why }) =>
     why === null ? [] : [{ target, ...why }],
@@ -306,7 +304,6 @@ function describeWorstCase(
   return `${scenario} would take ${money(need, coin)}, ${(used * 100).toFixed(1)} % of the equity; ${money(left, coin)} left`
 }
 
-/** An account or strategy may be active and yet not trade. */
 function describeMode(mode: AccountView['mode'], restrictions: readonly RestrictionView[]): string {
   const strictness = (one: AccountView['mode']): number => TRADING_MODES.indexOf(one)
   const stricter = restrictions.filter((one) => strictness(one.mode) > strictness(mode))
@@ -314,13 +311,17 @@ function describeMode(mode: AccountView['mode'], restrictions: readonly Restrict
   return scopes.length > 0 ? `${mode} but for ${scopes.join(', ')}` : mode
 }
 
-/** A command gets a line of its own, whatever its length, so that it can be pasted. */
+/** A command has a line of its own, so that it can be pasted. */
 function formatRestriction(restriction: RestrictionView, account: AccountView): string {
-  const { scope, mode, code, reason, by, at, ends, command } = restriction
-  const what = `! ${scope} ${mode} since ${toTime(at)} by ${by} (${code}): ${reason}; ends when ${ends}`
+  const { scope, mode, code, reason, by, at, ends, command, releasableAt } = restriction
+  const what = `! ${scope} ${mode} since ${toTime(at)} by ${by} (${code}): ${reason}; ends when ${ends}${describeWait(releasableAt)}`
   return command === null
     ? line('', what)
     : `${line('', `${what}. ${leadTo(restriction, account)}`)}${' '.repeat(LABEL + 2)}${command}\n`
+}
+
+function describeWait(releasableAt: number | null): string {
+  return releasableAt === null ? '' : `, from ${toTime(releasableAt)} on`
 }
 
 /** After a release a strategy may order its whole target again, whatever else the account holds. */
@@ -337,7 +338,6 @@ function leadTo({ scope, command }: RestrictionView, { unattended, ages }: Accou
   return `No strategy holds all of ${symbols.join(', ')}: BEFORE a release give the rest to one that trades it (${handed}) or flatten it, else a strategy may order its whole target again: a release is refused where one would. Then, to release it:`
 }
 
-/** Keeps a number and its unit on one line. */
 function line(label: string, text: string): string {
   const lines = wrapWords(text.replaceAll(/(\d) (ms|s|min|h)\b/g, '$1\u00A0$2'), COLUMNS - LABEL)
   const begin = label.length < LABEL ? label.padEnd(LABEL) : `${label}\n${' '.repeat(LABEL)}`
@@ -348,7 +348,6 @@ function toTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** The machine's clock is shown if it differs more from the exchange's. */
 const MACHINE_SAID_MS = 1000
 
 function describeAges({ ages, clock, limits }: AccountView): string {
@@ -373,8 +372,8 @@ function describeUnknown({ unknownSince }: AccountView): string {
 }
 
 /**
- * Counts closed profit and payments only, since two periods are compared; open positions have their
- * own line.
+ * Two periods are compared, so only closed profit and payments count; open positions have their own
+ * line.
  */
 function describeProfit(profit: ProfitView, coin: string): string {
   const { realised, fees, funding, fills, uncounted } = profit

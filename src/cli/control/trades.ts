@@ -24,7 +24,6 @@ interface TradesOptions extends JournalSpanOptions {
   readonly csv?: boolean
 }
 
-/** `intentd trades`: closed trades, each from flat to flat, from the journal. */
 export function addTradesCommand(program: Command, { setExit }: VerbFrame): void {
   addSpanOptions(addOperatedOptions(program.command('trades')))
     .description(
@@ -143,12 +142,11 @@ function describeCoins({ otherFees }: ClosedTrade): readonly string[] {
   return Object.entries(otherFees).map(([coin, paid]) => `${paid} ${coin}`)
 }
 
-/** `takeProfit` as `take profit`. */
 function toWords(reason: ExitReason): string {
   return reason.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
 
-/** `20 trades, 12 won; net 3.20 USDT`, of what is shown. */
+/** `20 trades, 12 won; net 3.20 USDT`. */
 function sumUp(trades: readonly ClosedTrade[]): string {
   const won = trades.filter(({ net }) => Number(net) > 0).length
   const coins = [...new Set(trades.map(({ coin }) => coin))]

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import type { WhatIfQuery, WhatIfView } from '../../control/what-if-view.ts'
-import { viewWhatIf } from '../../views/what-if.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { showTime } from '../../report/text/figures.ts'
 import { wrapWords } from '../../lib/text/wrap-words.ts'
@@ -12,7 +11,6 @@ import { showEachAccount } from './each-account.ts'
 import { readDaemon, type ShowOptions } from '../operator/find-daemon.ts'
 import { COLUMNS, formatTable } from '../process/table.ts'
 
-/** Default move. */
 const MOVE_USUAL = -0.1
 
 interface WhatIfOptions extends ShowOptions {
@@ -43,7 +41,6 @@ export function addWhatIfCommand(program: Command, { setExit }: VerbFrame): void
 
 const SHARE = /^(?:([^=]+)=)?([+-]?\d+(?:\.\d+)?)\s?%$/
 
-/** Returns an objection as a string. */
 function readQuery({ move: texts, fillAll, ...options }: WhatIfOptions): WhatIfQuery | string {
   const moves = new Map<string, number>()
   let all = texts.length === 0 ? MOVE_USUAL : 0
@@ -70,7 +67,10 @@ async function showWhatIf(options: WhatIfOptions, query: WhatIfQuery): Promise<n
   const found = await readDaemon<readonly WhatIfView[]>(
     options,
     `/v1/whatif?${search.toString()}`,
-    async (account) => [await viewWhatIf(account, query, () => Promise.resolve())],
+    async (account) => {
+      const { viewWhatIf } = await import('../../views/what-if.ts')
+      return [await viewWhatIf(account, query, () => Promise.resolve())]
+    },
   )
   if (found.kind === 'nothing') return found.exitCode
   if (options.json) writeOut(`${JSON.stringify(found.view, undefined, 2)}\n`)
@@ -168,7 +168,6 @@ function percent(share: number | null): string {
   return share === null ? '-' : `${(share * 100).toFixed(1)} %`
 }
 
-/** Seven significant digits. */
 function price(value: number): string {
   return String(Number(value.toPrecision(7)))
 }

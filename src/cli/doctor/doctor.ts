@@ -37,7 +37,6 @@ import { examineSupervisors } from './examine-supervisor.ts'
 import { type Finding, finding, formatFindings, ok } from '../process/finding.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
-/** Warnings and unchecked items do not count as failure. */
 const EXIT_FAILED = 1
 
 interface DoctorOptions extends ConfigOptions {
@@ -124,7 +123,7 @@ function examineProtection(accounts: readonly LoadedConfig[]): readonly Finding[
 
 const SEE_TLS = 'give the server a certificate: docs/servers.md says how'
 
-const SEE_LIMITS = 'config/live.example.yaml has all of them; docs/trading-modes.md explains each'
+const SEE_LIMITS = 'config/live.example.yaml has all of them; docs/risk.md explains each'
 
 async function examineAccount(
   config: DaemonConfig,
@@ -151,7 +150,6 @@ async function examineAccount(
   ]
 }
 
-/** A daemon that holds the state must answer. */
 async function examineDaemon(config: DaemonConfig): Promise<readonly Finding[]> {
   const socket = findSocket(config)
   if (socket === undefined || objectToPath(socket) !== undefined) return []
@@ -177,7 +175,7 @@ interface Keys {
   readonly credentials: Credentials | undefined
 }
 
-/** Checks that keys exist and only their owner can read them. They are never shown. */
+/** They are never shown. */
 function examineKeys(config: DaemonConfig, request: SecretsRequest): Keys {
   if (!needsCredentials(config)) {
     return {

@@ -52,12 +52,11 @@ const KEY_RIGHTS = finding(
   'at the exchange: read and trade, never withdraw, bound to the address of this machine',
 )
 
-/** HTTP status. */
 const TOO_MANY = 429
 const LIMITS_USED_UP =
   'the calls that are allowed from this address are used up, by a daemon here or by another program: look again; where it stays so, lower exchange.limitsUse or poll less often'
 
-/** Places nothing. Positions need keys. */
+/** Places nothing. */
 export async function examineExchange(
   config: DaemonConfig,
   credentials: Credentials | undefined,
@@ -148,7 +147,6 @@ function judgeClock(offset: ExchangeClock): Finding {
       )
 }
 
-/** Checks the keys, and by the open positions position mode, margin mode and leverage. */
 async function examineAccount(
   client: ExchangeClient,
   config: DaemonConfig,
@@ -167,7 +165,6 @@ async function examineAccount(
     if (answer.kind !== 'accepted')
       return [judgeRefusal(answer, config), mode ?? MODE_UNSEEN, ...margin]
     mode ??= judgeMode(answer.data, config)
-    // Margin settings belong to an instrument.
     margin.push(...judgeMargin(answer.data, config))
   }
   const accepted = ok('key accepted', 'the exchange answers a private read')
@@ -211,7 +208,6 @@ function judgeRefusal(answer: RefusedAnswer | UnknownAnswer, config: DaemonConfi
   return finding('warn', 'key accepted', `${code} ${message}`, 'run it again in a moment')
 }
 
-/** Undefined if no position shows it. */
 function judgeMode(
   { rows, symbol }: PositionReading,
   { account }: DaemonConfig,
@@ -229,8 +225,8 @@ function judgeMode(
 }
 
 /**
- * Reports positions whose margin mode or leverage differs from the configuration: nothing would be
- * added to them.
+ * Nothing would be added to a position whose margin mode or leverage differs from the
+ * configuration.
  */
 function judgeMargin({ rows, symbol }: PositionReading, config: DaemonConfig): Finding[] {
   const { marginMode: wanted } = config.account
@@ -282,5 +278,4 @@ function judgePrecision(table: TickerTable, config: DaemonConfig): Finding {
   return PRECISION_UNSEEN
 }
 
-/** These prices lie on the exchange's grid. */
 const PRICE_COLUMNS = ['bidPr', 'askPr', 'lastPr'] as const

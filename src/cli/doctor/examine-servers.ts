@@ -5,13 +5,8 @@ import {
   loadLimitsPassword,
   type SecretsRequest,
 } from '../../config/secrets.ts'
-import {
-  commitMsMaxOf,
-  isNearlyLate,
-  notCopied,
-  serverPlaceOf,
-} from '../../assembly/state/open-journal.ts'
-import { JOURNAL_FILE, journalPlaceOf } from '../../assembly/state/state-place.ts'
+import { commitMsMaxOf, isNearlyLate, notCopied } from '../../assembly/state/open-journal.ts'
+import { JOURNAL_FILE, journalPlaceOf, serverPlaceOf } from '../../assembly/state/state-place.ts'
 import { LOG_EVENTS } from '../../domain/log-events.ts'
 import type { ProbedRedis } from '../../exchange/limiter/shared/probe-redis.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -25,10 +20,6 @@ import { type Finding, finding, ok } from '../process/finding.ts'
 /** The oldest version with which shared limits are tested. */
 const REDIS_MIN = 7
 
-/**
- * Checks the servers of the journal and of shared limits.
- * @param configOption addresses this account in a command
- */
 export async function examineServers(
   config: DaemonConfig,
   request: SecretsRequest,
@@ -53,7 +44,6 @@ async function examineJournalServer(
     const { probeServer } = await import('../../journal/postgres/server-tables.ts')
     const server = await probeServer(place, { identity, own }, systemClock)
     const file = join(config.state.directory, JOURNAL_FILE)
-    // A start checks the same.
     if (server.journal !== 'written' && isJournalFile(file))
       throw notCopied(file, place.schema, configOption)
     const there = {
@@ -73,9 +63,7 @@ async function examineJournalServer(
   }
 }
 
-/**
- * Compares a machine that would take over; the writer's own files may have changed since its start.
- */
+/** The writer's own files may have changed since its start. */
 function judgeSetup(differs: readonly string[], by: string): readonly Finding[] {
   if (differs.length === 0) return []
   return [
@@ -191,7 +179,6 @@ function failedAt(what: string, url: string, error: unknown): Finding {
   )
 }
 
-/** One line with the facts, which name both of two different accounts or databases. */
 function describe(error: unknown): string {
   const [first = ''] = messageOf(error).split('\n')
   if (!(error instanceof Failure)) return first

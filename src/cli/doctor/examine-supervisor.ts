@@ -21,12 +21,11 @@ interface Pm2App {
 
 export interface SupervisorRequest {
   readonly cwd: string
-  /** Longest duration of a stop. */
   readonly stopMs: number
   readonly systemUnits?: string
 }
 
-/** Checks the supervisors' files here, and the installed unit. A running pm2 may use older ones. */
+/** A running pm2 may use older files. */
 export function examineSupervisors(request: SupervisorRequest): readonly Finding[] {
   const { cwd, stopMs, systemUnits = SYSTEM_UNITS } = request
   const ecosystem = join(cwd, ECOSYSTEM_FILE)
@@ -100,7 +99,7 @@ function examineUnit(path: string, stopMs: number): Finding {
   ])
 }
 
-/** The last value of each setting; repeatable settings are not needed. */
+/** The last value of each setting counts; repeatable settings are not needed. */
 function readUnit(path: string): ReadonlyMap<string, string> | undefined {
   try {
     const lines = readFileSync(path, 'utf8').split('\n')

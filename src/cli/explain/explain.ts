@@ -14,7 +14,6 @@ import { parseInstant } from '../process/span-options.ts'
 import type { ConfigOptions } from '../../config/config-request.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
-/** Default of `--since` for an instrument. */
 const SINCE_MS = 600_000
 const EXIT_NOTHING = 1
 

@@ -8,16 +8,13 @@ import { toConfigRequest, type ConfigOptions } from '../../config/config-request
 import { databaseOf, loadFleetPlaces } from '../operator/fleet-places.ts'
 
 export interface FleetDatabase<Reader> {
-  /** Only set if there are several. */
   readonly name: string | undefined
   readonly reader: Reader
 }
 
 /**
- * Reads all databases of a configuration concurrently. Accounts with a journal in a file are listed
- * with the command that shows them.
- * @returns the worst exit code
- * @throws the error of the only database; Failure FLEET_IMPOSSIBLE
+ * Accounts with a journal in a file are listed with the command that shows them. @returns the worst
+ * exit code @throws the error of the only database; Failure FLEET_IMPOSSIBLE
  */
 export async function lookAtDatabases(
   options: ConfigOptions & { readonly url?: string | undefined },
@@ -37,10 +34,6 @@ export async function lookAtDatabases(
   return Math.max(code, await lookSideBySide(databases, look))
 }
 
-/**
- * @returns the worst exit code
- * @throws the error of the only database
- */
 export async function lookSideBySide<Reader extends Pick<FleetReader, 'close'>>(
   databases: readonly FleetDatabase<Reader>[],
   look: (database: FleetDatabase<Reader>) => Promise<number>,

@@ -73,7 +73,6 @@ interface AlertsOptions extends ConfigOptions {
   readonly url?: string
 }
 
-/** With several databases each line names its own. */
 export async function showAlerts(
   { name, reader }: FleetDatabase<Pick<FleetReader, 'readAlerts' | 'assertVersion'>>,
   { limit, json, follow }: Pick<AlertsOptions, 'limit' | 'json' | 'follow'>,
@@ -85,7 +84,6 @@ export async function showAlerts(
   await reader.assertVersion()
   let last: number | undefined
   for (;;) {
-    // Following continues after the last alert.
     const most =
       last === undefined ? Math.min(Math.max(1, limit), ALERTS_READ_MAX) : ALERTS_READ_MAX
     const alerts = await readOrWait(reader, { after: last, most, prefix })
@@ -98,7 +96,7 @@ export async function showAlerts(
   }
 }
 
-/** While following, a server that fails is retried. */
+/** A server that fails is retried while following. */
 async function readOrWait(
   reader: Pick<FleetReader, 'readAlerts'>,
   {
@@ -143,7 +141,7 @@ async function showFleet(
   }
 }
 
-/** One of several unreachable databases is shown as such while watching, and retried. */
+/** Several databases: an unreachable one is shown as such while watching, and retried. */
 export async function describeDatabase(
   { name, reader }: FleetDatabase<Pick<FleetReader, 'assertVersion' | 'read'>>,
   { json, isWatched }: { readonly json: boolean | undefined; readonly isWatched: boolean },
@@ -163,7 +161,6 @@ export async function describeDatabase(
   }
 }
 
-/** A vanished writer or an unreadable account gives a temporary failure. */
 export function exitOfFleet({ accounts, unread }: Pick<Fleet, 'accounts' | 'unread'>): number {
   const isSound = unread.length === 0 && accounts.every(({ state }) => state !== 'vanished')
   return isSound ? 0 : EXITS.temporary
@@ -225,7 +222,6 @@ function describeWriter(account: FleetAccount): string {
   }
 }
 
-/** The last report of its daemon, which may be out of date. */
 function describeShown({ shown, state }: FleetAccount): readonly string[] {
   if (shown?.state['mode'] === undefined) return []
   const say = (name: string): string => textOf(shown.state[name])
@@ -261,7 +257,6 @@ export function formatAlert({ at, holder, urgency, title }: FleetAlertRow): stri
   return `${instant(at)}  ${urgency === 'urgent' ? '! ' : ''}${title} (${holder})`
 }
 
-/** Empty for a released kill. */
 function describeKill({ kill }: FleetAccount): readonly string[] {
   if (kill === undefined || kill.state === 'released') return []
   const order = `a kill was ordered by ${kill.by} at ${instant(kill.orderedAt)}: ${kill.reason}`
@@ -283,7 +278,6 @@ function instant(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** Keeps a number and its unit on one line. */
 function paragraph(text: string): string {
   const lines = wrapWords(
     text.replaceAll(/(\d) (s|min|h)\b/g, '$1\u00A0$2'),

@@ -9,11 +9,10 @@ import { age } from '../process/table.ts'
 import { HOLDER } from '../operator/server-kill.ts'
 
 const LOOK_MS = 250
-/** A supervisor restarts a writer within this time; later the kill waits for none. */
+/** A supervisor restarts a writer within this time. */
 const NOBODY_AFTER_MS = 10_000
 /** An account without a writer for so long is not being restarted, so the kill does not wait. */
 const UNUSED_AFTER_MS = 60_000
-/** sysexits.h: the order stands, but is not proved. */
 const EXIT_NOT_PROVED = 75
 
 export interface KillFleetOptions {
@@ -25,26 +24,20 @@ export interface KillFleetOptions {
   readonly print: (text: string) => void
 }
 
-/**
- * `proved`: nothing rests. `none`: it never traded. `failed`: it will not be proved now; advice
- * follows.
- */
+/** `proved`: nothing rests. `none`: it never traded. `failed`: it will not be proved now. */
 export interface KillOutcome {
   readonly kind: 'proved' | 'none' | 'waiting' | 'failed'
   readonly text: string
-  /** Advice if this state lasts. */
   readonly advice?: string
 }
 
 export interface KilledDatabase {
-  /** Only set if there are several. */
   readonly name: string | undefined
   readonly reader: KillFleetOptions['reader'] & Pick<FleetReader, 'close'>
 }
 
 export type KillFleetsOptions = Omit<KillFleetOptions, 'reader'>
 
-/** Runs concurrently. @returns the worst exit code */
 export async function killFleets(
   databases: readonly KilledDatabase[],
   options: KillFleetsOptions,
@@ -62,9 +55,7 @@ export async function killFleets(
 }
 
 /**
- * Orders the kill of each account in the database, and waits for each proof. Only the holder of the
- * lease can prove it.
- * @returns the exit code
+ * Only the holder of the lease can prove a kill, so its proof is waited for. @returns the exit code
  */
 async function killFleet(options: KillFleetOptions): Promise<number> {
   const { clock, timers, print, withinMs } = options
@@ -81,7 +72,7 @@ async function killFleet(options: KillFleetOptions): Promise<number> {
   for (;;) {
     const tookMs = clock.monotonic() - begunAt
     try {
-      // This comes before reading: the connection may be slow and the accounts many.
+      // Comes before reading: the connection may be slow and the accounts many.
       trouble = await options.reader.orderKills(options.order, noted)
       fleet = await options.reader.read()
     } catch (error) {
@@ -103,8 +94,8 @@ async function killFleet(options: KillFleetOptions): Promise<number> {
 }
 
 /**
- * @param ordered undefined if the order could not be given yet
- * @param isLate no writer is expected any more
+ * @param ordered undefined if the order could not be given yet @param isLate no writer is expected
+ * any more
  */
 export function judgeKill(
   account: FleetAccount,
@@ -231,7 +222,6 @@ function reportRefusal(trouble: string, print: (text: string) => void): number {
   return EXIT_NOT_PROVED
 }
 
-/** Unproved accounts come last, and are never called killed. */
 function report({ fleet, outcomes, noted, trouble, print }: Reported): number {
   if (fleet === undefined) {
     const taken = [...noted.values()].filter(({ kind }) => kind === 'ordered').length

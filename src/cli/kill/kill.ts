@@ -34,7 +34,6 @@ import { writeAside, writeOut } from '../../lib/write-out.ts'
 const SEEN_WITHIN_MS = 5000
 /** Exceeds the acceptance deadline of a request in flight and the proof after it. */
 const CLEAN_WITHIN_MS = 120_000
-/** sysexits.h: the kill stands, but is not proved yet. */
 const EXIT_NOT_PROVED = 75
 
 const URL_FLAGS = '--url <address>'
@@ -65,9 +64,9 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
 }
 
 /**
- * Acts on the exchange first: cancels what rests from here if the keys are available. Then it
- * orders the kill of each account on its server, or by a kill file on this machine. All orders are
- * given before any is waited for, and each database delays only its own accounts.
+ * Resting orders are cancelled from here first, if the keys are available. Then each kill is
+ * ordered on its server, or by a kill file on this machine. All orders are given before any is
+ * waited for, and each database delays only its own accounts.
  */
 async function killAll(options: KillOptions): Promise<number> {
   const { reason, wait } = options
@@ -125,10 +124,7 @@ async function collectCode(codes: number[], act: () => Promise<number> | number)
   return code
 }
 
-/**
- * Cancels the resting orders of an account whose journal is on a server. Its daemon, perhaps
- * elsewhere, gives the proof.
- */
+/** The account's daemon, perhaps elsewhere, gives the proof. */
 async function cancelServed({ config, own }: FleetConfig): Promise<void> {
   if (config.exchange.baseUrl === undefined) return
   const say = (text: string): void => print(`${config.name}: ${text}`)

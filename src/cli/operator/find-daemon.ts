@@ -4,15 +4,11 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { ControlClient, type ControlReply } from '../../control/control-client.ts'
 import { loadJournalPassword, type SecretsRequest } from '../../config/secrets.ts'
 import type { StatusView } from '../../control/views.ts'
-import type { ShownAccount } from '../../views/shown-account.ts'
-import { serverPlaceOf } from '../../assembly/state/open-journal.ts'
+import { describeOff, type ShownAccount } from '../../views/shown-account.ts'
+import { CONTROL_SOCKET, JOURNAL_FILE, serverPlaceOf } from '../../assembly/state/state-place.ts'
 import { readMainFile } from '../../assembly/state/running-config.ts'
-import { CONTROL_SOCKET, JOURNAL_FILE } from '../../assembly/state/state-place.ts'
-import { describeOff } from '../../views/hindrances.ts'
-import { readStoredAccount } from '../../views/stored-account.ts'
 import { listHeldDirectories, listHolders } from '../../assembly/state/state-directory.ts'
-import { readMark } from '../../journal/durable-mark.ts'
-import { markFileOf } from '../../journal/sqlite-journal.ts'
+import { readMark, markFileOf } from '../../journal/durable-mark.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { objectToPath } from '../../lib/net/socket-path.ts'
 import { findNewestJournal, newestJournal } from '../process/newest-journal.ts'
@@ -20,7 +16,6 @@ import { loadOperated } from './operated-config.ts'
 import { explainSilence, print, printOnce } from '../process/operator.ts'
 import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 
-/** sysexits.h: no answer, or not the expected one. */
 export const EXIT_SILENT = 75
 const EXIT_REFUSED = 1
 const ASKED_MS_MAX = 2000
@@ -36,8 +31,8 @@ export type Found<View> =
   | { readonly kind: 'nothing'; readonly exitCode: number }
 
 /**
- * Asks the running daemon, or without one reads its journal and says so.
- * @param stored makes the same view from the journal
+ * Without a running daemon its journal is read, and that is said. @param stored makes the same view
+ * from the journal
  */
 export async function readDaemon<View>(
   options: ShowOptions,
@@ -76,7 +71,6 @@ export class Silence {
   }
 }
 
-/** Lasts as long as this command. */
 const silence = new Silence()
 
 function isTimeout(reason: string): boolean {
@@ -100,7 +94,6 @@ export async function withClient<Result>(
   }
 }
 
-/** Returns the exit code. */
 export function explainReply(config: DaemonConfig, reply: ControlReply): number {
   if (reply.kind === 'answered') {
     const { error = JSON.stringify(reply.body) } = reply.body as { error?: string }
@@ -134,7 +127,7 @@ export function explainReply(config: DaemonConfig, reply: ControlReply): number 
   return EXIT_SILENT
 }
 
-/** A broken account whose daemon goes on holds no state, but still reports the reason. */
+/** A broken account holds no state, but its daemon still reports the reason. */
 async function readBroken<View>(
   config: DaemonConfig,
   path: string,
@@ -147,8 +140,8 @@ async function readBroken<View>(
 }
 
 /**
- * For an account that its daemon could not open: its own socket is silent, but other accounts of
- * the daemon report the reason.
+ * The socket of an account that could not be opened is silent, but other accounts of its daemon
+ * report the reason.
  */
 export async function findOff(config: DaemonConfig): Promise<AccountOff | undefined> {
   const mainFile = readMainFile(config)
@@ -168,7 +161,7 @@ function listAccounts(mainFile: string): readonly DaemonConfig[] {
     const { main, others } = loadAccounts({ file: mainFile, cwd: process.cwd() })
     return [main, ...others].map(({ config }) => config)
   } catch {
-    return [] // The files are broken by now; `intentd check` reports it.
+    return []
   }
 }
 
@@ -189,13 +182,15 @@ async function readStored<View>(
     printOnce(`! ${move}`)
     return { kind: 'nothing', exitCode: EXIT_SILENT }
   }
+  // A running daemon answers by itself: the code that reads a journal takes most of a command's time.
+  const { readStoredAccount } = await import('../../views/stored-account.ts')
   const account = readStoredAccount(config, file, systemClock)
   const whose = off === undefined ? 'no daemon runs: this' : 'this'
   printOnce(`${whose} is what the journal of the last run says (${dirname(file)})`)
   return { kind: 'found', view: await stored(account, off), isLive: false }
 }
 
-/** Set if the journal moved from the server to the file here, or is on its way. */
+/** The journal moved from the server to the file here, or is on its way. */
 export function describeMove(
   { journal }: Pick<DaemonConfig, 'journal'>,
   directory: string,
@@ -208,7 +203,7 @@ export function describeMove(
   return 'the journal is on its way to the file here: give `intentd journal copy --to file` again'
 }
 
-/** Set if the journal moved from the server to another machine. */
+/** The journal moved from the server to another machine. */
 export async function askForMove(
   config: DaemonConfig,
   secrets: SecretsRequest,
@@ -221,7 +216,7 @@ export async function askForMove(
     const { movedTo } = await server.look()
     return movedTo === undefined ? undefined : `the journal was moved from the server to ${movedTo}`
   } catch {
-    return undefined // The local part of the journal is shown all the same.
+    return undefined
   } finally {
     await server?.close()
   }

@@ -1,6 +1,6 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { loadJournalPassword, loadSweepPassword } from '../../config/secrets.ts'
-import { serverPlaceOf } from '../../assembly/state/open-journal.ts'
+import { serverPlaceOf } from '../../assembly/state/state-place.ts'
 import type { PostgresPlace } from '../../journal/postgres/connection.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { Secret } from '../../lib/secret.ts'
@@ -15,20 +15,12 @@ export interface FleetConfig {
 }
 
 export interface FleetPlaces {
-  /** Distinct databases. */
   readonly places: readonly PostgresPlace[]
-  /** Accounts with their journal there, each with the options that address it. */
   readonly served: readonly FleetConfig[]
-  /** Accounts with their journal in a file. */
   readonly files: readonly FleetConfig[]
-  /** Exit code for accounts that could not be read, which does not stop the others. */
   readonly code: number
 }
 
-/**
- * @param options with `url` no configuration is read
- * @param load reads the configuration of an account
- */
 export function loadFleetPlaces(
   options: ConfigOptions & { readonly url?: string | undefined },
   load: (own: ConfigOptions) => DaemonConfig = loadOperated,

@@ -15,7 +15,7 @@ import { addConfigOptions } from '../process/options.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 
-/** Options of verbs that address a daemon, which also work while the files are broken. */
+/** These verbs also work while the files are broken. */
 export function addOperatedOptions(command: Command): Command {
   return addConfigOptions(command).option(
     '--state <dir>',
@@ -24,9 +24,8 @@ export function addOperatedOptions(command: Command): Command {
 }
 
 /**
- * The configuration of the addressed daemon: from the file, or if that is broken, the one with
- * which the daemon runs.
- * @throws ConfigError if no such daemon is known, after printing the last ways to stop one; Failure
+ * From the file, or if that is broken, the configuration with which the daemon runs. @throws
+ * ConfigError if no such daemon is known, after printing the last ways to stop one; Failure
  * STATE_NEVER_RAN
  */
 export function loadOperated(options: ConfigOptions): DaemonConfig {
@@ -49,8 +48,8 @@ export function loadOperated(options: ConfigOptions): DaemonConfig {
 }
 
 /**
- * For comparing files with a running daemon: a reload uses the `--set`, `--param`, `--market` and
- * `--speed` of the daemon's start, so these need not be repeated.
+ * A reload uses the `--set`, `--param`, `--market` and `--speed` of the daemon's start, so a
+ * comparison with it need not repeat them.
  */
 export function asStarted(options: ConfigOptions): ConfigOptions & MarketOptions {
   const { file, cwd } = toConfigRequest(options)
@@ -63,7 +62,6 @@ export function asStarted(options: ConfigOptions): ConfigOptions & MarketOptions
   return { ...options, set: start.set, param, market: start.market, speed: start.speed }
 }
 
-/** The running daemon's `--set`, if it differs. */
 export function setOtherwise(
   { file, state }: DaemonConfig,
   set: readonly string[],
@@ -90,8 +88,8 @@ function loadState(given: string): DaemonConfig {
 }
 
 /**
- * Each simulated account has a directory below `state.directory`, which `daemon.opened` names. It
- * addresses the daemon while it is the account traded now or last.
+ * Each simulated account has a directory below `state.directory`, which addresses the daemon while
+ * it is the account traded now or last.
  */
 function readOfWorld(directory: string): DaemonConfig | undefined {
   const above = dirname(directory)
@@ -107,7 +105,7 @@ function readOf(directory: string): DaemonConfig | undefined {
   return config && { ...config, state: { ...config.state, directory } }
 }
 
-/** Chooses the daemon with the same `--set`, or without any, the only one. */
+/** With the same `--set`, or without any, the only one. */
 function chooseRunning(
   found: readonly RunningFile[],
   set: readonly string[],
@@ -117,13 +115,11 @@ function chooseRunning(
   return fitting.length === 1 ? fitting[0] : undefined
 }
 
-/** Ignores the order. */
 function isSame(one: readonly string[], other: readonly string[]): boolean {
   return isDeepStrictEqual(one.toSorted(), other.toSorted())
 }
 
 function sayInstead({ problems: [first] }: ConfigError, { file, directory }: RunningFile): void {
-  // A verb may load the same configuration again.
   printOnce(`! the configuration is broken: ${first ? formatProblem(first) : file}`)
   printOnce(`  this goes to the daemon that runs with what it was before (state ${directory})`)
 }

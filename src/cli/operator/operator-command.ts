@@ -40,11 +40,11 @@ import { toShellWord } from '../../lib/text/shell-word.ts'
 import type { ConfigOptions } from '../../config/config-request.ts'
 
 const READ_WITHIN_MS = 10_000
-/** The daemon read the command, but nothing changed. The other codes are those of sysexits.h. */
+/** The daemon read the command, but nothing changed. */
 const EXIT_NOT_DONE = 1
 const EXIT_USAGE = 64
 const EXIT_WAITING = 75
-/** A writer sees a kill when it renews its lease; it renews this often during a lease. */
+/** A writer sees a kill when it renews its lease, this often during one. */
 const RENEWALS = 4
 const UNCONFIGURED =
   'what a strategy holds that is not configured any more nothing closes (position.unattended at the start lists it): put it back, start again and flatten it, or close it by hand'
@@ -57,7 +57,6 @@ export interface CommandOptions extends ConfigOptions {
 type Order<Whole = ControlCommand> = Whole extends unknown ? Omit<Whole, 'reason' | 'by'> : never
 
 const ANY_SCOPE = "an instrument, strategy:ID, or '*' for the account"
-/** Help by argument. */
 const SCOPES = {
   '<scope>': ANY_SCOPE,
   '[scope]': ANY_SCOPE,
@@ -65,7 +64,6 @@ const SCOPES = {
   '<symbol>': 'an instrument',
 }
 
-/** `scope` is the verb's argument. */
 export function addOperatorCommand(
   program: Command,
   verb: string,
@@ -79,7 +77,7 @@ export function addOperatorCommand(
     )
 }
 
-/** A verb that releases a scope, also where what no strategy holds would be ordered again. */
+/** Also releases where what no strategy holds would be ordered again. */
 export function addUnclaimedOption(command: Command): Command {
   return command.option(
     '--unclaimed',
@@ -97,15 +95,15 @@ function parseReason(text: string): string {
 }
 
 /**
- * Leaves a command for the daemon, waits for the answer and prints it. A release without a scope
- * concerns the kill switch, and may wait for the proof. Returns the exit code.
+ * A release without a scope concerns the kill switch, and may wait for the proof. Returns the exit
+ * code.
  */
 export async function commandDaemon(order: Order, options: CommandOptions): Promise<number> {
   const config = loadOperated(options)
   const { directory } = config.state
   if (order.scope !== undefined && !isScope(order.scope)) return EXIT_USAGE
   const isKnown = order.scope === undefined || scopesAt(config).includes(order.scope)
-  // A scope may be restricted but no longer configured, which the daemon knows.
+  // The daemon knows scopes that are restricted but no longer configured.
   const isHeld = listHolders(directory).length > 0
   if (!isKnown && (order.kind !== 'release' || !isHeld))
     return printUnconfigured(config, String(order.scope))
@@ -192,7 +190,7 @@ async function waitFor({ file, order, directory, withinMs }: Posted) {
   return { isObeyed: obeyed === true, answer: found.answer }
 }
 
-/** The command is removed, so that it is not obeyed after a takeover. */
+/** Removed, so that it is not obeyed after a takeover. */
 function printAtStandby(writer: string): number {
   const where = writer === '' ? '' : `, which is ${writer}`
   printResult(
@@ -229,7 +227,6 @@ async function printOfKill({
   }
   if (answer?.killFiles.length === 0) {
     const ordered = await findOrdered()
-    // A kill released here counts as over before the server has heard of it.
     if (ordered === undefined || ordered.kill.state === 'clean')
       printResult('not done: no kill stands; name the scope that is to be released')
     else
@@ -245,7 +242,6 @@ async function printOfKill({
   return isObeyed ? 0 : EXIT_WAITING
 }
 
-/** A release may name a scope that is no longer configured. */
 function isScope(scope: Scope): boolean {
   if (scope !== '' && scope.length <= SCOPE_MAX) return true
   print(
@@ -254,7 +250,6 @@ function isScope(scope: Scope): boolean {
   return false
 }
 
-/** Checks as the core does, so that nothing is left that a daemon would refuse. */
 function scopesAt(config: DaemonConfig): readonly Scope[] {
   // A scope that is no longer in the file may still be running; the daemon decides then.
   const running =
@@ -287,7 +282,6 @@ function printNoAnswer(file: string): number {
   return EXIT_WAITING
 }
 
-/** The result goes to standard output, done or not. */
 function printAnswer(order: Order, answer: CommandAnswer, repeated: string): number {
   const { kind, scope } = order
   const { held, lifted } = answer

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { resolve, sep } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { loadJournalPassword } from '../../config/secrets.ts'
-import { serverPlaceOf } from '../../assembly/state/open-journal.ts'
+import { serverPlaceOf } from '../../assembly/state/state-place.ts'
 import type { FleetAccount } from '../../journal/fleet/fleet-accounts.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { print } from '../process/operator.ts'
@@ -10,8 +10,8 @@ import { toConfigRequest, type ConfigOptions } from '../../config/config-request
 
 /**
  * A kill ordered by `kill --all` stands on the journal's server and on the machine that obeyed it;
- * a release elsewhere does not end it. So without a daemon here that answers for the kill, a
- * release asks the server.
+ * a release elsewhere does not end it. So a release asks the server if no daemon here answers for
+ * the kill.
  */
 
 export type KilledAccount = FleetAccount & { readonly kill: NonNullable<FleetAccount['kill']> }
@@ -19,10 +19,7 @@ export type KilledAccount = FleetAccount & { readonly kill: NonNullable<FleetAcc
 /** Format of a lease's holder. */
 export const HOLDER = /^(?<name>.+) on (?<host>\S+), pid (?<pid>\d+), (?<directory>.+)$/
 
-/**
- * @returns undefined without such a kill, without a server, and after a warning if the server does
- * not answer
- */
+/** Undefined without such a kill or a server, and after a warning if the server does not answer. */
 export async function findServerKill(
   config: DaemonConfig,
   options: ConfigOptions,
@@ -58,9 +55,8 @@ export function describeServerKill({ kill }: Pick<KilledAccount, 'kill'>): strin
 }
 
 /**
- * Advises how to end a kill that no daemon of this directory answers for.
- * @returns undefined if a release left here ends it: it was proved, and no other machine writes the
- * account
+ * How to end a kill that no daemon of this directory answers for. @returns undefined if a release
+ * left here ends it: it was proved, and no other machine writes the account
  */
 export function adviseServerRelease(account: KilledAccount, directory: string): string | undefined {
   const { state, holder, standbys, kill } = account

@@ -8,23 +8,20 @@ import type { Wish } from './run-trace.ts'
 
 export interface Parity {
   readonly isSame: boolean
-  /** It differs, but only as docs/sweep.md calls normal. */
+  /** Only as docs/sweep.md calls normal. */
   readonly isNormal?: boolean
   readonly lines: readonly string[]
 }
 
-/** A ladder may have hundreds. */
 const WISHES_SHOWN = 4
 
 type Both<Item> = readonly [recorded: readonly Item[], played: readonly Item[]]
 
 interface WishFrame {
   readonly instruments: ReadonlyMap<string, Instrument>
-  /** Instruments of the strategy. */
   readonly symbols: readonly string[]
-  /** From the whole runs, in the order in which they became known. */
   readonly fills: Both<Fill>
-  /** Unix ms, exchange clock: the last prices read in each run. */
+  /** Exchange clock: the last prices read in each run. */
   readonly lastReadAt: readonly [recorded: number, played: number]
   readonly alone: readonly AloneTime[]
 }
@@ -186,8 +183,8 @@ function fillTextOf(instruments: ReadonlyMap<string, Instrument>): (fill: Fill) 
 }
 
 /**
- * Prices between two reads of the market, and the duration of requests, explain different fills if
- * the sizes are equal, or if the surplus had rested.
+ * Prices between two reads, and the duration of requests, explain different fills if the sizes are
+ * equal, or if the surplus had rested.
  */
 function isExplained(was: readonly Fill[], is: readonly Fill[]): boolean {
   const keyOf = ({ symbol, side, tradeSide }: Fill): string => `${symbol} ${side} ${tradeSide}`

@@ -2,7 +2,6 @@ import type { EngineSettings } from '../../engine/settings.ts'
 import { writeValue } from '../../lib/value-text.ts'
 import type { Shown } from './run-trace.ts'
 
-/** Index of the first difference. */
 export function firstOther<Item>(
   one: readonly Item[],
   other: readonly Item[],
@@ -15,7 +14,6 @@ export function firstOther<Item>(
   return undefined
 }
 
-/** Items of the first list that the second lacks, in any order. */
 export function unmatched<Item>(
   items: readonly Item[],
   others: readonly Item[],
@@ -39,7 +37,6 @@ export function firstShownOther(was: Shown, is: Shown): string | undefined {
   return undefined
 }
 
-/** A state may be long. */
 const VALUE_CHARACTERS = 120
 
 function shorten(value: string): string {
@@ -56,10 +53,7 @@ const OF_ACCOUNT = [
 ] as const
 const OF_STRATEGY = ['limits', 'candles', 'decides', 'onFailure'] as const
 
-/**
- * Names of settings that differ from the recorded run, such as `limits` or `grid-btc limits`;
- * params are not compared.
- */
+/** Such as `limits` or `grid-btc limits`; params are not compared. */
 export function otherSettings(recorded: EngineSettings, played: EngineSettings): readonly string[] {
   const isOther = (one: unknown, other: unknown): boolean => writeValue(one) !== writeValue(other)
   const ofStrategies = [...recorded.strategies].flatMap(([id, strategy]) => {

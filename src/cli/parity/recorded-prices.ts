@@ -5,19 +5,16 @@ import type { PriceCoverage } from '../../report/run-facts.ts'
 import type { PlayedFeed } from '../../backtest/played-feeds.ts'
 import type { RecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 
-/** Tables of one instrument, ascending. */
 type Quotes = readonly PriceTable[]
 
 /** Maximum step of the prices repeated before the first quote. */
 const LEAD_STEP_MS_MAX = 100
 
-/** Unix ms: from the start of the run to the end of the recording. */
 export interface QuotesRange {
   readonly fromAt: number
   readonly toAt: number
 }
 
-/** @returns `SYMBOL=FILE` texts */
 export function writeRecordedPrices(
   tables: ReadonlyMap<string, Quotes>,
   directory: string,
@@ -31,9 +28,7 @@ export function writeRecordedPrices(
   )
 }
 
-/**
- * Extends the quotes with constant prices to the whole run, since a recording only holds changes.
- */
+/** A recording only holds changes, so quotes are extended with constant prices to the whole run. */
 export function standStill(quotes: Quotes, { fromAt, toAt }: QuotesRange): Quotes {
   const first = quotes[0]
   const last = quotes.at(-1)
@@ -44,7 +39,6 @@ export function standStill(quotes: Quotes, { fromAt, toAt }: QuotesRange): Quote
     { length: Math.max(0, Math.ceil((firstAt - fromAt) / stepMs)) },
     (_, index) => fromAt + index * stepMs,
   )
-  // If the run begins between two quotes, it begins with the first.
   const shown = quotes.findLast((table) => (timesOf(table)[0] ?? 0) <= fromAt)
   return [
     ...(shown === undefined
@@ -61,10 +55,7 @@ export function standStill(quotes: Quotes, { fromAt, toAt }: QuotesRange): Quote
   ].filter((table) => timesOf(table).length > 0)
 }
 
-/**
- * Each price keeps its recorded time, so it counts as no newer, and closes candles no sooner; also
- * the price that stood when the run began.
- */
+/** Each price keeps its recorded time, so it counts as no newer, and closes candles no sooner. */
 export function asRecorded(
   coverage: readonly PriceCoverage[],
   tables: ReadonlyMap<string, Quotes>,
@@ -94,15 +85,14 @@ function repeatRow(table: PriceTable, row: number, times: readonly number[]): Pr
 }
 
 interface PricesRead {
-  /** Unix ms, exchange clock, ascending: all readings of the recorded run. */
+  /** Exchange clock, ascending: all readings of the recorded run. */
   readonly readsAt: readonly number[]
-  /** One way. */
   readonly latencyMs: number
 }
 
 /**
- * Places each feed reading between the same two price readings as in the recorded run: latencies
- * differ, and a decision should see the same readings again.
+ * Each feed reading stays between the same two price readings: latencies differ, and a decision
+ * should see the same readings again.
  */
 export function playRecordedFeeds(feeds: RecordedFeeds, prices: PricesRead): readonly PlayedFeed[] {
   return [...feeds].map(([feed, recorded]) => ({
@@ -116,7 +106,6 @@ export function playRecordedFeeds(feeds: RecordedFeeds, prices: PricesRead): rea
   }))
 }
 
-/** @param after number of price readings before it */
 function placeBetween(readAt: number, after: number, { readsAt, latencyMs }: PricesRead): number {
   const before = (readsAt[after - 1] ?? Number.NEGATIVE_INFINITY) + latencyMs + 1
   const next = (readsAt[after] ?? Number.POSITIVE_INFINITY) + latencyMs - 1

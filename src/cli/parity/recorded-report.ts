@@ -27,20 +27,14 @@ import type { RunFill } from '../../report/run-facts.ts'
 import type { RunReport } from '../../report/run-report.ts'
 
 export interface RecordedFrame {
-  /** Unix ms. */
   readonly fromAt: number
   readonly toAt: number
-  /** In the margin coin. */
   readonly opening: string
   readonly coin: string
-  /** For CSV files. */
   readonly directory: string
 }
 
-/**
- * Reports the recorded run like a backtest, from its own records, at the mark prices that came with
- * its positions.
- */
+/** From its own records, at the mark prices that came with its positions. */
 export function reportRecorded(segments: readonly SegmentFile[], frame: RecordedFrame): RunReport {
   const { settings, book } = parseCore(openSegment(segments[0]?.file ?? '').image)
   const run = new RecordedRun(settings, book, frame)
@@ -71,7 +65,6 @@ class RecordedRun {
   readonly #orders: OrderLog
   #money = NO_MONEY
   #funding = ZERO
-  /** Liquidation orders of the exchange. */
   readonly #liquidations = new Set<string>()
   readonly #prices = new Map<string, number>()
   readonly #marks = new Map<string, number>()
@@ -216,9 +209,6 @@ class RecordedRun {
     this.#collector.fill(shown, this.#orders.fill(shown))
   }
 
-  /**
-   * The strategies' profit at their own average prices, minus what the exchange says was realised.
-   */
   #unrealised(): number {
     const own = [...this.#collector.strategies.values()].reduce(
       (sum, { realised }) => sum + realised,

@@ -4,30 +4,23 @@ import { applyRecord } from '../../engine/book/apply-record.ts'
 import { type Book, createBook } from '../../engine/book/book.ts'
 
 export interface RestrictedTime extends Pick<Restriction, 'scope' | 'mode' | 'code'> {
-  /** Unix ms, our clock. */
   readonly fromAt: number
-  /** Unix ms, our clock; infinite if it lasted to the end. */
+  /** Infinite if it lasted to the end. */
   readonly toAt: number
 }
 
-/**
- * Times of restrictions, from a run's records. Restrictions that end by themselves are not
- * recorded, and so are missing.
- */
+/** Restrictions that end by themselves are not recorded, and so are missing. */
 export class RestrictedTimes {
   readonly #ended: RestrictedTime[] = []
   readonly #open = new Map<string, RestrictedTime>()
-  /** Only its restrictions are kept up to date. */
   #book: Book = createBook('one_way_mode')
 
-  /** Ascending. */
   get times(): readonly RestrictedTime[] {
     return [...this.#ended, ...this.#open.values()].toSorted(
       (one, other) => one.fromAt - other.fromAt,
     )
   }
 
-  /** Starts or continues a run. `book` is changed by later records. @param at Unix ms */
   begin(book: Book, at: number): void {
     this.#book = book
     this.#follow(at)
@@ -57,13 +50,9 @@ export interface AloneTime extends RestrictedTime {
   readonly where: string
 }
 
-/**
- * Two runs judge losses and obey releases at moments of their own, so restrictions may differ by
- * this much.
- */
+/** Two runs judge losses and obey releases at moments of their own. */
 const APART_MS_MAX = 10_000
 
-/** Ascending. */
 export function findAloneTimes(
   recorded: readonly RestrictedTime[],
   played: readonly RestrictedTime[],
@@ -106,10 +95,8 @@ function restsOf(
     .filter((rest) => rest.toAt - rest.fromAt > APART_MS_MAX)
 }
 
-/** A run may be restricted and released all day. */
 const TIMES_SHOWN = 20
 
-/** @param name `recorded run` or `backtest` */
 export function describeTimes(name: string, times: readonly RestrictedTime[]): readonly string[] {
   return [
     ...times.slice(0, TIMES_SHOWN).map((time) => `${name} restricted: ${textOf(time)}`),
@@ -125,13 +112,11 @@ function textOf({ scope, mode, code, fromAt, toAt }: RestrictedTime): string {
 }
 
 export interface Concerned {
-  /** Unix ms. */
   readonly at: number
   readonly symbols: readonly string[]
   readonly strategies: readonly string[]
 }
 
-/** Describes the first such time that began before a difference and concerns it. */
 export function explainByRestriction(
   alone: readonly AloneTime[],
   { at, symbols, strategies }: Concerned,

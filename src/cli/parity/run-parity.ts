@@ -49,12 +49,10 @@ import { RunTrace, type SnapshotSeen } from './run-trace.ts'
 export interface ParityTask {
   readonly recording: string
   readonly options: ConfigOptions
-  /** Folder of both reports; undefined for none. */
   readonly out: string | undefined
   readonly version: string
 }
 
-/** Subdirectories of `--out`. */
 const PLACES = ['recorded', 'backtest'] as const
 const TOO_SHORT =
   'note: the backtest came to no decision before its prices ended: the recording is too short'
@@ -74,7 +72,6 @@ const KEPT = /"kind":"(?:candles|restricted|released)"/
 const STOP = /^\{"kind":"commanded","command":\{"kind":"stop"/
 
 export interface ParityResult {
-  /** More than docs/sweep.md calls normal. */
   readonly isDifferent: boolean
   readonly lines: readonly string[]
 }
@@ -125,7 +122,6 @@ export async function checkParity(
   }
 }
 
-/** Uses the recorded polling interval. */
 function withoutPollMs({ config, ...rest }: LoadedConfig): LoadedConfig {
   const { pollMs: _pollMs, accountMs: _accountMs, ...backtest } = config.backtest
   return { ...rest, config: { ...config, backtest } }
@@ -146,16 +142,13 @@ function withRecordedAge(
 }
 
 interface RecordedRun extends Pick<SegmentHead, 'configFile' | 'given'> {
-  /** Segments with the first configuration. */
   readonly segments: readonly SegmentFile[]
   readonly settings: EngineSettings
   readonly trace: RunTrace
-  /** Unix ms, exchange clock: reads of prices since the first decision. */
+  /** Exchange clock: reads of prices since the first decision. */
   readonly readsAt: readonly number[]
   readonly feeds: RecordedFeeds
-  /** All reads of prices, including those before the first decision. */
   readonly allReadsAt: readonly number[]
-  /** Undefined if the recording does not show them. */
   readonly accountReads: { readonly fillsMs?: number; readonly positionsMs?: number }
   /** Read time of the first prices after the stop, from which no strategy was asked. */
   readonly quietFrom: number | undefined
@@ -223,10 +216,8 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
   }
 }
 
-/** Tolerance of timers on a grid. */
 const GRID_MS = 10
 
-/** Estimates how often a recorded run read its account: the most frequent interval. */
 class RecordedPolls {
   readonly #lastAt = new Map<string, number>()
   readonly #gaps = { fills: new Map<number, number>(), positions: new Map<number, number>() }
@@ -259,7 +250,6 @@ function mostFrequent(counts: ReadonlyMap<number, number>): number | undefined {
   return most?.[0]
 }
 
-/** Why a file is not compared with those before it; undefined if it continues their run. */
 function describeNext(
   file: string,
   {
@@ -308,8 +298,8 @@ function describeGiven(recorded: RecordedRun, options: ConfigOptions): readonly 
 }
 
 /**
- * The named configuration, else the one of the recorded run if it still exists.
- * @throws ConfigError; Failure PARITY_CONFIG_OTHER if it trades something else
+ * The named configuration, else that of the recorded run if it still exists. @throws ConfigError;
+ * Failure PARITY_CONFIG_OTHER if it trades something else
  */
 function loadRecordedConfig(recorded: RecordedRun, options: ConfigOptions): LoadedConfig {
   const { configFile, settings } = recorded
@@ -449,7 +439,6 @@ function toSeen({ feeds, instruments }: Snapshot): SnapshotSeen {
   return { feeds, instruments: moments }
 }
 
-/** @returns the place of each. @throws Failure REPORT_UNWRITABLE */
 function writeReports(
   directory: string,
   {

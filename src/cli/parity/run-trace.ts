@@ -11,23 +11,20 @@ import { showOnGrid } from '../../lib/grid.ts'
 import { writeValue } from '../../lib/value-text.ts'
 import { RestrictedTimes } from './restricted-times.ts'
 
-/** Names and values in a snapshot, sorted so that a difference explains later ones. */
+/** Sorted so that a difference explains later ones. */
 export type Shown = ReadonlyMap<string, string>
 
-/** A change of a strategy's intents. */
 export interface Wish {
-  /** Unix ms. */
   readonly at: number
-  /** Unix ms, exchange clock: time of the prices of the decision. */
+  /** Exchange clock: the prices of the decision. */
   readonly readAt: number
   readonly intents: readonly Intent[]
   readonly text: string
   readonly shown: Shown
-  /** Fills of all instruments known by then. */
   readonly fillsBefore: number
 }
 
-/** The parts of a snapshot that a recorded effect contains too. */
+/** The parts that a recorded effect contains too. */
 export type SnapshotSeen = Pick<Snapshot, 'feeds'> & {
   readonly instruments: readonly (Pick<Snapshot['instruments'][number], 'holding' | 'orders'> & {
     readonly symbol: string
@@ -40,19 +37,14 @@ interface SeenCandles {
 }
 
 export interface TraceFrame {
-  /** Unix ms: earlier fills are ignored. */
   readonly fromAt: number
-  /**
-   * Decisions on prices from this instant (Unix ms, exchange clock) are ignored: see `askNobody`.
-   */
+  /** Exchange clock: later decisions are ignored, see `askNobody`. */
   readonly quietFrom?: number | undefined
-  /** Initial state. */
   readonly book?: Pick<Book, 'candles' | 'strategyStates'>
 }
 
-/** Snapshots, intents and fills of a run, from its steps alone, recorded or of a backtest. */
+/** Built from a run's steps alone, recorded or of a backtest. */
 export class RunTrace {
-  /** Keyed by strategy; each change once. */
   readonly wishes = new Map<string, Wish[]>()
   readonly fills: Fill[] = []
   readonly restricted = new RestrictedTimes()
@@ -82,12 +74,11 @@ export class RunTrace {
     }
   }
 
-  /** Unix ms, exchange clock: prices of the first decision. */
   get firstReadAt(): number | undefined {
     return this.#firstReadAt
   }
 
-  /** Unix ms, exchange clock: prices read last; 0 for none. */
+  /** Exchange clock: the prices read last; 0 for none. */
   get lastReadAt(): number {
     return this.#tickers?.requestTime ?? 0
   }

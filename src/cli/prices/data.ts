@@ -87,7 +87,6 @@ function describe(recording: Recording) {
   }
 }
 
-/** The coarsest grid that contains all prices. */
 function findTick(rows: Recording['rows']): string | undefined {
   const { kind, at } = rows
   const columns =

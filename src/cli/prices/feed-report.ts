@@ -7,13 +7,11 @@ import { showTime } from '../../report/text/figures.ts'
 export interface WrittenFeed {
   readonly feed: string
   readonly readings: number
-  /** Unix ms. */
   readonly from: number
   readonly to: number
   readonly file: string
 }
 
-/** @throws Failure IMPORT_EXISTS, IMPORT_UNWRITABLE */
 export function writeFeedFiles(
   feeds: RecordedFeeds,
   { directory, isReplacing }: { readonly directory: string; readonly isReplacing: boolean },

@@ -52,7 +52,6 @@ const DONE: readonly [name: keyof Findings | 'otherPeriods', title: string, done
   ['outliers', 'outliers', 'more than 5 times the price before, or less than a fifth of it, kept'],
 ]
 
-/** The lines below; without findings only the written file. */
 export function describeImport(imported: Imported | ImportedFunding): string {
   const { findings, gaps, sources, written } = imported
   const { trades, leftAside, remarks } =
@@ -105,12 +104,10 @@ export function describeFacts(facts: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
-/** Rounds longer spans to minutes. */
 function nameSpan(ms: number): string {
   return nameInterval(ms > 60_000 ? Math.round(ms / 60_000) * 60_000 : ms)
 }
 
-/** In UTC. */
 function toMinute(at: number): string {
   return new Date(at).toISOString().slice(0, 16).replace('T', ' ')
 }

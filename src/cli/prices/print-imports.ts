@@ -7,11 +7,9 @@ import { describeHeader, describeImport, describeLine } from './price-report.ts'
 interface PrintOptions {
   readonly json: boolean
   readonly isStrict: boolean
-  /** Called after all prices. */
   readonly feeds?: () => readonly WrittenFeed[]
 }
 
-/** Returns the exit code. */
 export async function printImports(
   imports: AsyncIterable<Imported | ImportedFunding> | Iterable<Imported>,
   { json, isStrict, feeds }: PrintOptions,

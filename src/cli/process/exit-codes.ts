@@ -3,17 +3,13 @@ import { Failure } from '../../lib/failure.ts'
 import { STRATEGY_FAILURES } from '../../strategy/strategy-failure.ts'
 
 /**
- * Exit codes of sysexits.h, by which a supervisor decides: 78 (with 64, 65 and 66) means that no
- * restart helps.
+ * sysexits.h. A supervisor decides by them: 78 (with 64, 65 and 66) means that no restart helps.
  */
 export const EXITS = {
   usage: 64,
-  /** A malformed file of prices or recording. */
   inputWrong: 65,
-  /** A named file is missing or unreadable. */
   inputMissing: 66,
   broken: 70,
-  /** The output cannot be created. */
   cannotCreate: 73,
   temporary: 75,
   configuration: EXIT_CONFIG,
@@ -23,7 +19,7 @@ export const EXITS = {
 
 type Ending = keyof typeof EXITS
 
-/** All codes of a {@link Failure}; a missing code is a defect. */
+/** A missing code is a defect. */
 const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   usage: [
     'ACCEPT_LIVE',
@@ -46,6 +42,10 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     'JOURNAL_COPY_KILLED',
     'JOURNAL_COPY_TAKEN',
     'JOURNAL_MIGRATE_COPY_EXISTS',
+    'DOWNLOAD_BEGINS_LATER',
+    'DOWNLOAD_EMPTY',
+    'DOWNLOAD_OTHER_FILE',
+    'DOWNLOAD_REFUSED',
     'IMPORT_EXISTS',
     'NEW_STRATEGY_EXISTS',
     'NEW_STRATEGY_NAME',
@@ -129,6 +129,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     'SWEEP_QUEUE_UNREACHABLE',
     'ACCOUNT_MOVES',
     'EXCHANGE_UNCLEAR',
+    'DOWNLOAD_INTERRUPTED',
     'IMPORT_UNWRITABLE',
     'INIT_UNWRITABLE',
     'STATE_HELD',
@@ -150,6 +151,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     'STATE_NEVER_RAN',
   ],
   inputWrong: [
+    'DOWNLOAD_DIFFERS',
     'RECORDING_FUNDING_RATE',
     'RECORDING_FUNDING_TIMES',
     'RECORDING_CANDLE_IMPOSSIBLE',
@@ -224,9 +226,7 @@ export function endingOf(code: string): Ending | undefined {
   return ENDING_OF.get(code)
 }
 
-/**
- * Exit code for several accounts: if a restart may help one of them, the supervisor should restart.
- */
+/** If a restart may help one of several accounts, the supervisor should restart. */
 export function exitOfAll(errors: readonly unknown[]): number {
   const codes = errors.map(exitOf)
   return codes.find((code) => code !== EXITS.configuration) ?? EXITS.configuration

@@ -5,14 +5,12 @@ export type FindingState = 'ok' | 'warn' | 'fail' | 'notChecked'
 export interface Finding {
   readonly state: FindingState
   readonly what: string
-  /** A sentence without its full stop. */
   readonly found: string
   readonly advice?: string
 }
 
 export const ok = (what: string, found: string): Finding => ({ state: 'ok', what, found })
 
-/** All states but `ok` need advice. */
 export function finding(
   state: Exclude<FindingState, 'ok'>,
   what: string,
@@ -29,13 +27,11 @@ const SHOWN: Readonly<Record<FindingState, string>> = {
   notChecked: 'not checked',
 }
 
-/** A line each, plus one for advice. */
 export function formatFindings(findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ what }) => what.length))
   return findings.map((one) => formatFinding(one, width)).join('\n')
 }
 
-/** @param width of the longest name */
 export function formatFinding({ state, what, found, advice }: Finding, width: number): string {
   const line = `${SHOWN[state].padEnd(11)}  ${what.padEnd(width)}  ${found}`
   return advice === undefined ? line : `${line}\n${' '.repeat(width + 15)}-> ${advice}`

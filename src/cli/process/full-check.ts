@@ -33,19 +33,16 @@ import { checkPurities } from '../../strategy/testing/watched-purity.ts'
 
 export interface FullCheck {
   readonly problems: readonly Problem[]
-  /** Secrets missing in the environment of this process, which a start would refuse. */
+  /** Missing in the environment of this process, which a start would refuse. */
   readonly missingSecrets: readonly Problem[]
   readonly loaded?: LoadedConfig
-  /** Further accounts. */
   readonly others: readonly LoadedConfig[]
-  /** Problems with which a start succeeds, such as denials on made-up prices. */
+  /** A start succeeds with these, such as denials on made-up prices. */
   readonly warnings: readonly Problem[]
 }
 
-/** States of strategies in the journals: the main file's account comes first. */
 type StatesOfAccounts = readonly ReadonlyMap<StrategyId, string>[]
 
-/** Checks everything that a start would; missing secrets are returned separately. */
 export async function checkFully(
   request: ConfigRequest,
   states: StatesOfAccounts = [],

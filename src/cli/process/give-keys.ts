@@ -11,8 +11,8 @@ import { keysMissing } from '../../assembly/account/account-keys.ts'
 import type { AccountGiven } from '../../daemon/open-account.ts'
 
 /**
- * An account without readable keys is off, as long as another one has keys.
- * @throws ConfigError if none has
+ * An account without readable keys is off, as long as another one has keys. @throws ConfigError if
+ * none has
  */
 export function giveKeys(
   accounts: readonly LoadedConfig[],
@@ -26,7 +26,6 @@ export function giveKeys(
   return given
 }
 
-/** @param onMissing called with the reason */
 export function readKeys(
   loaded: LoadedConfig,
   request: SecretsRequest,

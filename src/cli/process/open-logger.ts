@@ -9,7 +9,7 @@ export interface LogPlace extends Pick<LoggerOptions, 'level' | 'name'> {
 /** Readable lines on a terminal, else JSON lines. */
 export function openLogger({ level, name, aside }: LogPlace): DaemonLogger {
   const stream = aside ? process.stderr : process.stdout
-  const colour = (processVariables()['NO_COLOR'] ?? '') === '' // See no-color.org.
+  const colour = (processVariables()['NO_COLOR'] ?? '') === ''
   return createLogger({
     level,
     name,

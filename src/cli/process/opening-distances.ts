@@ -1,4 +1,3 @@
-/** Warns in `check` if the largest allowed position would open close to its liquidation. */
 import type { LoadedConfig } from '../../config/load-config.ts'
 import type { PlayedPrices } from '../../config/market-files.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
@@ -84,9 +83,6 @@ interface Limited {
   readonly isInverse: boolean
 }
 
-/**
- * Largest value of all strategies together, in the quote coin; undefined if a size has no price.
- */
 function largestOf(
   { grossNotionalMax, leverageMax = Number.POSITIVE_INFINITY }: LoadedConfig['config']['risk'],
   { capital, price, owners, isInverse: inBase }: Limited,
@@ -103,12 +99,10 @@ function largestOf(
 }
 
 interface Opening extends Pick<Legs, 'behind' | 'rules' | 'isInverse'> {
-  /** Quote coin. */
   readonly value: number
   readonly price: number
 }
 
-/** Distance of the nearer side. */
 function distanceAtOpening({ value, price, ...of }: Opening): number {
   const distances = (['long', 'short'] as const).map((holdSide) => {
     const legs = [{ holdSide, size: value / price, entryPrice: price }]
@@ -118,7 +112,6 @@ function distanceAtOpening({ value, price, ...of }: Opening): number {
   return Math.min(...distances)
 }
 
-/** Bisects for the largest value that passes. */
 function findMost(largest: number, passes: (value: number) => boolean): number {
   let [low, high] = [0, largest]
   for (let step = 0; step < HALVINGS; step++) {
@@ -129,7 +122,6 @@ function findMost(largest: number, passes: (value: number) => boolean): number {
   return low
 }
 
-/** More digits than are shown. */
 const HALVINGS = 40
 
 const show = (amount: number): string =>

@@ -14,7 +14,7 @@ export function operatorName(): string {
   return `${userInfo().username}@${hostname()}`
 }
 
-/** Prints progress and errors, wrapped to the terminal's width, or unwrapped if piped. */
+/** Wrapped to the terminal's width, or unwrapped if piped. */
 export function print(text: string): void {
   writeLines(process.stderr, text)
 }
@@ -38,7 +38,6 @@ export function printOnce(text: string): void {
   print(text)
 }
 
-/** @throws Failure STATE_UNWRITABLE if the order cannot be left */
 export function leaveOrder<Left>(directory: string, leave: () => Left): Left {
   try {
     return leave()
@@ -61,7 +60,6 @@ function isFull(error: unknown): boolean {
   )
 }
 
-/** Names the silent daemons that hold the state, with advice. False if there are none. */
 export function explainSilence(directory: string): boolean {
   const holders = listHolders(directory)
   for (const { pid, host, name, command } of holders) {
@@ -75,7 +73,6 @@ export function explainSilence(directory: string): boolean {
   return holders.length > 0
 }
 
-/** Polls until `look` returns something; undefined after the timeout. */
 export async function lookFor<Seen>(
   look: () => Seen | undefined,
   withinMs: number,

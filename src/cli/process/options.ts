@@ -12,7 +12,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 }
 
-/** Parses `500ms`, `30s`, `5m`, `2h`, `1d` to ms. */
+/** `500ms`, `30s`, `5m`, `2h`, `1d`. */
 export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text)
   const unit = UNITS_MS[match?.[2] ?? '']
@@ -21,14 +21,12 @@ export function parseDuration(text: string): number {
   return Number(match[1]) * unit
 }
 
-/** Its help shows the default with a unit. */
 export function durationOption(flags: string, what: string, defaultMs: number): Option {
   return new Option(flags, what)
     .argParser(parseDuration)
     .default(defaultMs, describeDuration(defaultMs))
 }
 
-/** Uses the largest unit that divides it. */
 function describeDuration(ms: number): string {
   const [unit, one] = Object.entries(UNITS_MS).findLast(([, size]) => ms % size === 0) ?? ['ms', 1]
   return `${ms / one}${unit}`
@@ -55,10 +53,7 @@ export function parseCount(text: string): number {
   return count
 }
 
-/**
- * Checks the address of a PostgreSQL database. Not done in the option's parser, whose errors show
- * the value and so a password (SEC1).
- */
+/** Not done in the option's parser, whose errors show the value and so a password (SEC1). */
 export function assertDatabase(command: Command, flags: string, url: string | undefined): void {
   if (url === undefined) return
   const objection = objectToDatabase(url) ?? objectToClearText(url)
@@ -72,7 +67,6 @@ function objectToClearText(url: string): string | undefined {
   return 'this is another machine: write sslmode=verify-full behind the address, which checks the certificate, or sslmode=disable, and nothing is encrypted'
 }
 
-/** A repeatable option: empty list by default. */
 export function listOption(flags: string, what: string): Option {
   return new Option(flags, `${what}; may be given again`)
     .argParser((text: string, before: readonly string[]) => [...before, text])
@@ -85,7 +79,6 @@ export function addConfigOptions(command: Command, shipped = PAPER_CONFIG): Comm
     .addOption(listOption('--set <path=value>', 'override a setting of the main file'))
 }
 
-/** Shared by all verbs that run or try strategies. */
 export function addParamOption(command: Command): Command {
   return command.addOption(
     listOption('--param <strategy.param=value>', 'override a parameter of a strategy'),
@@ -94,9 +87,8 @@ export function addParamOption(command: Command): Command {
 
 /**
  * The command to type after correcting a configuration: `check` for a daemon's files, `simulate`
- * for the simulator's. It repeats the file and options, without those that the problems refuse;
- * `simulate` gets only the file, since it would start at once, and one of the options was probably
- * wrong.
+ * for the simulator's. Options that the problems refuse are left out; `simulate` gets only the
+ * file, since it would start at once, and one of the options was probably wrong.
  */
 export function adviseAgain(words: readonly string[], problems: readonly Problem[] = []): string {
   const refused = new Set(problems.flatMap(({ refusedWords = [] }) => refusedWords))
@@ -114,7 +106,6 @@ export function adviseAgain(words: readonly string[], problems: readonly Problem
   return `Check again with: intentd check${[rest, ...params, ...played].join('')}`
 }
 
-/** Repeats the options for a command to paste. */
 export function repeatOptions({ config, set, state }: ConfigOptions): string {
   const words = [
     ...(config === undefined ? [] : ['-c', config]),

@@ -4,8 +4,7 @@ import { Failure } from '../../lib/failure.ts'
 
 /**
  * Windows only supports the simulator: file rights cannot be checked there, and a stop request
- * kills a process at once.
- * @throws Failure PLATFORM_UNSUPPORTED
+ * kills a process at once. @throws Failure PLATFORM_UNSUPPORTED
  */
 export function assertSupported(
   config: Pick<DaemonConfig, 'environment' | 'exchange'>,

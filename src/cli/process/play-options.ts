@@ -13,7 +13,6 @@ export function hungAfterOption(): Option {
   )
 }
 
-/** Options of all commands that play past prices. */
 export function addPlayOptions(command: Command, models: readonly string[]): Command {
   return addParamOption(command)
     .addOption(listOption('--market <file>', 'prices: FILE, SYMBOL=FILE, or `seeded`'))
@@ -43,7 +42,7 @@ function parseDays(text: string): number {
   throw new InvalidArgumentError(`write a whole number from 1 to ${DAYS_MAX}.`)
 }
 
-function parseDate(text: string): number {
+export function parseDate(text: string): number {
   const isDate = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z?)?$/.test(text)
   const at = isDate
     ? Date.parse(text.includes('T') && !text.endsWith('Z') ? `${text}Z` : text)

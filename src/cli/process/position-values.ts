@@ -1,4 +1,4 @@
-/** Shows `positionMax` in money: a size in the base coin is easily mistaken for an amount. */
+/** A size in the base coin is easily mistaken for an amount, so `positionMax` is shown in money. */
 import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import type { PlayedPrices } from '../../config/market-files.ts'
 import { listLargest } from '../../config/survival-checks.ts'
@@ -66,10 +66,7 @@ interface PositionValue {
   readonly notional: number
 }
 
-/**
- * `grid-btc 0.06 BTC, about 3,600 USDT at 60,000` for each strategy and instrument with a known
- * price.
- */
+/** `grid-btc 0.06 BTC, about 3,600 USDT at 60,000`. */
 export function listPositionValues(
   { config }: LoadedConfig,
   prices: ReadonlyMap<string, number>,
@@ -88,7 +85,6 @@ export function listPositionValues(
   )
 }
 
-/** If the limit by value is always reached first, the size was perhaps meant as money. */
 export async function listPositionWarnings(
   loaded: LoadedConfig,
   played: PlayedPrices,
@@ -106,7 +102,7 @@ export async function listPositionWarnings(
 
 /**
  * `BTCUSDT 80,610 USDT long or 71,003 short, about 0.806 or 0.71 at 100,000`: what `risk.survives`
- * allows of each traded instrument, if nothing else is held or rests. Empty if not set.
+ * allows, if nothing else is held or rests.
  */
 export function listBudget(
   config: DaemonConfig,
@@ -139,7 +135,7 @@ export function listBudget(
   )
 }
 
-/** Limits by value that a limit of the account always undercuts, so that they have no effect. */
+/** A limit of the account always undercuts these, so they have no effect. */
 export function listIdleLimits({ risk, account, strategies }: DaemonConfig): readonly string[] {
   const limits: (readonly [what: string, max: number])[] = [
     [`risk.grossNotionalMax ${risk.grossNotionalMax}`, Number(risk.grossNotionalMax)],

@@ -2,21 +2,19 @@ import type { Daemon } from '../../daemon/daemon.ts'
 import type { StopPolicy } from '../../engine/event.ts'
 import type { Timers } from '../../lib/timers.ts'
 
-/** How long a stop waits for a reloaded run to begin, which must cancel what rests. */
+/** A reloaded run must cancel what rests, so a stop waits this long for it to begin. */
 const RELOADED_WITHIN_MS = 30_000
 
 export interface RunStopOptions {
   readonly daemon: Pick<Daemon, 'stop'>
-  /** `onStop` of each account. */
   readonly policies: readonly StopPolicy[]
-  /** An earlier run of this process may have left orders to this one. */
   readonly isReloaded: boolean
   readonly timers: Timers
 }
 
 /**
- * The stop of one run, as each account's `onStop` says. After a reload the new run cancels or
- * closes what the old one left, once it has begun; if it does not begin in time, the orders stay.
+ * Each account's `onStop` is obeyed. After a reload the new run cancels or closes what the old one
+ * left, once it has begun; if it does not begin in time, the orders stay.
  */
 export class RunStop {
   readonly #options: RunStopOptions

@@ -3,7 +3,6 @@ import { systemClock } from '../../lib/clock.ts'
 import { startOfDate } from '../../lib/start-of-day.ts'
 import { parseDuration } from './options.ts'
 
-/** A span of time, as it is typed. */
 export interface SpanOptions {
   readonly since?: number
   readonly until?: number
@@ -14,13 +13,12 @@ export interface SpanOptions {
 /** `2025-06-02`, which is a day in the configured time zone, or Unix ms. */
 export type DayOrInstant = string | number
 
-/** Unix ms: `since` is included, `until` is not. */
+/** `since` is included, `until` is not. */
 export interface Span {
   readonly since?: number
   readonly until?: number
 }
 
-/** Options for a span: by days of the configured time zone, or by how long ago. */
 export function addSpanOptions(command: Command): Command {
   return command
     .addOption(
@@ -37,7 +35,6 @@ export function addSpanOptions(command: Command): Command {
     .option('--until <when>', 'end, excluded', parseInstant)
 }
 
-/** Unix ms, from a duration that reaches back from now, or an instant. */
 export function parseInstant(text: string): number {
   const at = Date.parse(text)
   if (/^\d{4}-/.test(text) && !Number.isNaN(at)) return at

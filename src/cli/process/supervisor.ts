@@ -1,6 +1,6 @@
 /**
- * Notifies supervisors: pm2 by a message, systemd by sd_notify(3), a container's health check by
- * the time of the file in INTENTD_HEARTBEAT_FILE.
+ * pm2 is notified by a message, systemd by sd_notify(3), a container's health check by the time of
+ * the file in INTENTD_HEARTBEAT_FILE.
  */
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
@@ -16,9 +16,7 @@ const NOTIFY_MS_MAX = 10_000
 export interface SupervisorOptions {
   readonly variables: Variables
   readonly timers: Timers
-  /** Grows while the trading loop runs. */
   readonly heartbeat: () => number
-  /** Called when a notification fails. */
   readonly onTrouble: (reason: string) => void
 }
 
@@ -26,13 +24,12 @@ export interface Supervisor {
   /** From now on the watchdog is notified. */
   ready(status?: string): void
   stopping(): void
-  /** Stops all notifications. */
   close(): void
 }
 
 /**
- * Notifies the watchdog three times in WatchdogSec, only if the heartbeat has grown: systemd kills
- * a stuck loop even if timers still fire.
+ * Three times in WatchdogSec, and only if the heartbeat has grown: systemd kills a stuck loop even
+ * if timers still fire.
  */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { variables, onTrouble } = options
@@ -72,7 +69,6 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   }
 }
 
-/** Acts now and at each interval, if the heartbeat has grown. Returns a function that stops it. */
 function whileBeating(
   { timers, heartbeat }: SupervisorOptions,
   everyMs: number,

@@ -2,7 +2,6 @@ import { coinDigits } from '../../domain/coin-amount.ts'
 import { wrapWords } from '../../lib/text/wrap-words.ts'
 import { cleanLine } from '../../lib/text/clean-text.ts'
 
-/** Width of a usual terminal. */
 export const COLUMNS = 80
 
 const GAP = '  '
@@ -10,22 +9,17 @@ const GAP = '  '
 export interface Column<Row> {
   readonly title: string
   readonly of: (row: Row) => string
-  /** Aligned right. */
   readonly isNumber?: boolean
   /** Shortened first if the table is too wide; one column at most. */
   readonly isElastic?: boolean
-  /** Shortened before its last word. */
   readonly isEndKept?: boolean
-  /** Never shortened: a part of it is useless. */
+  /** A part of it is useless, so it is never shortened. */
   readonly isWhole?: boolean
-  /** Never shortened, and may be long: if it does not fit into the row, it is printed below. */
+  /** Never shortened: if it does not fit into the row, it is printed below. */
   readonly isBelow?: boolean
 }
 
-/**
- * Order in which columns are narrowed, and their minimum widths: least important text first,
- * numbers last.
- */
+/** Least important text first, numbers last. */
 const NARROWED: readonly {
   readonly widthMin: number
   readonly isMeant: (column: Column<never>) => boolean
@@ -36,8 +30,8 @@ const NARROWED: readonly {
 ]
 
 /**
- * Aligned rows under titles, at most `COLUMNS` wide except for what is never shortened. Shortened
- * text ends with `…`; a number that does not fit becomes `1.2e+15`.
+ * At most `COLUMNS` wide except for what is never shortened. Shortened text ends with `…`; a number
+ * that does not fit becomes `1.2e+15`.
  */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const below = columns.find(({ isBelow }) => isBelow)
@@ -83,7 +77,6 @@ function formatRows<Row>(columns: readonly Column<Row>[], rows: readonly Row[]):
   )
 }
 
-/** Narrows the widest column of each kind, until the table fits or none can give way. */
 function narrow(columns: readonly Column<never>[], widths: number[]): void {
   let excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - COLUMNS
   for (const { widthMin, isMeant } of NARROWED) {
@@ -119,11 +112,9 @@ function cutBeforeEnd(text: string, width: number): string {
   return cut(text.slice(0, -end.length), width - end.length) + end
 }
 
-/** An amount with thousands separators; `-` if unknown. */
 export function money(text: string | null, coin: string): string {
   if (text === null) return '-'
   const digits = coinDigits(coin)
-  // Avoids -0.
   const value = Math.round(Number(text) * 10 ** digits) / 10 ** digits || 0
   return Number.isFinite(value)
     ? value.toLocaleString('en-US', {

@@ -9,13 +9,11 @@ import { tokenFilesOf } from '../../daemon/control/open-control.ts'
 import { listCodeFiles } from '../../assembly/state/running-config.ts'
 import { type FileFault, findFileFault, type Trust, trustIn } from '../../lib/file-trust.ts'
 
-/** `what`: name in the output of `doctor`. */
 export interface FilesRead {
   readonly what: string
   readonly files: readonly string[]
 }
 
-/** Includes the program itself. */
 export function listFilesRead(config: DaemonConfig, request: SecretsRequest): readonly FilesRead[] {
   const { strategies, state, control } = config
   const tokens = control.port === undefined ? [] : Object.values(tokenFilesOf(config))
@@ -38,9 +36,8 @@ export function findFaults(read: readonly FilesRead[], trust: Trust): readonly F
 }
 
 /**
- * Refuses a start on files that others may replace, also as root, for whom modes do not count.
- * Windows has no modes.
- * @throws ConfigError with all of them
+ * Also as root, for whom modes do not count. Windows has no modes. @throws ConfigError with all of
+ * them
  */
 export function assertTrusted(configs: readonly DaemonConfig[], request: SecretsRequest): void {
   const problems = findUntrusted(configs, request)
@@ -62,13 +59,12 @@ export function findUntrusted(
   }))
 }
 
-/** The user to check for: as root the owner of the state's directory. */
+/** As root, the owner of the state's directory. */
 export function ownerOf({ state: { directory } }: DaemonConfig): number {
   const user = process.geteuid?.() ?? 0
   return user === 0 ? statSync(nearestFolder(directory)).uid : user
 }
 
-/** The directory, or its nearest existing ancestor. */
 export function nearestFolder(directory: string): string {
   return existsSync(directory) || dirname(directory) === directory
     ? directory

@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 
 export interface VerbFrame {
   readonly version: string
-  /** The exit code is 0 unless this is called. */
   readonly setExit: (code: number) => void
 }
 

@@ -7,7 +7,6 @@ import { showCoin } from '../../domain/coin-amount.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 
-/** The daemon's present positions, orders and losses. */
 export interface Used {
   readonly account: Pick<
     AccountView,
@@ -24,9 +23,6 @@ const DOES = {
   streak: 'the strategy is halted at once',
 } as const
 
-/**
- * A sentence for each limit that is newly exceeded by the next configuration, and what it will do.
- */
 export function* listExceeded(next: DaemonConfig, used: Used): Generator<string> {
   yield* listLosses(next, used)
   yield* listSizes(next, used)
@@ -52,8 +48,8 @@ function* listLosses(next: DaemonConfig, { account }: Used): Generator<string> {
 }
 
 /**
- * The used amount of a limit. For a new limit it follows from another step of the same scope, or
- * from the equity. After a release the last step of a drawdown has a peak of its own.
+ * A new limit's amount follows from another step of the same scope, or from the equity. After a
+ * release the last step of a drawdown has a peak of its own.
  */
 function lostIn(
   { losses, peak, drawdown }: Used['account'],
@@ -96,8 +92,8 @@ function* listSizes(
 }
 
 /**
- * Approximates `risk.survives` from the shown values: the loss of all positions and resting orders
- * if all instruments move at once, without fees and margins.
+ * Approximates `risk.survives` from the shown values: all positions and resting orders if all
+ * instruments move at once, without fees and margins.
  */
 function* listWorstCases(
   { risk: { survives }, account: { productType } }: DaemonConfig,
@@ -131,7 +127,6 @@ function isReached(lost: number, max: number): boolean {
   return lost >= max * (1 - 1e-9)
 }
 
-/** Without trailing zeros, as in a configuration. */
 function showAmount(amount: number, coin: string): string {
   return String(decimal(showCoin(amount, coin)))
 }

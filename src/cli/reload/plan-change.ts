@@ -1,3 +1,4 @@
+import { describeOff } from '../../views/shown-account.ts'
 import {
   compareConfigs,
   type ConfigChanges,
@@ -7,7 +8,6 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems } from '../../config/yaml/problem.ts'
 import type { ReloadView } from '../../control/detail-views.ts'
 import { viewAccount, viewOrders } from '../../views/account-view.ts'
-import { describeOff } from '../../views/hindrances.ts'
 import { readRunningConfig, readRunStart, withCode } from '../../assembly/state/running-config.ts'
 import { listHolders } from '../../assembly/state/state-directory.ts'
 import { findOff, findSocket, readDaemon, withClient } from '../operator/find-daemon.ts'
@@ -26,7 +26,6 @@ import type { OrderView, PositionView } from '../../control/views.ts'
 export const EXIT_NOTHING = 1
 /** A reload that is refused exits with the same code. */
 export const EXIT_REFUSED = 1
-/** Limits the daemon's dry run of a reload. */
 const TRIED_WITHIN_MS = 60_000
 
 /** The main file's account comes first; accounts that never ran are missing. */
@@ -38,10 +37,7 @@ export type Planned =
     }
   | { readonly kind: 'none'; readonly exitCode: number }
 
-/**
- * Prints what would happen or why nothing can, for each account.
- * @param isRetry restarts all without changes too, since an account is off
- */
+/** @param isRetry restarts all without changes too, since an account is off */
 export async function planChange(
   options: ConfigOptions & MarketOptions,
   isRetry = false,
@@ -90,7 +86,7 @@ export function isRefused({ plans, refusals }: Extract<Planned, { kind: 'planned
   return isHindered || refusals.length > 0
 }
 
-/** Lets the running daemon check a reload against its own book, keys and ports. */
+/** The running daemon checks a reload against its own book, keys and ports. */
 async function tryReload(config: DaemonConfig): Promise<readonly string[]> {
   const socket = findSocket(config)
   if (socket === undefined) return []
@@ -100,7 +96,6 @@ async function tryReload(config: DaemonConfig): Promise<readonly string[]> {
   return []
 }
 
-/** Returns an exit code if there is nothing to compare with. */
 async function planAccount(options: ConfigOptions, config: DaemonConfig): Promise<Plan | number> {
   const running = readRunningConfig(config)
   if (running === undefined) {
@@ -148,7 +143,6 @@ async function planAccount(options: ConfigOptions, config: DaemonConfig): Promis
   }
 }
 
-/** `--market` and `--speed` of the last run, if none is running. */
 function describePlayed(config: DaemonConfig): string {
   const start = listHolders(config.state.directory).length === 0 ? readRunStart(config) : undefined
   return start?.mainFile === config.file ? repeatMarket(start) : ''
@@ -163,7 +157,6 @@ interface Plan {
   readonly next: DaemonConfig
 }
 
-/** A line for each change. */
 export function formatPlan({ changes, orders, positions, next, problems, exceeded }: Plan): string {
   const { started, stopped, settings, refused } = changes
   const cancelled = orders.filter(({ strategy, symbol }) => !isTraded(next, strategy, symbol))
@@ -200,8 +193,8 @@ export function formatPlan({ changes, orders, positions, next, problems, exceede
 }
 
 /**
- * Wanted orders that the next run cancels first: of all accounts, because a reload restarts all.
- * @param name of the account, if there are several
+ * Wanted orders that the next run cancels first, of all accounts, because a reload restarts all.
+ * @param name set if there are several accounts
  */
 export function formatCancels({ orders, next }: Plan, name: string | undefined): string {
   const kept = orders.filter(({ strategy, symbol }) => isTraded(next, strategy, symbol))

@@ -129,7 +129,6 @@ async function order(
   return EXIT_NOT_YET
 }
 
-/** Accounts without a running daemon. */
 function listOff(configs: readonly DaemonConfig[]): readonly string[] {
   return configs.filter((config) => findSocket(config) === undefined).map(({ name }) => name)
 }
@@ -146,12 +145,10 @@ function readRunning(configs: readonly DaemonConfig[]): string {
   return JSON.stringify(configs.map(readRunningConfig))
 }
 
-/** With one account off, another one may answer. */
 function findAnySocket(configs: readonly DaemonConfig[]): string | undefined {
   return configs.map(findSocket).find((socket) => socket !== undefined)
 }
 
-/** When the daemon began to run with its configuration; undefined until it trades and answers. */
 async function startOf(configs: readonly DaemonConfig[]): Promise<number | undefined> {
   const socket = findAnySocket(configs)
   if (socket === undefined) return undefined

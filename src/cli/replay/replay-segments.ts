@@ -26,18 +26,15 @@ export interface ReplayTask {
   readonly segments: readonly SegmentFile[]
   readonly version: string
   readonly strategy: string | undefined
-  /** Number of changed decisions to show. */
   readonly shown: number
 }
 
 export interface ReplayResult {
   readonly lines: readonly string[]
-  /** Why it ended before the recording did, or empty. */
   readonly damage: string
   readonly exit: number
 }
 
-/** @param onStep called at each step */
 export async function replaySegments(
   { segments, version, strategy, shown }: ReplayTask,
   onStep: () => void,
@@ -95,16 +92,13 @@ function toTime(at: number): string {
   return new Date(at).toISOString()
 }
 
-/** A ladder may have hundreds. */
 const WISHES_SHOWN = 6
 
-/** Asks a changed strategy during a replay. */
 interface Comparison {
   readonly watcher: ReplayWatcher
   describe(): readonly string[]
 }
 
-/** @throws ConfigError or Failure for an unusable strategy */
 async function openComparison(
   file: string,
   segments: readonly SegmentFile[],
@@ -175,15 +169,11 @@ function limit(wishes: readonly string[]): readonly string[] {
   return [...wishes.slice(0, WISHES_SHOWN), `and ${wishes.length - WISHES_SHOWN} more`]
 }
 
-/** Lines shown before and after a difference. */
 const CONTEXT_LINES = 3
 /** Maximum per side: a different core would fill the screen. */
 const LINES_MAX = 40
 
-/**
- * Shows two JSON texts line by line, from the first difference to the last: `-` expected, `+`
- * actual, with some context.
- */
+/** From the first difference to the last: `-` expected, `+` actual, with some context. */
 function showDifference(
   expected: string | undefined,
   actual: string | undefined,

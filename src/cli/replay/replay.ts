@@ -8,7 +8,6 @@ import { playWatched } from '../../backtest/playing/watched-play.ts'
 import { replaySegments, type ReplayTask } from './replay-segments.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
-/** Further ones are only counted. */
 const SHOWN_DEFAULT = 20
 
 interface ReplayCommandOptions {
@@ -33,7 +32,6 @@ export function addReplayCommand(program: Command, { version, setExit }: VerbFra
     )
 }
 
-/** Without a strategy only our own code runs. */
 async function replayHere(task: ReplayTask): Promise<number> {
   const { lines, damage, exit } = await replaySegments(task, () => undefined)
   writeAside(damage)
@@ -41,7 +39,7 @@ async function replayHere(task: ReplayTask): Promise<number> {
   return exit
 }
 
-/** Runs the strategy's code in a restricted thread. */
+/** The strategy's code runs in a restricted thread. */
 function replayWatched(task: ReplayTask, hungAfterMs: number): Promise<number> {
   return playWatched({ file: './replay-thread', askedBy: import.meta.url, task, hungAfterMs })
 }

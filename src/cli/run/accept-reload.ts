@@ -23,14 +23,12 @@ import { checkFully } from '../process/full-check.ts'
 import { readKeys } from '../process/give-keys.ts'
 import { findUntrusted } from '../process/trusted-files.ts'
 
-/** Configurations and keys of all accounts: the main file's, and further ones. */
 export interface Configured extends AccountGiven {
   readonly others: readonly AccountGiven[]
 }
 
 interface ReloadFrame extends Configured {
   readonly daemon: Daemon
-  /** Accepts files that others may replace. */
   readonly trustFiles: boolean
   readonly logger: DaemonLogger
 }
@@ -39,11 +37,10 @@ interface Examined {
   readonly loaded: LoadedConfig | undefined
   readonly next: readonly LoadedConfig[]
   readonly changes: readonly (ConfigChanges & { readonly name: string })[]
-  /** Reasons for refusal. */
   readonly problems: readonly string[]
 }
 
-/** Checks a reload against the running book without any effect; not even a token is written. */
+/** Has no effect; not even a token is written. */
 export async function examineReload(
   request: ConfigRequest,
   { daemon, trustFiles, ...configured }: Omit<ReloadFrame, 'logger'>,
@@ -89,7 +86,6 @@ export async function examineReload(
   return { loaded, next, changes, problems: found }
 }
 
-/** The present configuration if it can be used; otherwise its problems are logged. */
 export async function acceptReload(
   request: ConfigRequest,
   { logger, ...frame }: ReloadFrame,
@@ -121,7 +117,7 @@ export async function acceptReload(
   return { ...give(loaded, 0), others: next.map((one, index) => give(one, index + 1)) }
 }
 
-/** Adds digests of the strategies' code if the running ones are known. */
+/** Code is compared only if the running digests are known. */
 function withCodes(was: DaemonConfig, is: DaemonConfig): readonly [DaemonConfig, DaemonConfig] {
   const code = readRunningConfig(was)?.code
   if (code === undefined) return [was, is]
@@ -129,7 +125,6 @@ function withCodes(was: DaemonConfig, is: DaemonConfig): readonly [DaemonConfig,
   return [running, withCode(is)]
 }
 
-/** An account that is off is retried with the keys that exist by then. */
 function isOff({ file }: DaemonConfig, { accounts }: Daemon): boolean {
   return !accounts.some(
     ({ shown: { config, fatal } }) => config.file === file && fatal === undefined,
@@ -180,7 +175,6 @@ function addressOf(control: DaemonConfig['control'] | undefined): string {
   return `${control?.host}:${control?.port}`
 }
 
-/** Undefined if it is free. */
 function whyTaken(host: string, port: number | undefined): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer()

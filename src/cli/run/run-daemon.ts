@@ -38,24 +38,18 @@ import { assertTrusted } from '../process/trusted-files.ts'
 import { acceptReload, type Configured, examineReload } from './accept-reload.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
-/** Interval of the readiness check. */
 const READY_LOOKED_AT_MS = 100
 /** Requests were still in flight at the end of the stop; recovery resolves them. */
 const EXIT_UNCLEAN = 75
-/** The account was handed over: a supervisor restarts the process as a standby. */
+/** A supervisor restarts the process as a standby. */
 const EXIT_HANDED_OVER = 75
 
 export interface RunOptions extends ConfigOptions, MarketOptions {
   readonly for?: number
   readonly summary?: 'json' | 'text'
-  /** Accepts files that others may replace. */
   readonly trustFiles?: boolean
 }
 
-/**
- * @param createStandby for a daemon that waits to take over; without it, it trades at once or is
- * refused
- */
 export async function run(
   options: RunOptions,
   version: string,
@@ -115,7 +109,6 @@ export async function run(
   }
 }
 
-/** Runs until the end; a run that ends for a reload is followed by the next. */
 async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> {
   let endAt: number | undefined
   let before: Configured | undefined
@@ -144,7 +137,6 @@ async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> 
   }
 }
 
-/** `next`: the configuration of the following run. */
 interface Traded {
   readonly next?: Configured
   readonly code: number
@@ -170,7 +162,6 @@ interface TradeFrame
   readonly reloads: Reloads
   readonly breakdowns: Breakdowns
   readonly standby?: WaitingStandby | undefined
-  /** Unix ms, from `--for`. */
   readonly endAt?: number | undefined
   /** An earlier run of this process may have left orders to this one. */
   readonly isReloaded?: boolean
@@ -237,10 +228,6 @@ async function trade(
   return { code: standsByAgain ? EXIT_HANDED_OVER : 0 }
 }
 
-/**
- * Saves the running configuration of each account for commands and plans, but not for one that is
- * off.
- */
 function keepRunning(
   { daemon }: OpenedDaemon,
   { loaded, others, request: { overrides = [], params = [], played } }: TradeFrame,
@@ -259,7 +246,6 @@ function keepRunning(
   }
 }
 
-/** For commands that ask for the last end while nothing runs. */
 function noteEnds({ daemon }: OpenedDaemon, { summaries }: DaemonEnd): void {
   for (const [index, { clean, fault }] of summaries.entries()) {
     const directory = daemon.accounts[index]?.shown.config.state.directory
@@ -274,10 +260,10 @@ function noteEnds({ daemon }: OpenedDaemon, { summaries }: DaemonEnd): void {
   }
 }
 
-/** Signals are handled from the start: one during opening stops the daemon right after. */
+/** A signal during opening stops the daemon right after. */
 interface Stops {
   wasAsked(): boolean
-  /** Calls `stop` at each signal from now on, and at once for an earlier one. */
+  /** Calls `stop` at once for an earlier signal. */
   listen(stop: (why: string) => void): void
   readonly forget: () => void
 }
@@ -299,10 +285,7 @@ function listenForStops(): Stops {
   }
 }
 
-/**
- * Requests to read the configuration again: by `intentd reload`, or by SIGHUP unless a terminal
- * closes.
- */
+/** `intentd reload` asks, and SIGHUP unless a terminal closes. */
 interface Reloads {
   ask(): void
   listen(reload: (() => Promise<void>) | undefined, tryDry?: () => Promise<readonly string[]>): void
@@ -310,7 +293,6 @@ interface Reloads {
   readonly forget: () => void
 }
 
-/** Reloads run one after the other; requests during one lead to one more. */
 function listenForReloads(): Reloads {
   let listener: (() => Promise<void>) | undefined
   let dryRun: (() => Promise<readonly string[]>) | undefined
@@ -344,7 +326,7 @@ function listenForReloads(): Reloads {
 
 type Breakable = Pick<Daemon, 'failBy'>
 
-/** Uncaught errors from the start; those before the daemon is open are reported when it is. */
+/** Errors before the daemon is open are reported when it is. */
 interface Breakdowns {
   listen(daemon: Breakable): void
   readonly forget: () => void

@@ -21,7 +21,6 @@ export function addStandbyCommand(program: Command, { version, setExit }: VerbFr
     .action(async (options: RunOptions) => setExit(await standBy(options, version)))
 }
 
-/** Adds the options of a run. */
 function addRunOptions(command: Command): Command {
   return addMarketOptions(addParamOption(addConfigOptions(command)))
     .option(
@@ -46,7 +45,6 @@ async function standBy(options: RunOptions, version: string): Promise<number> {
   }
 }
 
-/** @throws Failure STANDBY_IMPOSSIBLE */
 function createStandby({ accounts, stops, logger }: StandbyStart): WaitingStandby {
   for (const { config } of accounts) {
     if (config.journal === undefined || isEmbedded(config)) throw impossible(config.file)

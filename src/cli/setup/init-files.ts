@@ -1,8 +1,8 @@
-/** Files of `intentd init`: those of the installation with local paths, and a first strategy. */
 import { existsSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 
 const INSTALLATION = fileURLToPath(new URL('../../../', import.meta.url))
@@ -12,10 +12,8 @@ const SCHEMAS = ['intentd', 'simulator', 'strategy'].map(
   (name) => `config/schema/${name}.schema.json`,
 )
 
-/** Files that are copied unchanged. */
 const COPIED = ['.env.example', 'config/simulator.yaml', ...SCHEMAS]
 
-/** Text by path in the working directory. */
 export type InitFiles = ReadonlyMap<string, string>
 
 /** @param directory absolute; supervisors are told to run the present Node */
@@ -52,12 +50,10 @@ function buildEcosystem(): string {
     .replace(/^const node = .*$/m, () => `const node = ${JSON.stringify(process.execPath)}`)
 }
 
-/** The current user; for root a service user that has yet to be made. */
 export function unitUser(): string {
   return isRoot() ? SERVICE_USER : userInfo().username
 }
 
-/** Commands that create the service user and give it the directory; empty if not needed. */
 export function listUserCommands(directory: string): readonly string[] {
   if (!isRoot()) return []
   const folder = toShellWord(directory)
@@ -73,7 +69,7 @@ function isRoot(): boolean {
   return process.geteuid?.() === 0
 }
 
-/** For the user of {@link unitUser}. A % begins a specifier in a unit. */
+/** A % begins a specifier in a unit. */
 function buildUnit(directory: string): string {
   const escape = (path: string): string => path.replaceAll('%', '%%')
   const quote = (path: string): string => JSON.stringify(escape(path))
@@ -121,7 +117,7 @@ function findTypes(module: string): readonly string[] {
 
 /** `npm install` brings what an editor and the type checker of `intentd check` need. */
 function buildPackage(): string {
-  const { devDependencies = {} } = JSON.parse(readShipped('package.json')) as {
+  const { devDependencies = {} } = parseBoundedJson(readShipped('package.json')) as {
     readonly devDependencies?: Readonly<Record<string, string>>
   }
   return toJson({

@@ -17,7 +17,6 @@ export function addInitCommand(program: Command): void {
     .action((directory: string) => init(directory))
 }
 
-/** @throws Failure INIT_NOT_EMPTY, INIT_UNWRITABLE */
 function init(name: string): void {
   const directory = resolve(name)
   try {

@@ -6,13 +6,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 
-/** The extension of this file: .ts in the sources, .js compiled. */
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 const HOOKS = new URL(`../../strategy/install-contract${EXTENSION}`, import.meta.url).href
 const CODE = fileURLToPath(new URL('../../', import.meta.url))
 const INSTALLATION = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** Environment variables for printing and time. */
 const VARIABLES = [
   'TERM',
   'COLORTERM',
@@ -25,10 +23,7 @@ const VARIABLES = [
   'LC_ALL',
 ]
 
-/**
- * First letters of visible names: Node's permission model takes paths ending in `*`, without
- * exceptions.
- */
+/** Node's permission model takes paths ending in `*`, without exceptions. */
 const FIRST_LETTERS = Array.from('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_')
 
 const PATTERNS = ['strategies/**/*.test.{ts,js}', '*.test.{ts,js}']
@@ -41,7 +36,7 @@ export function addTestCommand(program: Command, { setExit }: VerbFrame): void {
     .action(async (patterns: readonly string[]) => setExit(await runTests(patterns)))
 }
 
-/** Resolves with the exit code: 1 if a test failed, or a named file is missing. */
+/** 1 if a test failed, or a named file is missing. */
 async function runTests(patterns: readonly string[]): Promise<number> {
   const files = [...new Set(patterns.flatMap((pattern) => globSync(pattern)))].toSorted()
   if (files.length === 0) {
@@ -71,8 +66,8 @@ async function runTests(patterns: readonly string[]): Promise<number> {
 }
 
 /**
- * Tests may read this program's code, packages, and unhidden files of the working directory and
- * beside the tests, so not `.env`. They get no programs, threads or native code.
+ * This program's code, packages, and unhidden files of the working directory and beside the tests,
+ * so not `.env`. Tests get no programs, threads or native code.
  */
 function listPermissions(files: readonly string[]): readonly string[] {
   const folders = new Set(

@@ -10,12 +10,11 @@ const NAME = /^[a-z][a-z0-9-]{0,31}$/
 const INSTALLATION = new URL('../../../', import.meta.url)
 const PAPER = new URL('config/paper.yaml', INSTALLATION)
 
-/** Shipped strategies with their initial settings. */
 const LIBRARY: Readonly<Record<string, string>> = {
   grid: 'grid-btc',
   trend: 'trend-btc',
   ...Object.fromEntries(
-    ['breakout', 'dca', 'funding', 'market-maker', 'pair', 'ratio', 'rebalance', 'twap'].map(
+    ['breakout', 'dca', 'dip', 'funding', 'market-maker', 'pair', 'ratio', 'rebalance', 'twap'].map(
       (name) => [name, `examples/${name}`],
     ),
   ),
@@ -46,7 +45,7 @@ export function addNewStrategyCommand(program: Command): void {
     })
 }
 
-/** Tests for the layout of `init`. */
+/** The layout of `init`. */
 function isWorkingDirectory(): boolean {
   return ['strategies', 'config/strategies', 'intentd.service'].every((path) => existsSync(path))
 }
@@ -56,7 +55,6 @@ interface NewOptions {
   readonly like?: string
 }
 
-/** Text by end of the name. */
 type Texts = ReadonlyMap<string, string>
 
 function freshFiles(name: string): Texts {
@@ -94,7 +92,6 @@ function withAdoption(config: string): string {
   )
 }
 
-/** @throws Failure NEW_STRATEGY_NAME, NEW_STRATEGY_EXISTS */
 function writeStrategy(name: string, directory: string, texts: Texts): void {
   if (!NAME.test(name)) {
     throw new Failure({
@@ -120,7 +117,6 @@ function writeStrategy(name: string, directory: string, texts: Texts): void {
   for (const [file, text] of files) writeFileSync(file, text)
 }
 
-/** The shipped configuration, with this strategy alone. */
 function paperConfig(name: string): string {
   const shipped = readFileSync(PAPER, 'utf8')
   return shipped

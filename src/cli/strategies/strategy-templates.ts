@@ -1,5 +1,3 @@
-/** Templates of `intentd new-strategy`. */
-
 export function strategyCode(name: string): string {
   return `/** Buys when closed candles say that a fall has gone far, and sells when they say that a rise has. */
 import { defineStrategy, positiveDecimal, rsi, z } from 'intentd/strategy'

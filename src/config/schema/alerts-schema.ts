@@ -51,6 +51,10 @@ const targetSchema = z
     least: z.enum(['info', 'warning', 'urgent']).default('info').meta({
       description: 'What is less urgent is not sent there.',
     }),
+    trades: z.enum(['none', 'closed', 'fills']).default('none').meta({
+      description:
+        'Messages when it trades, whatever `least` says. closed: each closed trade with its result; fills: every fill too.',
+    }),
   })
   .meta({ description: 'One place that alerts are sent to.' })
 

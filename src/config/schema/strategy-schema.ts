@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { positiveDecimal, sizeDecimal } from './decimal-text.ts'
 import { symbolSchema } from './exchange-schema.ts'
+import { exitsSchema } from './exits-schema.ts'
 import { strategyLossesSchema, strategyPaceSchema } from './loss-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
@@ -99,6 +100,7 @@ export const strategyFileSchema = z
       description:
         'What becomes of its orders when its decisions fail. leave: they rest, and what it holds stays. cancel: they are cancelled as soon as it is paused or halted. flatten: as cancel, and what it holds is closed when it is halted. Absent: they rest while it is paused, and are cancelled when it is halted.',
     }),
+    exits: exitsSchema,
     risk: strategyRiskSchema,
   })
   .meta({ title: 'the strategy settings', description: 'One strategy of intentd.' })

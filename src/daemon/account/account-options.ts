@@ -1,10 +1,12 @@
 import type { DaemonConfig, GivenChanges } from '../../config/load-config.ts'
 import type { Book } from '../../engine/book/book.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
+import type { BeyondCaller } from '../../exchange/readers/candles-reader.ts'
 import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
 import type { OpenedJournal } from '../../journal/journal.ts'
 import type { Timers } from '../../lib/timers.ts'
+import type { ClosedTradeLog } from '../reporting/closed-trade-log.ts'
 import type { ProductMarket } from '../market-data/product-market.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { ExchangeLedger } from '../../views/summary.ts'
@@ -14,35 +16,30 @@ import type { ExchangeCalls } from '../../assembly/account/exchange-calls.ts'
 
 export interface AccountOptions {
   readonly config: DaemonConfig
-  /** Command-line changes with which it was loaded. */
   readonly given?: GivenChanges | undefined
   readonly settings: EngineSettings
   readonly strategies: readonly LoadedStrategy[]
-  /** Closed with the account. */
   readonly runners: Runners
   readonly journal: OpenedJournal
-  /** Rebuilt from the journal. */
   readonly book: Book
-  /** State directory, which contains the journal. */
   readonly directory: string
   readonly access: ExchangeAccess
-  /** Closed with this account. */
   readonly calls: ExchangeCalls
   readonly market: Pick<ProductMarket, 'listen' | 'polls' | 'tickers'>
   readonly logger: DaemonLogger
   /** Our clock, which never jumps, and the exchange's. */
   readonly trusted: TrustedClock
   readonly timers: Timers
-  /** They share one address. */
+  /** Accounts that share one address. */
   readonly accounts: number
-  /** Receives the running strategy. */
   readonly watchdog?: StrategyWatch | undefined
+  /** Shows the candles that were before the start; absent: the exchange itself. */
+  readonly past?: BeyondCaller | undefined
   /** Absent if the exchange does not show its books. */
   readonly ledger?: (() => ExchangeLedger) | undefined
-  /** A stop lacks only the last readings. */
+  /** Absent where nobody asks for closed trades. */
+  readonly tradeLog?: Pick<ClosedTradeLog, 'observe'> | undefined
   readonly onQuiesced?: () => void
-  /** The journal is closed: another daemon may take the state over. */
   readonly onClosed: () => void
-  /** Receives the progress of a kill. */
   readonly onKillNoted?: ((state: 'seen' | 'clean' | 'released') => void) | undefined
 }

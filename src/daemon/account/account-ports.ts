@@ -6,6 +6,7 @@ import type { AnnouncementsPort, DecidingStrategy, Ports } from '../../interpret
 import type { Journal } from '../../journal/journal.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { FlightRecorder } from '../recording/flight-recorder.ts'
+import type { ClosedTradeLog } from '../reporting/closed-trade-log.ts'
 import type { EventLog } from '../reporting/event-log.ts'
 import type { Health } from '../reporting/health.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
@@ -33,7 +34,7 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly recent: RecentActivity
   readonly health: Health
   readonly recorder: FlightRecorder | undefined
-  /** Receives the running strategy. */
+  readonly tradeLog?: Pick<ClosedTradeLog, 'observe'> | undefined
   readonly watchdog?: StrategyWatch | undefined
 }
 
@@ -85,6 +86,7 @@ export function createPorts(parts: AccountParts): Ports {
         statistics.observe(record, book)
         parts.recent.observe(record, book)
         eventLog.observe(record)
+        parts.tradeLog?.observe(record, book)
       },
       decided: (intents) => statistics.countIntents(intents),
       batchDurable: (wait) => parts.pace.hear(wait),

@@ -10,6 +10,7 @@ import type { Ports } from '../../interpreter/ports.ts'
 import { Retreat } from '../../interpreter/retreat.ts'
 import { PollGrids } from '../../market/poll-grids.ts'
 import { feedsOf } from '../../assembly/strategies/feed-plan.ts'
+import { CandleFetcher } from '../market-data/candle-fetcher.ts'
 import { Feeds } from '../market-data/feeds.ts'
 import type { MarketListener } from '../market-data/product-market.ts'
 import { createRecorder } from '../recording/create-recorder.ts'
@@ -61,6 +62,7 @@ export class Account implements MarketListener {
   readonly #interpreter: Interpreter
   readonly #polls: PollGrids
   readonly #feeds: Feeds
+  readonly #candles: CandleFetcher
   readonly #eventLog: EventLog
   readonly #operator: Operator
   readonly #space: DiskSpace
@@ -111,6 +113,7 @@ export class Account implements MarketListener {
     const onError = (what: string, reason: string) =>
       logger.log('error', 'poll.failed', { what, reason })
     this.#polls = this.#createGrids(new PollGrids({ clock, timers, onError }))
+    this.#candles = this.#createCandleFetcher()
     const feeds = feedsOf(options.strategies, 'private')
     this.#feeds = new Feeds({
       feeds,
@@ -122,17 +125,14 @@ export class Account implements MarketListener {
     })
   }
 
-  /** Resolves when the core is at rest, with whether that was in good order. */
   get atRest(): Promise<boolean> {
     return this.#rest.promise
   }
 
-  /** The error that broke it: an unwritable journal or a defect. */
   get fatal(): unknown {
     return this.#fatal
   }
 
-  /** Loops that must continue for it to read, send and obey. */
   get loops(): readonly WatchedLoop[] {
     const { calls, runners } = this.#options
     return [
@@ -148,21 +148,19 @@ export class Account implements MarketListener {
     ]
   }
 
-  /** Starts listening to the market and recording. */
   listen(): void {
     this.#recorder?.start()
     this.#options.market.listen(this)
   }
 
   /**
-   * Tests the keys before anything is recorded: refused ones end the run, and so do those of
-   * another account than the state's. A silent exchange proves nothing.
-   * @throws Failure CREDENTIALS_REFUSED, STATE_OF_OTHER_KEYS
+   * Comes before anything is recorded: refused keys, or those of another account than the state's,
+   * end the run. A silent exchange proves nothing. @throws Failure CREDENTIALS_REFUSED,
+   * STATE_OF_OTHER_KEYS
    */
   async admit(): Promise<void> {
     const { config, settings, calls, directory, access, ledger, journal, trusted } = this.#options
     const [instrument] = settings.instruments.values()
-    // The embedded exchange has its own keys.
     if (this.#state !== 'new' || instrument === undefined || ledger !== undefined) return
     const answer = await calls.client.readPosition({ instrument })
     if (refusesKeys(answer)) throw keysRefused(answer, config.account.keys)
@@ -170,7 +168,7 @@ export class Account implements MarketListener {
     await noteOwnState(journal, own, { directory, isAccepted: answer.kind === 'accepted' })
   }
 
-  /** Starts recovery and trading; the clock must be synchronised. */
+  /** The clock must be synchronised. */
   begin(): void {
     const { directory, logger, timers } = this.#options
     if (this.#state !== 'new') return
@@ -188,11 +186,11 @@ export class Account implements MarketListener {
     this.#space.start()
     this.#polls.start()
     this.#feeds.start()
+    this.#candles.start()
   }
 
   hear(event: EngineEvent, readAt?: number): void {
     if (this.#state === 'atRest') return
-    // A kill file without a command is noticed here.
     if (event.kind === 'timePassed') this.#operator.killSwitch.isThrown()
     if (event.kind === 'snapshotTaken') this.#statistics.snapshots += 1
     this.#interpreter.dispatch(event, readAt)
@@ -249,7 +247,6 @@ export class Account implements MarketListener {
     }
   }
 
-  /** Must be asked before the release is obeyed: its effect on the peaks of a drawdown, or why it is refused. */
   #judgeRelease(command: ReleaseCommand): Pick<CommandAnswer, 'peak' | 'orderedAgain'> {
     const peak = this.#engine.planPeakRelease(command)
     const orderedAgain = this.#engine.findOrderedAgain(command)
@@ -257,15 +254,14 @@ export class Account implements MarketListener {
     return peak ? { peak } : {}
   }
 
-  /** Begins an orderly end; {@link ended} resolves when it is done. */
   stop(policy: StopPolicy = this.#options.config.onStop): void {
     if (this.#state === 'begun') this.command({ kind: 'stop', policy })
     else this.#comeToRest(this.#isAtRest())
   }
 
   /**
-   * Handles an uncaught error of a strategy, given by its id, its name or its loaded code. False if
-   * this account has no such strategy.
+   * @param name The strategy's id, its name or its loaded code. False if this account has no such
+   * strategy.
    */
   failStrategy(name: string, error: unknown): boolean {
     const failed = this.#options.strategies.filter(
@@ -276,7 +272,6 @@ export class Account implements MarketListener {
     return failed.length > 0
   }
 
-  /** Ends the run after an error: only a retreat is performed. */
   fail(error: unknown): void {
     this.#interpreter.close()
     this.#fatal ??= error
@@ -289,13 +284,12 @@ export class Account implements MarketListener {
     }
   }
 
-  /** Resolves when everything is closed, with whether it ended in good order. */
   async ended(): Promise<boolean> {
     const { client, limiter } = this.#options.calls
     const isClean = await this.#rest.promise
     this.#space.stop()
     const retreated = this.#retreat()
-    await Promise.all([this.#polls.stop(), this.#feeds.stop()])
+    await Promise.all([this.#polls.stop(), this.#feeds.stop(), this.#candles.stop()])
     await Promise.all([this.#exchange.idle(), retreated])
     this.#interpreter.close()
     this.#eventLog.flush()
@@ -312,7 +306,6 @@ export class Account implements MarketListener {
     return isClean && this.#fatal === undefined
   }
 
-  /** Read-only view for display. */
   get shown(): ShownAccount {
     const { config, settings, book, trusted, market, calls, runners } = this.#options
     return {
@@ -361,7 +354,7 @@ export class Account implements MarketListener {
 
   readonly #dispatch = (event: EngineEvent): void => this.#interpreter.dispatch(event)
 
-  /** After a breakdown it removes resting orders as far as allowed. */
+  /** After a breakdown, resting orders are removed as far as allowed. */
   async #retreat(): Promise<void> {
     if (this.#fatal === undefined || !this.#hasBegun) return
     const { config, settings, journal, book } = this.#options
@@ -380,7 +373,6 @@ export class Account implements MarketListener {
     )
   }
 
-  /** Logs positions without a strategy before anything else happens, and after a release. */
   #sayUnattended(isMeant: (position: UnattendedPosition) => boolean = () => true): void {
     const { config, settings, book, logger } = this.#options
     const unattended = listUnattended({
@@ -422,6 +414,21 @@ export class Account implements MarketListener {
     grids.add('operator', OPERATOR_STEP_MS, () => this.#operator.inbox.empty())
     grids.add('health', HEALTH_STEP_MS, () => this.health.look())
     return grids
+  }
+
+  #createCandleFetcher(): CandleFetcher {
+    const { config, settings, book, calls, past, trusted, timers, logger } = this.#options
+    return new CandleFetcher({
+      isAllowed: config.exchange.beyondDocument,
+      caller: past ?? calls.client,
+      productType: config.account.productType,
+      settings,
+      book,
+      exchangeNow: () => trusted.offset.exchangeNow(trusted.clock.now()),
+      timers,
+      dispatch: this.#dispatch,
+      logger,
+    })
   }
 
   #createHealth(): Health {

@@ -17,22 +17,18 @@ function isOlder(error: unknown): boolean {
   return error instanceof Failure && error.code === 'STATE_OLDER_THAN_EXCHANGE'
 }
 
-/** The account was refused before anything was done. */
 function isOfKeys(error: unknown): boolean {
   return (
     error instanceof Failure && ['CREDENTIALS_REFUSED', 'STATE_OF_OTHER_KEYS'].includes(error.code)
   )
 }
 
-/** Nothing may be signed, not even a cancel-all: another process may trade the account. */
+/** Another process may trade the account, so not even a cancel-all may be signed. */
 export function isBarred({ lease }: Pick<OpenedJournal, 'lease'>): boolean {
   return lease?.objection() !== undefined
 }
 
-/**
- * Error with which a failed start ends. A lost lease takes precedence over other errors, since then
- * a restart helps.
- */
+/** A lost lease takes precedence over other errors, since then a restart helps. */
 export function endOfStart(error: unknown, { lease }: Pick<OpenedJournal, 'lease'>): unknown {
   let end = error
   // A lease that was given back is not lost.

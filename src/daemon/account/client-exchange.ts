@@ -17,20 +17,19 @@ import type { ExchangePort, OnAnswer } from '../../interpreter/ports.ts'
 import type { EndpointName, ResponseOf } from '../../protocol/endpoints.ts'
 import type { BatchResult } from '../../protocol/values.ts'
 
-/** Refusals are logged only if they last this long without success. */
+/** Shorter refusals are not logged. */
 const SAID_AFTER_MS = 3000
 
 export interface ClientExchangeOptions {
   readonly client: Pick<ExchangeClient, 'send' | 'readFills' | 'readPosition'>
   readonly settings: Pick<EngineSettings, 'productType' | 'positionMode' | 'instruments'>
-  /** Called before a batch is sent; returns a function to call at its first byte. */
+  /** Returns a function to call at the batch's first byte. */
   readonly onBatch: () => () => void
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
-  /** Keys or calls are refused; reported once until a call is accepted again. */
+  /** Reported once until a call is accepted again. */
   readonly onRefused: (answer: RefusedAnswer | UnknownAnswer) => void
-  /** In a dry run nothing that changes the account is sent; this receives it instead. */
+  /** In a dry run this receives what would change the account. */
   readonly onWithheld?: ((endpoint: EndpointName, body: string) => void) | undefined
-  /** A call failed by a defect, not on the wire. */
   readonly onBroken: (error: unknown) => void
 }
 
@@ -46,7 +45,6 @@ export class ClientExchange implements ExchangePort {
   #refusedSince: number | undefined
   #isRefusalSaid = false
   readonly #inFlight = new Set<Promise<void>>()
-  /** Last readings by symbol, for the closing summary. */
   readonly positions = new Map<string, PositionReading>()
 
   constructor(options: ClientExchangeOptions) {
@@ -95,7 +93,6 @@ export class ClientExchange implements ExchangePort {
     )
   }
 
-  /** Resolves when no call is in flight. */
   async idle(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight)
   }

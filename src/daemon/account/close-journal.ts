@@ -18,7 +18,6 @@ export interface JournalToClose {
   readonly onBroken: (error: unknown) => void
 }
 
-/** Writes a checkpoint that the next start can trust. */
 export async function closeJournal(ending: JournalToClose): Promise<void> {
   const { journal, book, directory, logger, isWhole, onBroken } = ending
   let isClosed = false

@@ -19,14 +19,12 @@ import { describeCaller, describeFile } from '../../control/access/verified-call
 import { adviseRest } from '../../views/unattended.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/** Further commands wait for the next round. */
 const COMMANDS_MAX = 20
 const COMMAND_BYTES_MAX = 4096
 const COMMAND = '.json'
 const ANSWER = '.answer'
-/** Unfetched answers; the oldest are removed. */
+/** The oldest unfetched answers are removed. */
 const ANSWERS_MAX = 20
-/** In characters. */
 export const REASON_MAX = 500
 export const SCOPE_MAX = 100
 
@@ -34,7 +32,6 @@ const ordered = { reason: z.string().min(1).max(REASON_MAX), by: z.string().min(
 /** An instrument, `strategy:ID`, or `*` for the account. */
 const scope = z.string().min(1).max(SCOPE_MAX)
 
-/** Commands from another process. */
 const commandSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('restrict'),
@@ -56,38 +53,27 @@ const commandSchema = z.discriminatedUnion('kind', [
 
 export type ControlCommand = z.infer<typeof commandSchema>
 
-/** Result of a command: all present restrictions, and those that it ended. */
 export interface CommandAnswer {
   readonly held: readonly Restriction[]
   readonly lifted: readonly Restriction[]
-  /**
-   * Kill files, gone once the kill is released; empty if no kill stood when the command was read.
-   */
+  /** Gone once the kill is released; empty if no kill stood when the command was read. */
   readonly killFiles: readonly string[]
-  /** Remaining holdings of a flatten that was ended early, by strategy and instrument. */
   readonly stillHeld: Readonly<Record<string, string>>
   /** Fills since the last run are not read yet, so `stillHeld` is as of that run. */
   readonly isStarting?: true
-  /** The command was refused. */
   readonly isScopeUnknown: boolean
-  /**
-   * Holdings that a flatten does not close, since their strategies are no longer configured there.
-   */
+  /** A flatten does not close these, since their strategies are no longer configured there. */
   readonly unclosable: Readonly<Record<string, string>>
-  /** Unheld parts in the scope of a release, by instrument. */
   readonly unclaimed?: Readonly<Record<string, string>>
-  /** Reason for the refusal of an adoption. */
   readonly refusal?: string
   readonly beyondLimit?: string
-  /** Unix ms: before then a release ends nothing (`risk.losses.coolDownMs`). */
+  /** A release ends nothing before (`risk.losses.coolDownMs`). */
   readonly coolsDownUntil?: number | undefined
-  /** Effect of a release on the peaks of a drawdown, or why it was refused. */
   readonly peak?: PeakRelease
-  /** Keyed by instrument: a release was refused, because a strategy would order this again. */
+  /** Keyed by instrument: a strategy would order this again, so a release was refused. */
   readonly orderedAgain?: Readonly<Record<string, string>>
-  /** The release was given before the standing kill or the daemon's start, so it ended nothing. */
   readonly isTooOld?: true
-  /** A standby read it and obeys nothing: the account's writer, as named in the lease. */
+  /** The account's writer: a standby read the command, and obeys nothing. */
   readonly standbyOf?: string
 }
 
@@ -103,7 +89,7 @@ export function refuseCommand(why: Pick<CommandAnswer, 'isTooOld' | 'standbyOf'>
   }
 }
 
-/** @param configOption What a command needs to address the daemon's configuration: ` -c live.yaml`. */
+/** @param configOption addresses the daemon's configuration in a command: ` -c live.yaml` */
 export function describeRefusedRelease(
   named: string,
   answers: readonly CommandAnswer[],
@@ -158,7 +144,6 @@ export function adviseUnclosable(unclosable: CommandAnswer['unclosable']): reado
   )
 }
 
-/** @param configOption addresses the daemon's configuration in a command: ` -c live.yaml` */
 export function adviseUnclaimed(
   { unclaimed = {} }: CommandAnswer,
   configOption: string,
@@ -172,10 +157,7 @@ function inboxOf(directory: string): string {
   return join(directory, 'operator')
 }
 
-/**
- * Leaves a command for the daemon of a state directory, which may start later. Returns its file,
- * which disappears when read.
- */
+/** The daemon may start later. Returns the command's file, which disappears when read. */
 export function postCommand(directory: string, command: ControlCommand): string {
   const inbox = inboxOf(directory)
   makeDirectory(inbox, 0o700)
@@ -198,12 +180,11 @@ function nextPlace(inbox: string): number {
   return Math.max(systemClock.now(), Number.isNaN(last) ? 0 : last + 1)
 }
 
-/** Unread commands: `flatten BTCUSDT, by anna@host: enough`. */
 export function listWaiting(directory: string): readonly string[] {
   try {
     return filesIn(inboxOf(directory), COMMAND).map(describeWaiting)
   } catch {
-    return [] // No command was ever left here.
+    return []
   }
 }
 
@@ -218,7 +199,6 @@ function describeWaiting(file: string): string {
   }
 }
 
-/** The answer to that command, if there is one; it is removed. */
 export function takeAnswer(file: string): CommandAnswer | undefined {
   try {
     const text = readFileSync(`${file}${ANSWER}`, 'utf8')
@@ -229,7 +209,6 @@ export function takeAnswer(file: string): CommandAnswer | undefined {
   }
 }
 
-/** The daemon could not parse that command, and set it aside. */
 export function wasUnreadable(file: string): boolean {
   return existsSync(unreadableOf(file))
 }
@@ -238,7 +217,6 @@ export interface CommandInboxOptions {
   readonly directory: string
   /** Undefined if it cannot be obeyed now: then it waits. `givenAt`: Unix ms, machine's clock. */
   readonly onCommand: (command: ControlCommand, givenAt: number) => CommandAnswer | undefined
-  /** The file was set aside. */
   readonly onUnreadable: (file: string, reason: string) => void
 }
 
@@ -250,10 +228,8 @@ export interface CommandInboxOptions {
 export class CommandInbox {
   readonly #options: CommandInboxOptions
   readonly #inbox: string
-  /** Files that could neither be read nor set aside: logged once and then ignored. */
   readonly #stuck = new Set<string>()
 
-  /** Creates the folder, so that it belongs to the daemon's user. */
   constructor(options: CommandInboxOptions) {
     this.#options = options
     this.#inbox = inboxOf(options.directory)
@@ -262,7 +238,6 @@ export class CommandInbox {
     this.#try(this.#inbox, () => removeAnswers(this.#inbox, 0))
   }
 
-  /** Obeys commands in order. An unreadable one does not delay the others. */
   empty(): void {
     const files = this.#try(this.#inbox, () => filesIn(this.#inbox, COMMAND)) ?? []
     for (const file of files.filter((one) => !this.#stuck.has(one)).slice(0, COMMANDS_MAX)) {
@@ -283,7 +258,6 @@ export class CommandInbox {
       const by = describeCaller(describeFile(stats), command.by)
       return { command: { ...command, by }, at: mtimeMs }
     } catch (error) {
-      // The sender withdrew it.
       if (isMissing(error)) return undefined
       this.#options.onUnreadable(file, messageOf(error))
       this.#try(file, () => renameSync(file, unreadableOf(file)))
@@ -302,12 +276,11 @@ export class CommandInbox {
   }
 }
 
-/** Without room for an answer only the log has it. */
 function leaveAnswer(file: string, answer: CommandAnswer): void {
   try {
     removeAnswers(dirname(file), ANSWERS_MAX)
     writeFileSync(`${file}${ANSWER}`, JSON.stringify(answer), { mode: 0o600 })
-  } catch {}
+  } catch {} // Without room for an answer only the log has it.
 }
 
 function removeAnswers(inbox: string, kept: number): void {
@@ -316,7 +289,6 @@ function removeAnswers(inbox: string, kept: number): void {
     rmSync(old, { force: true })
 }
 
-/** Oldest first. @throws if the inbox cannot be read */
 function filesIn(inbox: string, ending: string): readonly string[] {
   const names = readdirSync(inbox).filter((name) => name.endsWith(ending))
   return names.toSorted().map((name) => join(inbox, name))

@@ -14,14 +14,14 @@ export interface DiskSpaceOptions {
   readonly directory: string
   readonly freeBytesMin: number
   readonly timers: Timers
-  /** Called when space becomes low, also at the start, and when there is enough again. */
+  /** Also called at the start if space is low. */
   readonly onChange: (isLow: boolean, freeBytes: number) => void
   readonly onTrouble: (reason: string) => void
 }
 
 /**
- * Watches the space for the journal. A ballast file reserves some: it is removed when the journal
- * cannot be written, so that the next run can record how it comes to rest.
+ * A ballast file reserves space for the journal: it is removed when that cannot be written, so that
+ * the next run can record how it comes to rest.
  */
 export class DiskSpace {
   readonly #options: DiskSpaceOptions

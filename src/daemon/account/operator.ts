@@ -15,24 +15,20 @@ import {
 import { KillSwitch, type KillSwitchOptions } from '../../assembly/state/kill-switch.ts'
 
 export interface OperatorOptions {
-  /** State directory. */
   readonly directory: string
   readonly config: Pick<DaemonConfig, 'state'>
   readonly trusted: { readonly clock: Clock }
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>
-  /** Receives the progress of a kill. */
   readonly onKillNoted?: KillSwitchOptions['onNoted'] | undefined
 }
 
 export interface OperatedAccount {
-  /** Undefined if it cannot be obeyed now. */
   readonly onCommand: (command: EngineCommand) => CommandAnswer | undefined
-  /** Unix ms of the recorded kill. */
   readonly killedAt: () => number | undefined
 }
 
-/** Access of an operator from another process, through files in the state directory. */
+/** Through files in the state directory, from another process. */
 export interface Operator {
   readonly killSwitch: KillSwitch
   readonly inbox: CommandInbox
@@ -79,9 +75,7 @@ export function listenToOperator(
   return { killSwitch, inbox }
 }
 
-/**
- * Unix ms, machine's clock. A release from before the start may not mean what is restricted now.
- */
+/** Machine's clock. A release from before the start may not mean what is restricted now. */
 function processStartedAt(): number {
   return systemClock.now() - process.uptime() * 1000
 }
@@ -103,10 +97,6 @@ type Scoped = Pick<
   'isScopeUnknown' | 'unclosable' | 'unclaimed' | 'coolsDownUntil' | 'beyondLimit'
 >
 
-/**
- * Checks that the scope is configured, and what a flatten or release leaves without a strategy.
- * `now`: Unix ms, our clock.
- */
 export function judgeScope(
   command: EngineCommand,
   { settings, book, now }: Parameters<typeof describeUnclosable>[0] & { readonly now: number },

@@ -51,7 +51,7 @@ import { viewEquity } from '../../views/losses-view.ts'
 import { Metrics } from './metrics.ts'
 import { viewProfit } from '../../views/money-view.ts'
 import { PriceHistory, ProfitCurve } from './run-history.ts'
-import { viewRestriction } from '../../views/restriction-view.ts'
+import { type RestrictionFrame, viewRestriction } from '../../views/restriction-view.ts'
 import { type Rest, viewWhatIf } from '../../views/what-if.ts'
 
 export interface DaemonControlOptions {
@@ -59,31 +59,22 @@ export interface DaemonControlOptions {
   readonly version: string
   readonly environment: string
   readonly exchange: string
-  /** For commands: ` -c live.yaml`. */
   readonly configOption: string
-  /** Market time over real time. */
   readonly speed: number
   readonly accounts: readonly Pick<Account, 'shown' | 'command'>[]
-  /** Accounts that could not be opened. */
   readonly off: readonly AccountOff[]
   readonly market: { readonly polls: PollGridStats; listen(listener: MarketListener): void }
   readonly isReadOnly: boolean
   readonly closedPort: () => StatusView['closedPort']
-  /** Set if other daemons share the limits of the address. */
   readonly sharedLimits: Pick<SharedLimits, 'view'> | undefined
   readonly sharedTickers: Pick<SharedTickers, 'view'> | undefined
-  /** Failures by target of alerts; absent without alerts. */
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly readings: Pick<Readings, 'ask' | 'stop'>
   readonly clock: Clock
   readonly timers: Timers
-  /** Unix ms. Default: start of this run. */
   readonly processStartedAt?: number | undefined
-  /** Absent if the journal is a file. */
   readonly fleet?: FleetSource | undefined
-  /** Absent if a reload is not possible. */
   readonly onReload?: (() => void) | undefined
-  /** Problems of a reload; undefined if the run is not ready for one. */
   readonly tryReload?: (() => Promise<readonly string[]> | undefined) | undefined
   readonly logger: Pick<DaemonLogger, 'log' | 'listen' | 'setLevel'>
 }
@@ -296,9 +287,13 @@ export class DaemonControl implements Controlled {
       return { ...nothing, isObeyed: false, text }
     }
     const { configOption } = this.#options
+    const coolDownMs = Math.max(
+      0,
+      ...this.#shown.map(({ settings }) => settings.losses?.coolDownMs ?? 0),
+    )
     const isToClose = (scope: Scope) => this.#shown.some((shown) => isOpen(shown, scope))
     const isKilled = this.#shown.some(({ engine }) => engine.kill !== undefined)
-    const verdict = judge(order, answers, { configOption, isKilled, isToClose })
+    const verdict = judge(order, answers, { configOption, isKilled, isToClose, coolDownMs })
     const text = [verdict.text, ...answers.flatMap(describePeak)].join('; ')
     return { ...nothing, ...verdict, text }
   }
@@ -340,10 +335,8 @@ export class DaemonControl implements Controlled {
 
 type AccountOrder = Exclude<ControlRequest['order'], { readonly kind: 'logLevel' | 'reload' }>
 
-interface Surroundings extends Pick<DaemonControlOptions, 'configOption'> {
+interface Surroundings extends RestrictionFrame {
   readonly isKilled: boolean
-  /** Strategies hold something in the scope, or orders rest there. */
-  readonly isToClose: (scope: Scope) => boolean
 }
 
 function judge(
@@ -355,8 +348,8 @@ function judge(
   const lifted = answers.flatMap((answer) => answer.lifted)
   return {
     ...verdictOf(order, answers, around),
-    held: held.map((one) => viewRestriction(one, around.configOption, around.isToClose)),
-    lifted: lifted.map((one) => viewRestriction(one, around.configOption, around.isToClose)),
+    held: held.map((one) => viewRestriction(one, around)),
+    lifted: lifted.map((one) => viewRestriction(one, around)),
     stillHeld: Object.assign({}, ...answers.map(({ stillHeld }) => stillHeld)) as Record<
       string,
       string

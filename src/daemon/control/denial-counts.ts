@@ -5,14 +5,11 @@ import type { LoggedFact } from '../../logging/logger.ts'
 const RECENT_MS = 70_000
 const SYMBOLS_MAX = 1000
 
-/**
- * Denials of this run, from the log: counts by strategy and code, and the last text by instrument.
- */
+/** Counts by strategy and code, and the last text by instrument, from this run's log. */
 export class DenialCounts {
   readonly #counts = new Map<string, Map<string, number>>()
   readonly #last = new Map<string, { readonly at: number; readonly text: string }>()
 
-  /** @param at Unix ms */
   hear({ event, fields }: LoggedFact, at: number): void {
     // Denials by an ended mode no longer explain anything.
     if (event === 'trading.released') this.#last.clear()
@@ -40,7 +37,6 @@ export class DenialCounts {
     )
   }
 
-  /** Text of the last denial within a minute. */
   recent(symbol: string, now: number): string | undefined {
     const last = this.#last.get(symbol)
     return last !== undefined && now - last.at < RECENT_MS ? last.text : undefined

@@ -1,14 +1,11 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { FleetView } from '../../control/detail-views.ts'
 import type { Secret } from '../../lib/secret.ts'
-import { serverPlaceOf } from '../../assembly/state/open-journal.ts'
+import { serverPlaceOf } from '../../assembly/state/state-place.ts'
 
 export type FleetSource = () => Promise<FleetView>
 
-/**
- * Opens a connection for each look; concurrent callers share it. Undefined if the journal is a
- * file.
- */
+/** Concurrent callers share a connection. Undefined if the journal is a file. */
 export function createFleetSource(
   config: Pick<DaemonConfig, 'journal' | 'name'>,
   password: Secret | undefined,

@@ -12,14 +12,10 @@ type DelayHistogram = Pick<
   'enable' | 'disable' | 'percentile' | 'reset'
 >
 
-/**
- * Delays of the event loop in spans of fixed length. Reading does not start a new span, so that
- * several readers can share it.
- */
+/** Reading does not start a new span, so several readers can share it. */
 export class LoopDelays {
   readonly #timers: Timers
   readonly #histogram: DelayHistogram
-  /** Nanoseconds of the last complete span, by percentile. */
   #before: ReadonlyMap<number, number> = new Map()
   #cancel: (() => void) | undefined
 
@@ -36,7 +32,7 @@ export class LoopDelays {
     this.#awaitEnd()
   }
 
-  /** The larger value of the present and the last complete span, seconds by quantile. */
+  /** The larger value of the present and the last complete span, in seconds. */
   read(): readonly (readonly [quantile: string, seconds: number])[] {
     return PERCENTS.map((percent) => {
       const longest = Math.max(this.#histogram.percentile(percent), this.#before.get(percent) ?? 0)

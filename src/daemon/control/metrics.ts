@@ -29,7 +29,6 @@ export interface MeasuredDaemon {
   readonly polls: PollGridStats
 }
 
-/** One scrape a second costs less than reading one of the tickers. */
 export class Metrics {
   readonly #loop: LoopDelays
 
@@ -314,7 +313,6 @@ function addReadings(account: ShownAccount, add: Add): void {
     add('intentd_exchange_silent', Number(silent.includes(calls)), { calls })
 }
 
-/** `position BTCUSDT` becomes `positions`. */
 function kindOf(what: string): string {
   return what.startsWith('position ') ? 'positions' : what
 }
@@ -344,7 +342,6 @@ function addCalls({ settings, limiter }: ShownAccount, add: Add): void {
   }
 }
 
-/** `longShortRatio?symbol=BTCUSDT` becomes `longShortRatio`. */
 function endpointOf(feed: FeedId): string {
   return feed.split('?', 1)[0] ?? feed
 }

@@ -18,7 +18,6 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 const TOKEN_FILE = 'control.token'
 const READ_TOKEN_FILE = 'control.read.token'
 const REFUSED_LOGGED_EVERY_MS = 60_000
-/** How often the socket's file is checked. */
 const LOOK_EVERY_MS = 2000
 
 export interface OpenControlOptions extends Omit<
@@ -26,7 +25,6 @@ export interface OpenControlOptions extends Omit<
   'isReadOnly' | 'closedPort'
 > {
   readonly config: Pick<DaemonConfig, 'control' | 'state'>
-  /** The locked state directory. */
   readonly directory: string
   readonly logger: DaemonLogger
 }
@@ -43,7 +41,6 @@ export interface OpenedControl {
   stop(): Promise<void>
 }
 
-/** @throws Failure CONTROL_TOKEN_EXPOSED, CONTROL_TOKEN_INVALID, CONTROL_TOKENS_EQUAL */
 export function openControl(options: OpenControlOptions): OpenedControl {
   const isReadOnly = options.config.control.readOnly
   return serveControl(
@@ -59,7 +56,6 @@ export type ServeOptions = Pick<
 
 type ServedControl = Controlled & { start?(): void; stop?(): void }
 
-/** @param create Gets a function that names the configured port while nothing listens there. */
 export function serveControl(
   create: (closedPort: () => StatusView['closedPort']) => ServedControl,
   options: ServeOptions,
@@ -126,7 +122,6 @@ interface ListeningLog {
 
 function announceListening(server: ControlServer, { logger, files, socket }: ListeningLog): void {
   const { baseUrl } = server
-  // The failure was logged.
   if (server.socket === undefined && baseUrl === undefined) return
   logger.log('info', 'control.listening', {
     ...(server.socket ? { socket } : {}),
@@ -137,7 +132,6 @@ function announceListening(server: ControlServer, { logger, files, socket }: Lis
   if (address) logger.log('info', 'control.dashboard', { url: address })
 }
 
-/** Logs the first, then counts. */
 function createRefusalLog({
   logger,
   clock,
@@ -153,17 +147,13 @@ function createRefusalLog({
   }
 }
 
-/** In the state directory. */
 const ANSWERS_FILE = 'control-answers.json'
 
 const answersSchema = z.array(
   z.object({ digest: z.string(), answer: controlAnswerSchema, isKept: z.boolean() }),
 )
 
-/**
- * @param onTrouble the file cannot be written, so a command repeated after a restart is obeyed
- * again
- */
+/** @param onTrouble Without the file, a command repeated after a restart is obeyed again. */
 export function createAnswerFile(
   directory: string,
   onTrouble: (reason: string) => void,
@@ -174,7 +164,7 @@ export function createAnswerFile(
       try {
         return answersSchema.parse(parseBoundedJson(readFileSync(file, 'utf8')))
       } catch {
-        // The file is missing or from another version. Repeated commands change nothing.
+        // Missing or of another version. Repeated commands change nothing.
         return []
       }
     },

@@ -9,22 +9,20 @@ import type { AccountView } from '../../control/views.ts'
 /** Per interval: half an hour of 5 s, six hours of 1 m, nearly four days of 15 m. */
 const CANDLES_MAX = 360
 
-/** Begin, open, high, low, close. */
 const COLUMNS = 5
 
-/** The newest candles of one interval: a ring of float64 rows, 14 kB. */
+/** A ring of float64 rows, 14 kB. */
 class CandleRing {
   readonly #intervalMs: number
   readonly #rows = new Float64Array(CANDLES_MAX * COLUMNS)
   #count = 0
-  /** Earlier rows were overwritten. */
   #first = 0
 
   constructor(intervalMs: number) {
     this.#intervalMs = intervalMs
   }
 
-  /** @param at Unix ms, exchange clock; slightly before the open candle counts to it */
+  /** @param at Exchange clock; slightly before the open candle counts to it. */
   add(at: number, price: number): void {
     const begin = at - (at % this.#intervalMs)
     // One timestamp far in the future must not block later candles.
@@ -42,7 +40,6 @@ class CandleRing {
     this.#rows[row + 4] = price
   }
 
-  /** Oldest first. */
   list(): readonly CandleView[] {
     return Array.from({ length: this.#count - this.#first }, (_, index) => {
       const row = this.#rowOf(this.#first + index)
@@ -63,7 +60,6 @@ class CandleRing {
   }
 }
 
-/** Candles of this run's prices, for display. */
 export class PriceHistory {
   readonly #rings: ReadonlyMap<string, readonly CandleRing[]>
 
@@ -82,37 +78,32 @@ export class PriceHistory {
     }
   }
 
-  /** Oldest first; undefined for an unknown instrument or interval. */
   candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined {
     const index = CANDLE_INTERVALS_MS.findIndex((kept) => kept === intervalMs)
     return this.#rings.get(symbol)?.[index]?.list()
   }
 }
 
-/** Each span keeps its lowest and highest point. At this number, pairs of spans are merged. */
 const SPANS_MAX = 600
 const STEP_MS = 1000
 
 /**
- * Profit of an account and its strategies since the start: at most 1,200 points. It keeps extremes:
- * a curve of every n-th point would show a smaller drawdown.
+ * At most 1,200 points. Each span keeps its lowest and highest one: a curve of every n-th point
+ * would show a smaller drawdown.
  */
 export class ProfitCurve {
   #spans: Span[] = []
   #spanMs = STEP_MS
   #peak: number | null = null
   #takenAt = Number.NEGATIVE_INFINITY
-  /**
-   * Unix ms minus monotonic ms. It never falls, so that a clock set back does not bend the curve.
-   */
+  /** Unix ms minus monotonic ms. It never falls, so a clock set back does not bend the curve. */
   #offset = Number.NEGATIVE_INFINITY
 
-  /** @param now monotonic ms */
   isDue(now: number): boolean {
     return now - this.#takenAt >= STEP_MS
   }
 
-  /** @param now monotonic ms; `at`: Unix ms */
+  /** @param now monotonic ms */
   take(
     now: number,
     at: number,
@@ -164,7 +155,6 @@ export class ProfitCurve {
 }
 
 interface Span {
-  /** Monotonic ms. */
   readonly since: number
   readonly low: Point
   readonly high: Point
@@ -178,7 +168,6 @@ function merge(one: Span, other: Span): Span {
   }
 }
 
-/** Ignores unknown points. */
 function chooseOf(
   one: Point,
   other: Point,
@@ -190,7 +179,6 @@ function chooseOf(
 
 interface Point {
   readonly at: number
-  /** With unrealised. */
   readonly net: number | null
   readonly equity: number | null
   readonly strategies: Readonly<Record<string, number>>

@@ -20,24 +20,19 @@ export interface StandbyControlOptions {
   readonly fleet: FleetSource | undefined
   /** Differences from the writer prevent a takeover. */
   readonly refusesDifference: boolean
-  /** Undefined before the first attempt. */
   readonly seen: () => Seen | undefined
-  /** The port that it cannot listen at. */
   readonly closedPort: () => StatusView['closedPort']
 }
 
-/** `at`: last successful look, Unix ms. */
 export interface Seen {
   readonly state: StandbyState
   readonly at: number | undefined
 }
 
-/** @param at Unix ms of the look, successful or not */
 export function noteLook(before: Seen | undefined, state: StandbyState, at: number): Seen {
   return { state, at: state.trouble === undefined ? at : before?.at }
 }
 
-/** Shows whom a standby follows and how far; it does not trade yet. */
 export class StandbyControl implements Controlled {
   readonly events: EventHistory
   readonly #options: StandbyControlOptions
@@ -107,7 +102,6 @@ export class StandbyControl implements Controlled {
 
   fleet = (): ReturnType<FleetSource> | undefined => this.#options.fleet?.()
 
-  /** A standby is ready while it follows. */
   readiness(): Readiness {
     const found = this.#options.seen()
     const isFollowing = found?.at !== undefined && found.state.trouble === undefined

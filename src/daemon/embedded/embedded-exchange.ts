@@ -7,6 +7,7 @@ import { decimal, sumDecimals } from '../../lib/decimal.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { RunningSimulator } from '../../simulator/start-simulator.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
+import type { BeyondCaller } from '../../exchange/readers/candles-reader.ts'
 import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { contractsOf, listInstruments } from '../../assembly/instruments/listed-instruments.ts'
 import {
@@ -25,7 +26,6 @@ export interface EmbeddedExchangeOptions {
   readonly config: DaemonConfig
   readonly settings: EmbeddedSimulatorSettings
   readonly market: MarketOverride
-  /** State directory of the simulated account. */
   readonly directory: string
   readonly clock: Clock
   readonly timers: Timers
@@ -35,20 +35,19 @@ export interface EmbeddedExchangeOptions {
 
 /** Accessed like any exchange, by signed HTTP on loopback. */
 export interface EmbeddedExchange extends ExchangeAccess {
-  /** Unix ms at the end of the recording, if it ends. */
+  /** End of the recording, if it ends. */
   readonly endsAt: number | undefined
   /** Market time over real time; other than 1 it is a demonstration. */
   readonly speed: number
-  /** Stops the market; the exchange still answers. */
+  /** The exchange whose live prices it follows, which knows what was before. */
+  readonly past: BeyondCaller | undefined
   pause(): void
   /** The market stands still until the daemon is ready. */
   resume(): void
-  /** The exchange's own books, in the terms of the closing summary. */
   ledger(): ExchangeLedger
   stop(): Promise<void>
 }
 
-/** @throws Failure like `startSimulator` */
 export async function startEmbeddedExchange(
   options: EmbeddedExchangeOptions,
 ): Promise<EmbeddedExchange> {
@@ -92,6 +91,7 @@ export async function startEmbeddedExchange(
     get endsAt() {
       return simulator.endsAt
     },
+    past: live?.caller,
     pause: () => simulator.pause(),
     resume: () => simulator.resume(),
     ledger: () => ({ ...readLedger(simulator, SIMULATED_UID, config.account.marginCoin), prices }),
@@ -117,7 +117,6 @@ function pricesOf(
   return { source, ...(madeUp.length > 0 && { madeUp }), speed, fillModel }
 }
 
-/** Prices of another exchange, if configured and no recording is played. */
 function openLivePrices({
   config,
   settings,

@@ -3,6 +3,7 @@ import type { LogEvent } from '../../domain/log-events.ts'
 import { type TickerColumn, TickerTable } from '../../domain/ticker-table.ts'
 import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
+import type { BeyondCaller } from '../../exchange/readers/candles-reader.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Failure } from '../../lib/failure.ts'
 import type { ProxyFor } from '../../lib/net/proxy.ts'
@@ -31,13 +32,11 @@ const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 const ROW_AGE_MS_MAX = 5000
 
 /**
- * Follows the public tickers of an exchange, without keys: the prices that the embedded exchange
- * trades at.
+ * The embedded exchange trades at the public tickers of another, read without keys.
  *
  *     new ──open()──► following ──close()──► closed
  *
- * Begin and end of an outage are logged once; meanwhile prices stand still and age, as on any
- * exchange that is silent.
+ * Begin and end of an outage are logged once; meanwhile prices stand still and age.
  */
 export class LivePrices implements LiveSource {
   readonly name: string
@@ -47,7 +46,6 @@ export class LivePrices implements LiveSource {
   #hear: Parameters<LiveSource['follow']>[0] = () => {}
   #cancel: () => void = () => {}
   #isClosed = false
-  /** Unix ms, during an outage. */
   #missingSince: number | undefined
 
   constructor(options: LivePricesOptions) {
@@ -65,6 +63,11 @@ export class LivePrices implements LiveSource {
       answerBytesMax: ANSWER_BYTES_MAX,
       locale: 'en-US',
     })
+  }
+
+  /** Calls the exchange that is followed. */
+  get caller(): BeyondCaller {
+    return this.#client
   }
 
   follow(hear: Parameters<LiveSource['follow']>[0]): void {

@@ -8,7 +8,6 @@ import { readReport, RECIPE_FILE, REPORT_FILE } from '../../report/read-report.t
 import { listSeeded } from '../../report/text/figures.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/** The newest reports; larger ones can only be opened as pages. */
 const REPORTS_MAX = 12
 const REPORT_BYTES_MAX = 64_000_000
 const CURVE_POINTS = 200
@@ -16,7 +15,6 @@ const RATIOS_SHOWN = 12
 
 const recipe = z.looseObject({ set: z.array(z.string()), param: z.array(z.string()) })
 
-/** Results of the reports in a folder, newest first. */
 export function listBacktests(folder: string): readonly BacktestView[] {
   const names = readFolder(folder)
   const dated = names.flatMap((id) => {
@@ -72,7 +70,6 @@ function toText(
   return unit === 'days' ? `${value.toFixed(1)} days` : value.toFixed(2)
 }
 
-/** Options that tell backtests of one configuration apart. */
 function readGiven(file: string): string[] {
   try {
     const { set, param } = recipe.parse(parseBoundedJson(readFileSync(file, 'utf8')))
@@ -86,7 +83,7 @@ function tryReport(directory: string): BacktestReport | undefined {
   try {
     return readReport(directory)
   } catch {
-    return undefined // The file is incomplete or not ours.
+    return undefined
   }
 }
 
@@ -94,6 +91,6 @@ function readFolder(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
   } catch {
-    return [] // There are no backtests yet.
+    return []
   }
 }

@@ -7,7 +7,6 @@ import { describeRecord } from '../../views/explain/explain-symbol.ts'
 const RECORDS_READ_MAX = 200_000
 const TEXT_MAX = 1000
 
-/** Newest first. */
 export function searchJournal(frame: ExplainFrame, query: JournalQuery): readonly JournalRowView[] {
   const { containing, strategy, kind, before, limit } = query
   const text = strategy === undefined ? containing : JSON.stringify(strategy)

@@ -4,7 +4,6 @@ import type { ClosedTradesQuery, JournalQuery } from '../../control/detail-views
 export interface ReadingData {
   readonly config: Pick<DaemonConfig, 'account' | 'instruments'>
   readonly journal: string
-  /** Folder of reports. */
   readonly backtests: string
 }
 
@@ -22,6 +21,5 @@ export interface Asked {
 export interface Answered {
   readonly id: number
   readonly found?: unknown
-  /** Set on failure. */
   readonly reason?: string
 }

@@ -1,5 +1,4 @@
-// Reads the journal and reports of backtests in a thread: reading a week of records takes longer
-// than a price may wait.
+// Reading a week of records takes longer than a price may wait.
 
 import { messageOf } from '../../lib/failure.ts'
 import { hearPosted, runTask } from '../../lib/supervised-thread.ts'

@@ -2,11 +2,8 @@ import { Failure, messageOf } from '../../lib/failure.ts'
 import { SupervisedThread, type ThreadEnd } from '../../lib/supervised-thread.ts'
 import type { Answered, Reading, ReadingData } from './reading-data.ts'
 
-/** Further concurrent readings are refused. */
 const WAITING_MAX = 8
-/** A longer reading ends with its thread. */
 const ANSWER_MS_MAX = 20_000
-/** An idle thread ends after this time. */
 const IDLE_MS_MAX = 60_000
 const HEAP_MB = 256
 
@@ -16,7 +13,7 @@ interface Waiting {
 }
 
 /**
- * Reads the journal and reports in a thread, which exists while there are requests: trading does
+ * The journal and reports are read in a thread, which exists while there are requests: trading does
  * not wait for it.
  */
 export class Readings {
@@ -30,7 +27,6 @@ export class Readings {
     this.#data = { config: { account, instruments }, journal, backtests }
   }
 
-  /** @throws Failure CONTROL_READING_FAILED */
   ask(reading: Reading): Promise<unknown> {
     if (this.#waiting.size >= WAITING_MAX)
       return Promise.reject(failed('too much is asked for at once'))
@@ -70,7 +66,6 @@ export class Readings {
     thread.wait(this.#waiting.size === 0 ? IDLE_MS_MAX : ANSWER_MS_MAX)
   }
 
-  /** The next question opens another thread. */
   #refuse(reason: string): void {
     this.#thread = undefined
     for (const { reject } of this.#waiting.values()) reject(failed(reason))

@@ -8,11 +8,10 @@ import type { Account } from '../account/account.ts'
 import { viewAccount } from '../../views/account-view.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
-/** Further alerts push out the oldest. */
 const WAITING_MAX = 100
 /** A row has a few hundred bytes; the daemon itself has the rest. */
 const LISTED_MAX = 20
-/** Defaults, used if the configuration sends no alerts. */
+/** Used if the configuration sends no alerts. */
 const RULES = { repeatMs: 600_000, lastingMs: 60_000, repeatsMin: 5 }
 
 interface ShowingOptions {
@@ -22,10 +21,7 @@ interface ShowingOptions {
   readonly logger: Pick<DaemonLogger, 'log' | 'listen'>
 }
 
-/**
- * Publishes the state and the alerts of an account on its journal's server. Failures are logged
- * once, and affect nothing else.
- */
+/** Failures to publish on the journal's server are logged once, and affect nothing else. */
 export class ShownOnServer implements FleetNews {
   readonly #options: ShowingOptions
   readonly #rules: AlertRules
@@ -54,7 +50,6 @@ export class ShownOnServer implements FleetNews {
     this.#account = account
   }
 
-  /** A later run of this process has its own. */
   end(): void {
     this.#isOver = true
   }

@@ -4,10 +4,8 @@ import type { Account } from '../account/account.ts'
 import { dropReleasedOrder, throwKillSwitch } from '../../assembly/state/kill-switch.ts'
 
 /**
- * Before trading: throws the local kill switch for a standing kill, and removes it for one released
- * on another machine.
- * @param directory of the environment
- * @throws if it cannot be written: then nothing may trade
+ * Before trading, a standing kill throws the local kill switch, and one released on another machine
+ * removes it. @throws if that cannot be written: then nothing may trade
  */
 export function throwStandingKill({ kill }: Pick<WriterLease, 'kill'>, directory: string): void {
   if (kill === undefined) return
@@ -18,15 +16,12 @@ export function throwStandingKill({ kill }: Pick<WriterLease, 'kill'>, directory
 
 interface Heeding {
   readonly lease: Pick<WriterLease, 'kill' | 'onKill' | 'answerKill'>
-  /** Directory of the environment. */
   readonly directory: string
 }
 
-/** Kills ordered on the journal's server, for the account that holds its lease. */
 export class OrderedKills {
   readonly #options: Heeding
   #thrown: number | undefined
-  /** The last reported state of any kill. */
   #noted: KillAnswer | undefined
 
   constructor(options: Heeding) {
@@ -34,14 +29,13 @@ export class OrderedKills {
     this.#thrown = options.lease.kill?.number
   }
 
-  /** The account reports its progress with a kill. */
   readonly note = (state: KillAnswer): void => {
     this.#noted = state
     // The answer waits until the step is done.
     queueMicrotask(() => void this.#options.lease.answerKill())
   }
 
-  /** From now on each order is obeyed once, like the kill file, and progress is reported. */
+  /** Each order is obeyed once, like the kill file, and progress is reported. */
   bind(account: Pick<Account, 'shown' | 'command'>): void {
     this.#options.lease.onKill((kill) => {
       if (kill.state === 'released') return undefined
@@ -70,7 +64,7 @@ function throwFor({ number, reason, by }: OrderedKill, directory: string): void 
   throwKillSwitch(directory, { reason, by, order: number })
 }
 
-/** The disk is full, or the directory is no longer ours: the daemon reports that elsewhere. */
+/** The daemon reports elsewhere that the disk is full, or the directory no longer ours. */
 function tryToThrow(kill: OrderedKill, directory: string): boolean {
   try {
     throwFor(kill, directory)

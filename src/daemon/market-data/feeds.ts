@@ -19,8 +19,8 @@ export interface FeedsOptions {
 }
 
 /**
- * Reads the feeds of strategies: each once at the start, so that none waits for the first point of
- * its grid, then on the grid. These reads count in the limits.
+ * Each feed is read once at the start, so that none waits for the first point of its grid. These
+ * reads count in the limits.
  */
 export class Feeds {
   readonly #options: FeedsOptions
@@ -44,12 +44,10 @@ export class Feeds {
     this.#grids.start()
   }
 
-  /** For the watchdog. */
   get loops(): readonly WatchedLoop[] {
     return this.#grids.loops.map((loop) => ({ ...loop, isCalling: true }))
   }
 
-  /** Resolves when reads in progress have ended. */
   async stop(): Promise<void> {
     await Promise.all([this.#first, this.#grids.stop()])
   }
@@ -80,7 +78,6 @@ function nameOf({ id }: Feed): string {
   return `feed ${id}`
 }
 
-/** The exchange's message, or the outcome of the call without one. */
 function reasonOf(answer: RefusedAnswer | UnknownAnswer): string {
   const what = answer.kind === 'unknown' ? `unknown (${answer.cause})` : answer.kind
   return `${what} ${answer.code}: ${answer.message}`.replace(/ ?: $/, '')

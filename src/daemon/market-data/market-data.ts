@@ -28,30 +28,22 @@ const MACHINE_AGREES_MS = 1000
 export interface MarketDataOptions {
   readonly config: Pick<DaemonConfig, 'polling' | 'calendar'>
   readonly products: readonly Product[]
-  /** Calls public endpoints. {@link MarketData.close} closes it. */
   readonly client: Pick<ExchangeClient, 'send' | 'readTickers' | 'close' | 'oldestCall'>
-  /**
-   * Replaces the client for tickers if daemons behind one address share them.
-   * {@link MarketData.close} closes it too.
-   */
+  /** Replaces the client for tickers if daemons behind one address share them. */
   readonly sharedTickers?: Pick<SharedTickers, 'readTickers' | 'close'> | undefined
-  /** The accounts' limiters share what is counted per address with it. */
   readonly limiter: Limiter
-  /** Public feeds of all strategies. */
   readonly feeds: readonly Feed[]
-  /** Our clock, which never jumps, the exchange's, and whether both are synchronised. */
   readonly trusted: TrustedClock
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>
 }
 
 /**
- * Data that all accounts share: the tickers of each product type, public feeds, the exchange's
- * clock, the calendar and the passing of time. Each is read once and passed to all accounts that it
- * concerns. They must handle tickers at once, because a later answer overwrites the table.
+ * Each read is passed to all accounts that it concerns. They must handle tickers at once, because a
+ * later answer overwrites the table.
  *
  *     new ──synchronise()──► synchronised ──start()──► polling ──stop()──► stopped ──close()──► closed
- *                └────────────────────────stop()───────────────────────────┘
+ *     new ──stop()──► stopped
  */
 export class MarketData {
   readonly limiter: Limiter
@@ -80,7 +72,6 @@ export class MarketData {
     this.#listenToClock()
   }
 
-  /** @throws RangeError for a product type that no account trades */
   of(productType: ProductType): ProductMarket {
     const product = this.#products.get(productType)
     if (!product) throw new RangeError(`nobody reads ${productType}`)
@@ -88,8 +79,8 @@ export class MarketData {
   }
 
   /**
-   * Reads tickers until the exchange's clock is known well enough for the first signed reads. It
-   * must come first. False if stopped meanwhile.
+   * Comes first: tickers tell the exchange's clock well enough for the first signed reads. False if
+   * stopped meanwhile.
    */
   async synchronise(): Promise<boolean> {
     const { trusted } = this.#options
@@ -109,7 +100,6 @@ export class MarketData {
     this.#feeds.start()
   }
 
-  /** Resolves when nothing is read any more. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#wake()
@@ -123,12 +113,10 @@ export class MarketData {
     await this.limiter.stop()
   }
 
-  /** Number of `timePassed` events. */
   get timeSteps(): number {
     return this.#timeSteps
   }
 
-  /** Loops that bring prices and time to the accounts, for the watchdog. */
   get loops(): readonly WatchedLoop[] {
     const { client } = this.#options
     return [
@@ -161,7 +149,6 @@ export class MarketData {
     for (const product of this.#products.values()) product.publish(event)
   }
 
-  /** The first product type's loop is called `tickers`; the others add their product type. */
   #createProducts(): ReadonlyMap<ProductType, ProductMarket> {
     const { products, config, sharedTickers: client = this.#options.client } = this.#options
     return new Map(
@@ -209,7 +196,7 @@ export class MarketData {
   }
 
   /**
-   * Positions are read at funding times, because funding changes their counters. Days end here too.
+   * Funding changes the counters of positions, so these are read at its times. Days end here too.
    */
   #createCalendar(): Calendar {
     const { funding, dayRoll, timezone: timeZone } = this.#options.config.calendar

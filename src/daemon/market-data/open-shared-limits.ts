@@ -9,13 +9,12 @@ import type { DaemonLogger } from '../../logging/logger.ts'
 export interface OpenSharedLimitsOptions {
   readonly config: Pick<DaemonConfig, 'exchange'>
   readonly password: Secret | undefined
-  /** The machine's clock. */
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log' | 'hide'>
 }
 
-/** Undefined if limits are not shared; then no Redis client is loaded. */
+/** If limits are not shared, no Redis client is loaded. */
 export async function openSharedLimits(
   options: OpenSharedLimitsOptions,
 ): Promise<SharedLimits | undefined> {

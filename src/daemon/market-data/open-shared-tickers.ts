@@ -10,13 +10,11 @@ export interface OpenSharedTickersOptions extends Pick<
   'client' | 'limiter' | 'trusted' | 'timers'
 > {
   readonly config: Pick<DaemonConfig, 'exchange' | 'polling'>
-  /** Password of the server, already hidden from the log. */
   readonly password: Secret | undefined
-  /** Address of the exchange. */
   readonly baseUrl: string
 }
 
-/** Undefined if tickers are not shared; then no Redis client is loaded. */
+/** If tickers are not shared, no Redis client is loaded. */
 export async function openSharedTickers(
   options: OpenSharedTickersOptions,
 ): Promise<SharedTickers | undefined> {

@@ -16,7 +16,6 @@ export interface MarketListener {
 
 export interface Product {
   readonly productType: ProductType
-  /** Instruments that any account trades. */
   readonly symbols: readonly string[]
 }
 
@@ -30,11 +29,10 @@ export interface ProductMarketOptions extends Product {
 export class ProductMarket {
   readonly #options: ProductMarketOptions
   readonly #listeners: MarketListener[] = []
-  /** Times of the last answer, Unix ms: as stated, by the signing clock, and by ours. */
+  /** As stated, by the signing clock, and by ours. */
   #lastAnswer = { statedAt: 0, requestTime: 0, readAt: 0 }
   readonly #buffers = new TickerBuffers()
   readonly #grid: PollGrid
-  /** Keyed by symbol; monotonic ms. */
   readonly #unreadableLoggedAt = new Map<string, number>()
 
   constructor(options: ProductMarketOptions) {
@@ -46,12 +44,10 @@ export class ProductMarket {
     this.#listeners.push(listener)
   }
 
-  /** Punctuality of the ticker polls. */
   get polls(): PollGridStats {
     return this.#grid.stats
   }
 
-  /** Undefined before the first answer. */
   get tickers(): TickerTable | undefined {
     return this.#buffers.current
   }
@@ -102,7 +98,6 @@ export class ProductMarket {
     for (const listener of this.#listeners) listener.rollDay()
   }
 
-  /** An unreadable instrument has no prices; the others have (MKT4). */
   #logUnreadable({ unreadable }: TickerTable, now: number): void {
     if (unreadable.size === 0) return
     for (const symbol of this.#options.symbols) {

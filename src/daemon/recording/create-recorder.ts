@@ -17,14 +17,12 @@ export interface RecorderGround {
   readonly given?: GivenChanges | undefined
   readonly settings: EngineSettings
   readonly access: ExchangeAccess
-  /** State directory. */
   readonly directory: string
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: DaemonLogger
 }
 
-/** Undefined if nothing is recorded. */
 export function createRecorder(
   { config, given, settings, access, directory, clock, timers, logger }: RecorderGround,
   engine: Engine,

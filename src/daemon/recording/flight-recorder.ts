@@ -28,13 +28,11 @@ const FLUSH_MS = 500
 /** Half a second of a busy run; more is written at once to keep blocks short. */
 const BLOCK_CHARACTERS = 1_048_576
 
-/** Limit of texts that wait for a slow disk: minutes of busy trading plus the largest book. */
+/** Texts that wait for a slow disk: minutes of busy trading plus the largest book. */
 const WAITING_CHARACTERS_MAX = 67_108_864
 
-/** Decisions and positions are private. */
 const OWNER_ONLY = 0o700
 
-/** Limits of the bytes on disk. */
 export interface RecordSettings {
   readonly segmentBytesMax: number
   readonly totalBytesMax: number
@@ -46,12 +44,9 @@ export interface FlightRecorderOptions {
   readonly directory: string
   readonly settings: RecordSettings
   readonly engine: Pick<Engine, 'write'>
-  /** Instruments whose prices are recorded. */
   readonly symbols: readonly string[]
   readonly version: string
-  /** Absolute path. */
   readonly configFile?: string
-  /** Command-line changes of the configuration. */
   readonly given?: SegmentHead['given']
   readonly secrets: readonly Secret[]
   readonly waitingCharactersMax?: number
@@ -83,7 +78,6 @@ export class FlightRecorder {
   #lines: string[] = []
   #characters = 0
   #number = 0
-  /** Steps of the run, kept or lost, and those of the present segment. */
   #steps = 0
   #segmentSteps = 0
   #stopFlushing: (() => void) | undefined
@@ -101,7 +95,6 @@ export class FlightRecorder {
     })
   }
 
-  /** Cheap: the text is made later. */
   keep({ event, ...step }: Step): void {
     this.#steps += 1
     if (this.#state !== 'recording') return
@@ -144,7 +137,6 @@ export class FlightRecorder {
     })
   }
 
-  /** Called after a step, so the core is the start of the next segment. */
   #changeSegment(): void {
     if ((this.#writer?.writtenBytes ?? 0) < this.#options.settings.segmentBytesMax) return
     this.#endSegment('rotated')
@@ -198,7 +190,6 @@ export class FlightRecorder {
     if (this.#state === 'recording' && this.#isOverrun()) this.#lose()
   }
 
-  /** The disk is too slow: steps are lost until it has caught up. */
   #lose(): void {
     this.#state = 'lost'
     this.#endSegment('lost')

@@ -1,7 +1,7 @@
 import type { Alerts } from '../../alerts/alerts.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
-/** A logger that passes all lines to the alerts, at any log level. */
+/** Alerts get lines of any log level. */
 export function alertedLogger(
   logger: DaemonLogger,
   alerts: Pick<Alerts, 'hear' | 'hide'>,

@@ -9,7 +9,6 @@ import type { DaemonLogger } from '../../logging/logger.ts'
 
 export interface EventLogOptions {
   readonly logger: DaemonLogger
-  /** Keyed by symbol, including symbols that are no longer configured. */
   readonly grids: ReadonlyMap<string, InstrumentSteps>
   readonly clock: Clock
   readonly timers: Timers
@@ -22,21 +21,20 @@ const REPEAT_MS = 10_000
 const REPEAT_MS_MAX = 640_000
 
 /**
- * A cancel-all that fails, wholly or for some orders, is repeated every second: this many failures
- * are logged at once, then at growing intervals.
+ * A failing cancel-all is repeated every second: this many failures are logged at once, then at
+ * growing intervals.
  */
 const CANCEL_FAILURES_AT_ONCE = 3
 const CANCEL_REPEAT_MS = 5000
-const CANCEL_REPEAT_MS_MAX = 60_000
-/** A later failure is a new problem: a refused cancel-all waits a minute at most. */
-const CANCEL_TROUBLE_MS = 2 * CANCEL_REPEAT_MS_MAX
+const CANCEL_REPEAT_MS_MAX = REPEAT_MS_MAX
+/** A failure that comes later is a new problem: a refused cancel-all waits a minute at most. */
+const CANCEL_TROUBLE_MS = 120_000
 
-/** Above this number all are forgotten and logged anew. */
 const FAILING_CANCELS_MAX = 1000
 
 /**
- * Failures of a cancel-all of the same instruments with the same code, which is `undefined` where it
- * failed for some orders. Monotonic ms.
+ * Same instruments and same code, which is `undefined` where it failed for some orders. Monotonic
+ * ms.
  */
 interface FailingCancel {
   failedAt: number
@@ -61,15 +59,12 @@ const ORDER_ROUTINE = new Set([
 ])
 const BATCHES = new Set(['batch.sent', 'batch.answered'])
 
-/** Logs decimals instead of ticks and lots. */
 export class EventLog {
   readonly #options: EventLogOptions
   readonly #unlogged: Announcement[] = []
   readonly #outcomes = new Map<number, Readonly<Record<string, number>>>()
-  /** Failing reads: time of the last line, and failures since. */
   readonly #failing = new Map<string, { loggedAt: number; times: number; repeatMs: number }>()
 
-  /** Failing cancel-alls, keyed by instruments and code. */
   readonly #failingCancels = new Map<string, FailingCancel>()
 
   constructor(options: EventLogOptions) {
@@ -155,7 +150,6 @@ export class EventLog {
     })
   }
 
-  /** Another code, or a long pause, is a new problem. */
   #failingCancel({ symbols, code }: Announcement['fields'], now: number): FailingCancel {
     const key = `${String(symbols)} ${String(code)}`
     const earlier = this.#failingCancels.get(key)
@@ -214,7 +208,6 @@ export class EventLog {
     return [key, key === 'filled' ? toDecimal(instrument?.lot, value) : value]
   }
 
-  /** Net lots by symbol, in base coin. */
   #toSizes(positions: unknown): unknown {
     if (typeof positions !== 'object' || positions === null) return positions
     return Object.fromEntries(
@@ -232,7 +225,6 @@ export class EventLog {
   }
 }
 
-/** The name of the read, as in its failures. */
 function readIn(event: EngineEvent): string | undefined {
   if (event.kind === 'snapshotTaken') return 'tickers'
   if (event.kind === 'fillsRead') return 'fills'
@@ -240,7 +232,6 @@ function readIn(event: EngineEvent): string | undefined {
   return event.kind === 'feedRead' ? `feed ${event.feed}` : undefined
 }
 
-/** Values that are no numbers (such as a market order's price) stay as they are. */
 function toDecimal(grid: Grid | undefined, steps: unknown): unknown {
   return grid && typeof steps === 'number' ? showOnGrid(grid, steps) : steps
 }

@@ -20,18 +20,14 @@ export interface HealthOptions {
   readonly settings: Pick<EngineSettings, 'strategies' | 'limits'>
   readonly engine: Pick<Engine, 'book' | 'phase' | 'unproved' | 'restrictions' | 'staleReadings'>
   readonly statistics: RunStatistics
-  /** Pace of the journal; `late` while batches are dropped because it is too slow. */
+  /** `late` while batches are dropped because the journal is too slow. */
   readonly pace: { readonly look: () => void; readonly late: unknown }
-  /** Last readings by symbol. */
   readonly positions: ReadonlyMap<string, PositionReading>
   readonly summary: () => Pick<RunSummary, 'allRuns'>
-  /** Keyed by strategy: why its thread was lost, until it restarts. */
   readonly paused: () => ReadonlyMap<string, string>
-  /** Intervals of reading fills and each position, if answers come at once. */
   readonly rounds: ReadRounds
   readonly clock: Clock
   readonly logger: Pick<DaemonLogger, 'log'>
-  /** Interval of `daemon.heartbeat`; 0 for none. */
   readonly heartbeatMs: number
 }
 
@@ -50,7 +46,6 @@ const LATE_MS_MIN = 750
 
 interface Obstacle {
   readonly why: string
-  /** True if nothing trades at all. */
   readonly isOfAll: boolean
 }
 
@@ -58,15 +53,11 @@ export class Health {
   readonly #options: HealthOptions
   readonly #ages: DataAges
   readonly #symbols: readonly string[]
-  /** Unix ms by symbol; and symbols that were logged. */
   readonly #staleSince = new Map<string, number>()
   readonly #saidStale = new Set<string>()
-  /** Stale readings of the account that were logged, and since when there are any; Unix ms. */
   readonly #saidUnread = new Set<string>()
   #unreadSince = 0
-  /** Unix ms, our clock; 0: not yet. */
   #lookedAt = 0
-  /** Unix ms, since then late at each check. */
   readonly #lateSince = new Map<string, number>()
   readonly #saidLate = new Set<string>()
   readonly #differsSince = new Map<string, number>()
@@ -100,7 +91,6 @@ export class Health {
     return this.#ages.vanished
   }
 
-  /** Called about once a second. */
   look(): void {
     const { engine, clock } = this.#options
     const now = clock.now()
@@ -160,7 +150,6 @@ export class Health {
     return heldBack === undefined ? undefined : ofAll(heldBack)
   }
 
-  /** A line for each kind of action since the last digest. */
   digest(): readonly string[] {
     const since = this.#sinceDigest.read()
     const { ordersSent, cancelAlls, fills, restrictions } = since
@@ -205,7 +194,6 @@ export class Health {
     return engine.staleReadings(now).filter(({ what }) => names.has(what))
   }
 
-  /** Logs each stale reading once, and the recovery when all are fresh again. */
   #lookAtAccount(now: number): void {
     const { logger } = this.#options
     const unread = this.#listUnread(now)
@@ -219,7 +207,6 @@ export class Health {
     logger.log('info', 'account.fresh', { afterMs: now - this.#unreadSince })
   }
 
-  /** Readings that come much less often than configured: answers are slow, or calls wait long. */
   get late(): readonly string[] {
     return [...this.#saidLate]
   }
@@ -279,7 +266,6 @@ export class Health {
     return lotsOf('long') !== longLots || lotsOf('short') !== shortLots
   }
 
-  /** A line at a steady interval shows that the process runs, and whether it trades. */
   #writeLine(now: number): void {
     const { heartbeatMs, engine, summary, logger } = this.#options
     if (heartbeatMs === 0 || now - this.#lineAt < heartbeatMs) return
@@ -355,7 +341,6 @@ function shownAge(ageMs: number): number | string {
   return Number.isFinite(ageMs) ? Math.round(ageMs) : 'never read'
 }
 
-/** Keeps the first of consecutive times; undefined ends the sequence. */
 function keepSince(times: Map<string, number>, key: string, now: number | undefined): void {
   if (now === undefined) times.delete(key)
   else if (!times.has(key)) times.set(key, now)

@@ -9,7 +9,6 @@ export interface PeriodFigures
 
 type Counted = Pick<RunStatistics, (typeof NAMES)[number] | 'money' | 'funding'>
 
-/** Counts since the start, or the last {@link restart}. */
 export class StatisticsSince {
   readonly #statistics: RunStatistics
   #from: Counted

@@ -5,24 +5,20 @@ import type { EngineCommand } from '../../engine/event.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/** Notes in the state directory that the last run hung, and in which strategy. */
 export function hangNoteOf(directory: string): string {
   return join(directory, 'hung.json')
 }
 
 interface HangNote {
-  /** Unix ms, machine's clock. */
   readonly at: number
-  /** Absent if an ended thread ran on. */
   readonly hungMs?: number
-  /** Absent if it was our code. */
   readonly strategy?: string
 }
 
 /**
- * Halts a strategy that hung the last run, as it would hang this one. The note is removed only
- * after the halt is recorded, so that a crash in between repeats it.
- * @param command returns whether it was recorded
+ * A strategy that hung the last run would hang this one, so it is halted. The note is removed only
+ * after the halt is recorded, so that a crash in between repeats it. @param command returns whether
+ * it was recorded
  */
 export function haltWhoHung(
   directory: string,
@@ -43,10 +39,7 @@ export function haltWhoHung(
   rmSync(file, { force: true })
 }
 
-/**
- * Notes strategies with threads that do not end, as long as they do not: they may take the process
- * down, at each start.
- */
+/** Strategies with threads that do not end may take the process down, at each start. */
 export function noteEndings(
   directory: string,
   now: () => number,
@@ -61,9 +54,7 @@ export function noteEndings(
       if (first === undefined) return rmSync(file, { force: true })
       const note: HangNote = { at: first[1], strategy: first[0] }
       writeFileSync(file, JSON.stringify(note), { mode: 0o600 })
-    } catch {
-      // The disk may be full; the log has it.
-    }
+    } catch {} // The disk may be full; the log has it.
   }
 }
 

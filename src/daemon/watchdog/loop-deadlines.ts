@@ -1,7 +1,6 @@
 import { Patience } from '../../lib/patience.ts'
 import type { WatchedLoop } from '../../market/poll-grids.ts'
 
-/** `hungMs`: how long it made no progress. */
 export interface HungLoop {
   readonly loop: string
   readonly hungMs: number
@@ -9,9 +8,7 @@ export interface HungLoop {
 
 export interface LoopDeadlinesOptions {
   readonly loops: readonly WatchedLoop[]
-  /** Limit for loops that wait for nothing. */
   readonly hungAfterMs: number
-  /** Limits the wait for a grant, and separately for the answer. */
   readonly requestTimeoutMs: number
   readonly stepMs: number
 }
@@ -23,7 +20,7 @@ interface Watching {
 }
 
 /**
- * Deadline of each loop: its interval, two request timeouts if it calls the exchange, and
+ * A loop's deadline is its interval, two request timeouts if it calls the exchange, and
  * `hungAfterMs`. It is counted in checks, not in time ({@link Patience}).
  */
 export class LoopDeadlines {

@@ -8,9 +8,7 @@ export interface WatchdogData {
   readonly checksMax: number
   /** Number 1 is the first. Each account has its own notes. */
   readonly strategies: readonly { readonly id: string; readonly noteFile: string }[]
-  /** File descriptor of the log. */
   readonly descriptor: 1 | 2
   readonly logName: string
-  /** For code that is no strategy's. */
   readonly noteFile: string
 }

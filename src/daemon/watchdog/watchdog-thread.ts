@@ -1,5 +1,5 @@
-// Checks from another thread whether the event loop turns, and ends the process if not. It uses
-// nothing of the main thread, which may be stuck.
+// Ends the process from another thread if the event loop does not turn. It uses nothing of the main
+// thread, which may be stuck.
 
 import { write, writeFileSync } from 'node:fs'
 import { systemClock } from '../../lib/clock.ts'
@@ -9,7 +9,7 @@ import { systemTimers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
 
-/** Time for the last log line: the process may hang because its log is not read. */
+/** The process may hang because its log is not read, so the last line has this time. */
 const LAST_LINE_MS = 1000
 
 await runTask<WatchdogData, never>((data) => {
@@ -33,14 +33,11 @@ function endProcess(data: WatchdogData, hungMs: number, number: number): void {
   try {
     const note = JSON.stringify({ at: systemClock.now(), hungMs, strategy })
     writeFileSync(running?.noteFile ?? noteFile, note, { mode: 0o600 })
-  } catch {
-    // The disk may be full; the log has it.
-  }
+  } catch {} // The disk may be full; the log has it.
   systemTimers.after(LAST_LINE_MS, abort)
   logger.log('fatal', 'loop.hung', { hungMs, strategy })
 }
 
-/** Same format as the daemon's. */
 function createLogger({ descriptor, logName }: WatchdogData): Pick<DaemonLogger, 'log'> {
   return {
     log(level, event, fields) {

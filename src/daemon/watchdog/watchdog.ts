@@ -7,19 +7,16 @@ import { type HungLoop, LoopDeadlines } from './loop-deadlines.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
 
 const BEAT_MS = 250
-/** Time for the summary and the journal, after resting orders were removed. */
 const END_MS = 2000
-/** Number of checks within `hungAfterMs`. */
 const CHECKS = 10
 
 export interface WatchdogOptions extends Pick<WatchdogData, 'strategies' | 'logName' | 'noteFile'> {
   /**
    * A longer standstill of the event loop, or of a loop that waits for nothing, ends the process.
-   * 0: never.
+   * Zero means never.
    */
   readonly hungAfterMs: number
   readonly requestTimeoutMs: number
-  /** Time to remove resting orders after a loop hung. */
   readonly stopTimeoutMs: number
   readonly logger: Pick<DaemonLogger, 'log' | 'descriptor'>
   readonly timers: Timers
@@ -27,16 +24,15 @@ export interface WatchdogOptions extends Pick<WatchdogData, 'strategies' | 'logN
 
 export interface Watched {
   readonly loops: readonly WatchedLoop[]
-  /** Must end the run. */
   readonly onHung: (failure: Failure) => void
   /** The run did not end in time, since it waits for that loop. */
   readonly onGivenUp: (failure: Failure) => void
 }
 
 /**
- * Ends a process whose event loop is stuck, by SIGABRT: a strategy loops for ever, or there is a
- * defect. If another loop hangs, the process ends with an exit code of its own (LOOP_HUNG). The
- * supervisor restarts it, and it recovers.
+ * A stuck event loop (a strategy loops for ever, or there is a defect) is ended by SIGABRT. If
+ * another loop hangs, the process ends with an exit code of its own (LOOP_HUNG). The supervisor
+ * restarts it, and it recovers.
  */
 export class Watchdog {
   readonly #view = new Int32Array(new SharedArrayBuffer(8))
@@ -76,7 +72,6 @@ export class Watchdog {
     this.#beat(deadlines, watched)
   }
 
-  /** @param number of the running strategy; 0 for none */
   running(number: number): void {
     this.#view[RUNNING] = number
   }
@@ -87,7 +82,6 @@ export class Watchdog {
     await this.#thread?.end()
   }
 
-  /** The event loop is watched until the end, other loops until one hangs. */
   #beat(deadlines: LoopDeadlines | undefined, watched: Watched): void {
     if (this.#isStopped) return
     Atomics.add(this.#view, BEAT, 1)

@@ -171,6 +171,7 @@ export function CandleChart({ candles, orders, fills, digits, label }) {
   const place = useChart(
     (chart, { up, down }) => {
       const series = chart.addSeries(CandlestickSeries, {
+        priceLineStyle: LineStyle.Solid,
         upColor: 'transparent',
         borderUpColor: up,
         wickUpColor: up,

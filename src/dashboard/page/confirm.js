@@ -13,6 +13,9 @@ export function killCommand(live) {
   return `intentd kill${live?.head.configOption ?? ''} --reason "…"`
 }
 
+/** Typing must not delay a kill. */
+const UNSAID = 'no reason given'
+
 /**
  * Describes a command, asks for the reason, and shows the result. Escape changes nothing before
  * sending; after it the daemon may still obey.
@@ -37,13 +40,14 @@ export function Confirm({ action, live, account, onClose }) {
     setTimeout(() => opener?.isConnected && opener.focus())
   }
 
+  const mayBeUnsaid = action.order.kind === 'kill'
   const send = async (event) => {
     event.preventDefault()
     setStage('sent')
     const waited = setTimeout(() => setStage('late'), PATIENT_MS)
     try {
       // The same id prevents that a command whose answer was lost is obeyed twice.
-      setAnswer(await command({ requestId, order: action.order, reason: reason.trim() }))
+      setAnswer(await command({ requestId, order: action.order, reason: reason.trim() || UNSAID }))
       setStage('answered')
     } catch (error) {
       if (error instanceof Refused) setAnswer({ isObeyed: false, text: error.message })
@@ -59,13 +63,13 @@ export function Confirm({ action, live, account, onClose }) {
       ${
         stage === 'asking' &&
         html`<label
-          >Why, for the journal
+          >Why, for the journal${mayBeUnsaid && ' (may be left out)'}
           <input
             name="reason"
             value=${reason}
             onInput=${(event) => setReason(event.target.value)}
             maxlength="500"
-            required
+            required=${!mayBeUnsaid}
             autocomplete="off"
             autofocus
         /></label>`
@@ -89,7 +93,7 @@ export function Confirm({ action, live, account, onClose }) {
           html`<button
             type="submit"
             class=${action.isGrave ? 'grave' : 'main'}
-            disabled=${reason.trim() === ''}
+            disabled=${!mayBeUnsaid && reason.trim() === ''}
           >
             ${stage === 'lost' ? 'Send it again' : action.verb}
           </button>`

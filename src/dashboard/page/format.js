@@ -90,3 +90,9 @@ export function day(at) {
 export function words(name) {
   return String(name).replace(/([a-z])([A-Z])/g, (_, before, letter) => `${before} ${letter.toLowerCase()}`)
 }
+
+/** A sale may open a short or close a long: in one-way mode the position decides. */
+export function orderWords({ action }) {
+  const side = action === 'openLong' || action === 'closeShort' ? '▲ buy' : '▼ sell'
+  return action.startsWith('close') ? `${side}, only reduces` : side
+}

@@ -130,6 +130,8 @@ export function applyRecord(target: Book, record: JournalRecord): void {
     case 'watermark':
       for (const watermark of record.watermarks) book.watermarks.set(watermark.scope, watermark)
       return
+    case 'exits':
+      return applyExits(book, record)
     case 'callEnded':
       return void book.calls.delete(pairKey(record.strategyId, record.key))
     case 'cancel':
@@ -138,6 +140,15 @@ export function applyRecord(target: Book, record: JournalRecord): void {
     default:
       return unreachable(record)
   }
+}
+
+function applyExits(
+  book: WritableBook,
+  { strategyId, symbol, state }: Extract<JournalRecord, { kind: 'exits' }>,
+): void {
+  const pair = pairOf(strategyId, symbol)
+  if (state === null) book.exitStates.delete(pair)
+  else book.exitStates.set(pair, state)
 }
 
 function applyBoot(book: WritableBook, record: Extract<JournalRecord, { kind: 'boot' }>): void {

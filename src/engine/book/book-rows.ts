@@ -55,6 +55,7 @@ const COLLECTIONS = [
   'exits',
   'candles',
   'watermarks',
+  'exitStates',
 ] as const
 type Collection = (typeof COLLECTIONS)[number]
 

@@ -1,5 +1,6 @@
 import type { AccountCall } from '../../domain/account-call.ts'
 import type { CandleSeries } from '../../domain/candles.ts'
+import type { ExitState } from '../../domain/exits.ts'
 import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
 import type { Watermark } from '../../domain/loss-limits.ts'
@@ -113,6 +114,8 @@ export interface Book {
   readonly candles: ReadonlyMap<string, CandleSeries>
   /** By scope, where losses are limited. */
   readonly watermarks: ReadonlyMap<Scope, Watermark>
+  /** By strategy and symbol, where a strategy has exits. */
+  readonly exitStates: ReadonlyMap<string, ExitState>
 }
 
 /**
@@ -162,6 +165,7 @@ export function createBook(positionMode: PositionMode): Book {
     exits: new TrackedMap(),
     candles: new TrackedMap(),
     watermarks: new TrackedMap(),
+    exitStates: new TrackedMap(),
   }
 }
 

@@ -3,6 +3,7 @@
  * the same counts would mean other prices and sizes. So they are converted, if all of them convert exactly.
  */
 import type { Move, UnsettledAllocation } from '../../domain/allocation.ts'
+import type { ExitState, ExitTrade } from '../../domain/exits.ts'
 import type { Fill } from '../../domain/fill.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { QuoteLevel } from '../../domain/intent.ts'
@@ -109,13 +110,20 @@ function planConversion(book: Book, symbol: string, { was, is }: GridChange): Co
     const converted = counts.exits(exits)
     changes.push((target) => target.exits.set(pair, converted))
   }
+  changes.push(...convertExits(book, counts, { symbol, ticks: Number(was.tick) / Number(is.tick) }))
+  changes.push(...convertWishes(book, counts, symbol))
+  return { inexact, changes }
+}
+
+function convertWishes(book: Book, counts: Counts, symbol: string): Conversion['changes'] {
+  const changes: ((book: WritableBook) => void)[] = []
   for (const [pair, levels] of book.quotes) {
-    if (!isOf(pair)) continue
+    if (splitPair(pair)[1] !== symbol) continue
     const converted = levels.map((level) => counts.priced(level))
     changes.push((target) => target.quotes.set(pair, converted))
   }
   for (const [pair, target] of book.targets) {
-    if (!isOf(pair)) continue
+    if (splitPair(pair)[1] !== symbol) continue
     const converted = counts.lots(target)
     changes.push((into) => into.targets.set(pair, converted))
   }
@@ -124,7 +132,19 @@ function planConversion(book: Book, symbol: string, { was, is }: GridChange): Co
     const converted = counts.exits(counts.priced(place))
     changes.push((target) => storePlace(target, converted))
   }
-  return { inexact, changes }
+  return changes
+}
+
+function convertExits(
+  { exitStates }: Book,
+  counts: Counts,
+  { symbol, ticks }: { readonly symbol: string; readonly ticks: number },
+): Conversion['changes'] {
+  const states = [...exitStates].filter(([pair]) => splitPair(pair)[1] === symbol)
+  return states.map(([pair, state]) => {
+    const converted = counts.exitState(state, ticks)
+    return (target: WritableBook) => target.exitStates.set(pair, converted)
+  })
 }
 
 type Convert = (steps: number) => number
@@ -180,6 +200,23 @@ class Counts {
       if (ticks !== undefined) Object.assign(converted, { [name]: this.#ticks(ticks) })
     }
     return converted
+  }
+
+  /** Prices of exits are rounded. @param ticks As for {@link trades}. */
+  exitState({ long, short, ...rest }: ExitState, ticks: number): ExitState {
+    const price = (was: number | null): number | null => was && Math.round(was * ticks)
+    const lotsOf = (was: number | null): number | null => was && this.lots(was)
+    const convert = (trade: ExitTrade | null): ExitTrade | null =>
+      trade && {
+        ...trade,
+        entryTicks: trade.entryTicks && trade.entryTicks * ticks,
+        lotsMax: this.lots(trade.lotsMax),
+        bestTicks: price(trade.bestTicks),
+        atrTicks: price(trade.atrTicks),
+        capLots: lotsOf(trade.capLots),
+        due: trade.due && { ...trade.due, keptLots: this.lots(trade.due.keptLots) },
+      }
+    return { ...rest, long: convert(long), short: convert(short) }
   }
 
   order(order: Order): Order {

@@ -211,6 +211,28 @@ function countChange(
   }
 }
 
+/**
+ * When the fill came that opened what is held of a side: the last fills are counted back to where nothing was held.
+ * Undefined where they do not reach so far, or do not explain it; Unix ms, exchange clock.
+ */
+export function openedAtOf(
+  mode: PositionMode,
+  { fills }: Pick<OwnTrades, 'fills'>,
+  { side, lots }: { readonly side: HoldSide; readonly lots: number },
+): number | undefined {
+  let held = side === 'long' ? lots : -lots
+  for (const fill of fills.toReversed()) {
+    const { side: bought, tradeSide, lots: size, at } = fill
+    if (mode === 'hedge_mode') {
+      if ((bought === 'buy' ? 'long' : 'short') !== side) continue
+      held += (tradeSide === 'open') === (side === 'long') ? -size : size
+    } else held += bought === 'buy' ? -size : size
+    // Before it, nothing was held, or the other side.
+    if (side === 'long' ? held <= 0 : held >= 0) return at
+  }
+  return undefined
+}
+
 /** Where less is held than the entry says, others have closed a part of it. */
 export function limitTo(entry: Entry, { longLots, shortLots }: Holding): Entry {
   return {

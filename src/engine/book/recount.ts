@@ -90,15 +90,26 @@ export function findDifference(
   const booked = readTotals(book)
   const symbols = new Set([...booked.keys(), ...recount.totals.keys()])
   const differences = [...symbols].flatMap((symbol) => {
-    const ours = describe(booked.get(symbol) ?? NOTHING)
-    const theirs = describe(recount.totals.get(symbol) ?? NOTHING)
-    return ours === theirs ? [] : [{ ours: `${symbol} ${ours}`, theirs: `${symbol} ${theirs}` }]
+    const ours = booked.get(symbol) ?? NOTHING
+    const theirs = recount.totals.get(symbol) ?? NOTHING
+    return isSame(ours, theirs)
+      ? []
+      : [{ ours: `${symbol} ${describe(ours)}`, theirs: `${symbol} ${describe(theirs)}` }]
   })
   if (differences.length === 0) return undefined
   return {
     ours: differences.map(({ ours }) => ours).join('; '),
     theirs: differences.map(({ theirs }) => theirs).join('; '),
   }
+}
+
+function isSame(one: Recounted, other: Recounted): boolean {
+  return (
+    one.longLots === other.longLots &&
+    one.shortLots === other.shortLots &&
+    one.profit.eq(other.profit) &&
+    one.fees.eq(other.fees)
+  )
 }
 
 /** @returns Whether a new minute has begun since the last call. */

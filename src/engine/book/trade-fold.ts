@@ -9,6 +9,8 @@ import {
   toFillMoney,
   uncountedOf,
 } from '../../domain/fill-money.ts'
+import type { ExitKind } from '../../domain/exits.ts'
+import type { OrderTerms } from '../../domain/order.ts'
 import { closesSide } from '../../domain/own-trades.ts'
 import type { HoldSide } from '../../domain/position.ts'
 import type { AdoptRecord, AssignedRecord } from '../../domain/record.ts'
@@ -18,6 +20,17 @@ import { createGrid, floatOnGrid, showOnGrid } from '../../lib/grid.ts'
 import { splitPair } from './book.ts'
 import { type FilledBook, OwnProfits, type OwnShare } from './own-profits.ts'
 
+/** A flatten, or an exit of the strategy. */
+export type ClosePurpose = 'flatten' | ExitKind
+
+/** What the order of a send record closes for; undefined: a plain order. */
+export function closePurposeOf({
+  purpose,
+  exit,
+}: Pick<OrderTerms, 'purpose' | 'exit'>): ClosePurpose | undefined {
+  return purpose === 'flatten' ? 'flatten' : exit
+}
+
 /** Something that changes trades: a row of fills or funding payments, or a record that moves lots without a fill. */
 export type TradeEvent = Booking | AdoptRecord | AssignedRecord
 
@@ -26,8 +39,8 @@ type TradeMove = Exclude<TradeEvent, BookedOwner>
 export interface TradeFoldOptions {
   /** The book after all fills. */
   readonly book: FilledBook
-  /** Whether an order closed what its strategy held by a flatten. */
-  readonly isFlatten: (clientOid: string) => boolean
+  /** What an order was for; undefined: a plain order of its strategy, or one that is not known any more. */
+  readonly purposeOf: (clientOid: string) => ClosePurpose | undefined
   readonly onClosed: (trade: ClosedTrade) => void
 }
 
@@ -221,7 +234,7 @@ export class TradeFold {
   ): ExitReason {
     if (owner === 'strategy') {
       if (strategyId !== of) return 'otherStrategy'
-      return this.#options.isFlatten(clientOid) ? 'flatten' : 'order'
+      return this.#options.purposeOf(clientOid) ?? 'order'
     }
     return REASON_OF_KIND[fillKind] ?? (source === 'SYS' ? 'system' : 'byHand')
   }

@@ -127,6 +127,9 @@ function judgeTrust(core: Core, scope: Scope, compared: Compared): Trust {
   const { ours, theirs, isHeld, tolerance, answeredAt } = compared
   // A figure that is not known agrees with nothing (MON2).
   const differs = isHeld && !(Math.abs(ours - theirs) <= tolerance)
+  // Most readings agree, and then nothing is put into words.
+  if (!differs && disputeOf(core, 'unrealised', scope) === undefined)
+    return isHeld ? 'agreed' : 'flat'
   const comparison: Comparison = {
     figure: 'unrealised',
     scope,

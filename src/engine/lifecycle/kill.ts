@@ -50,6 +50,8 @@ type KillPhase = KillState['phase']
 const ROUNDS = 2
 /** Time after the acceptance deadline of what was in flight: for cancel-alls of every instrument, one a second, and readings. */
 const PATIENCE_MS = 60_000
+/** The same is said again after twice as long each time, up to this, ms. */
+const SAID_AGAIN_MS_MAX = 16 * PATIENCE_MS
 
 /**
  * The operator's kill: from this step on no order leaves, over any number of restarts, and everything that rests is
@@ -82,6 +84,8 @@ export function beginKill(core: Core): void {
     leftOut: [],
     patientUntil: core.now + core.settings.execution.acceptanceWindowMs + PATIENCE_MS,
     saidAt: 0,
+    said: '',
+    saidTimes: 0,
     stopAskedAt: flatBeforeStop !== undefined || phase === 'stopping' ? core.now : undefined,
     stopPolicy: flatBeforeStop !== undefined || stop?.policy === 'flatten' ? 'flatten' : 'leave',
     release: undefined,
@@ -230,6 +234,20 @@ function listLeftOut(core: Core, { leftOut }: KillState, phase: KillPhase): read
   return [...new Set([...leftOut, ...unknown.map(({ symbol }) => symbol)])]
 }
 
+/** The instruments of which it is not proved yet that nothing of ours rests there; none while a kill only waits. */
+export function unprovedByKill(core: Core): readonly InstrumentState[] {
+  const { kill } = core.run
+  if (!kill || kill.phase === 'clean') return []
+  const isRead = ({ position }: InstrumentState): boolean => position.agreedAt >= kill.roundAt
+  return [...core.instruments.values()].filter((one) =>
+    refusalOfInstrument(core, one) === undefined
+      ? one.phase !== 'idle' ||
+        hasOpenOrders(core, one.symbol) ||
+        (kill.phase === 'proving' && !isRead(one))
+      : mayRest(core, one),
+  )
+}
+
 function enter(core: Core, kill: KillState, phase: KillPhase): void {
   Object.assign(own(kill), {
     phase,
@@ -283,15 +301,25 @@ function isInVain(core: Core, { phase, roundAt, rounds }: KillState): boolean {
   return unreadableSymbols(core).length > 0
 }
 
+function saidAgainMs({ saidTimes }: KillState): number {
+  return Math.min(SAID_AGAIN_MS_MAX, PATIENCE_MS * 2 ** (saidTimes - 1))
+}
+
 function logIfLate(core: Core, kill: KillState): void {
   const isUnreadable = kill.saidAt < kill.roundAt && isInVain(core, kill)
   if (kill.phase === 'clean' || (core.now < kill.patientUntil && !isUnreadable)) return
-  Object.assign(own(kill), { patientUntil: core.now + PATIENCE_MS, saidAt: core.now })
   const removed = removedInstruments(core)
   const unproved = [...new Set([...unreadableSymbols(core), ...removed.keys()])]
   const reasons = [...removed].map(([symbol, reason]) => `${symbol}: ${reason}`)
+  const said = JSON.stringify([kill.phase, unproved, reasons])
+  own(kill).patientUntil = core.now + PATIENCE_MS
+  const isNews = said !== kill.said
+  if (!isNews && core.now < kill.saidAt + saidAgainMs(kill)) return
+  const times = isNews ? 1 : kill.saidTimes + 1
+  Object.assign(own(kill), { saidAt: core.now, said, saidTimes: times })
   announce(core, 'error', 'kill.unproved', {
     phase: kill.phase,
+    ...(times > 1 && { times }),
     ...(unproved.length > 0 ? { unproved } : {}),
     ...(reasons.length > 0 && { reason: reasons.join('; ') }),
     hint:

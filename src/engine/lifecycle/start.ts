@@ -9,6 +9,7 @@ import { hasUnreadableRows, isHaltedForUnreadable } from '../resolution/unreadab
 import { haltQuarantined } from '../resolution/resolved-orders.ts'
 import { cancelsAtStart, startResolution } from '../resolution/resolution.ts'
 import { dropUnneededCandles, listMissingCandles } from '../state/candles.ts'
+import { dropUnconfiguredExits } from '../state/exits.ts'
 import { noteChanged } from '../state/changes.ts'
 import { exchangeNow } from '../state/market-state.ts'
 import { announce, type Core, record, type InstrumentState } from '../state/core.ts'
@@ -77,6 +78,7 @@ export function startRun(core: Core): void {
   markInFlightUnknown(core)
   dropUncountable(core)
   dropUnneededCandles(core)
+  dropUnconfiguredExits(core)
   if (wasSetBack) dropWaiting(core)
   haltQuarantined(core)
   if (killOf(book) !== undefined) beginKill(core)

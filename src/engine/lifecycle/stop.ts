@@ -19,6 +19,7 @@ import {
   noteFlatBeforeStop,
   type StopState,
 } from '../state/run-state.ts'
+import { recordAllExits } from '../state/exits.ts'
 import { expirePlaces, recordAllStates } from '../strategies/take-decision.ts'
 import { describeOwned, holdsAnything } from './flatten.ts'
 
@@ -89,6 +90,7 @@ function isInVain(core: Core, askedAt: number): boolean {
 export function startStop(core: Core, policy: StopPolicy, startedAt = core.now): void {
   if (core.run.phase === 'stopping' || core.run.phase === 'stopped') return
   recordAllStates(core)
+  if (core.exits) recordAllExits(core)
   beginStopping(core.run, {
     policy,
     startedAt,
@@ -240,6 +242,19 @@ function prove(core: Core, stop: StopState): void {
   for (const { symbol } of unproved) askForPosition(core, symbol)
   // A position is compared only when the fills are known beyond its moment.
   if (core.now >= stop.provingAt + core.settings.execution.fillVisibilityMs) askForFills(core)
+}
+
+/** The instruments for which a stop waits, so far as it can name them. */
+export function unprovedByStop(core: Core): readonly InstrumentState[] {
+  const { stop, phase } = core.run
+  if (stop && phase === 'stopping' && stop.phase === 'proving')
+    return unprovedInstruments(core, stop)
+  const isClosing = core.run.flatBeforeStop !== undefined && phase !== 'stopping'
+  const isLeft = ({ symbol }: InstrumentState): boolean =>
+    isClosing
+      ? hasOpenOrder(core, symbol) || holdsAnything(core, symbol)
+      : stop?.policy !== 'leave' && hasOpenOrders(core, symbol)
+  return [...core.instruments.values()].filter((one) => one.phase !== 'idle' || isLeft(one))
 }
 
 /** Those whose position was not read late enough, or does not agree, or whose orders nothing could be proved of. */

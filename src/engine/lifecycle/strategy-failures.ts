@@ -3,7 +3,8 @@ import { strategyScope } from '../../domain/trading-mode.ts'
 import type { FailurePolicy } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
 import { noteFailure } from '../state/decision-state.ts'
-import { halt, hasFailed, restrict } from '../state/trading-mode.ts'
+import { rulesOf } from '../state/exits.ts'
+import { hasFailed, restrict } from '../state/trading-mode.ts'
 import { withdrawWishes } from '../strategies/take-decision.ts'
 import { startFlatten } from './flatten.ts'
 
@@ -19,12 +20,8 @@ export function takeDecisionFailure(
   const inRow = noteFailure(core, strategyId)
   if (hasFailed(core, strategyId)) return
   if (inRow >= FAILURES_MAX) {
-    halt(
-      core,
-      strategyScope(strategyId),
-      'strategyFailed',
-      `${inRow} decisions failed in a row: ${reason}`,
-    )
+    const why = `${inRow} decisions failed in a row: ${reason}`
+    hold(core, strategyId, { reason: why, by: 'intentd' })
     endOrders(core, strategyId, reason)
   } else if (isPaused) {
     const policy = policyOf(core, strategyId)
@@ -41,14 +38,18 @@ interface DecisionFailure {
 /** A strategy failed outside of a decision: it is halted until an operator releases it (STR1). */
 export function haltStrategy(core: Core, { strategyId, reason, by }: HaltCommand): void {
   if (!core.settings.strategies.has(strategyId) || hasFailed(core, strategyId)) return
-  restrict(core, {
-    scope: strategyScope(strategyId),
-    mode: 'halted',
-    code: 'strategyFailed',
-    reason,
-    by,
-  })
+  hold(core, strategyId, { reason, by })
   endOrders(core, strategyId, reason)
+}
+
+/** With exits of its own its positions are still looked after, so that they may be closed. */
+function hold(
+  core: Core,
+  strategyId: StrategyId,
+  { reason, by }: Pick<HaltCommand, 'reason' | 'by'>,
+): void {
+  const mode = rulesOf(core, strategyId) === undefined ? 'halted' : 'reducing'
+  restrict(core, { scope: strategyScope(strategyId), mode, code: 'strategyFailed', reason, by })
 }
 
 interface HaltCommand {

@@ -20,6 +20,7 @@ import { marketOf } from '../state/market-state.ts'
 import { countSent } from '../state/open-calls.ts'
 import { accountAgeMs } from '../state/readings.ts'
 import { ordersOf, totalsOf } from '../state/changes.ts'
+import { entryPauseOn } from '../state/exits.ts'
 import { tradingStateOf } from '../state/trading-mode.ts'
 import { worstCaseBasisOf } from '../state/worst-case.ts'
 import { heldBackBy } from '../../domain/trading-mode.ts'
@@ -132,6 +133,7 @@ function createRiskContexts(
       market,
       accountAgeMs: ageMs,
       trading: tradingStateOf(core, symbol, id),
+      entryPause: entryPauseOn(core, id, symbol),
       account: settings.limits,
       strategy: limits,
       held: holding,
@@ -219,6 +221,8 @@ export function objectToBatch(
     const reduces = (): boolean => reducesRisk(terms, besideOthers(core.book, terms))
     if (heldBackBy(trading, { isFlatten, reduces }) !== undefined)
       return 'trading was restricted meanwhile'
+    if (entryPauseOn(core, terms.strategyId, terms.symbol) !== undefined && !reduces())
+      return 'an exit became due meanwhile'
     if (isBlind && !reduces())
       return 'fills or the position have not been read for too long meanwhile'
     if (checkExplained(terms, openingContextOf(core, terms, trading)) !== undefined) {

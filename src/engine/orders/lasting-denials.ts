@@ -11,6 +11,7 @@ import { accountAgeMs } from '../state/readings.ts'
 const LASTING_CODES: ReadonlySet<DenialCode> = new Set([
   'TRADING_REDUCING',
   'TRADING_HALTED',
+  'ENTRY_PAUSED',
   'POSITION_UNEXPLAINED',
   'INSTRUMENT_STATE',
   'DATA_MISSING',

@@ -19,18 +19,28 @@ import {
 } from '../book/book.ts'
 import { exchangeNow, freshUntil, marketOf } from '../state/market-state.ts'
 import { type Core, specOf } from '../state/core.ts'
+import { boundTarget } from '../../risk/exit-machine.ts'
+import { exitDueOn, exitStateOf } from '../state/exits.ts'
 import { isQuoteHeld, isUndecided } from '../state/decision-state.ts'
 import { isPriceGridWrong, waitsAfterRefusal, wasPriceRefused } from '../state/refusals.ts'
 import { waitsInSilence } from '../state/silence.ts'
-import { canEnd, isRestricted, restrictedOrders } from '../resolution/restricted-orders.ts'
+import {
+  canEnd,
+  isRestricted,
+  mayBeRestricted,
+  restrictedOrders,
+} from '../resolution/restricted-orders.ts'
 import { hasUnownedFills } from '../resolution/unowned-fills.ts'
 import { noteSatisfied, ordersOf, totalsOf } from '../state/changes.ts'
+import { withStopAtExchange } from './stop-at-exchange.ts'
 import {
+  isClosedByDaemon,
   isFlattening,
   isFlatteningAll,
   isKilling,
   isTrading,
   reductionOf,
+  type StrategyReduction,
 } from '../state/trading-mode.ts'
 
 /** What should happen on an instrument. */
@@ -131,7 +141,7 @@ function planStrategy(
   planTargets(core, symbol, strategy, plan)
   planPlaces(core, symbol, strategy, plan)
   // A stop that leaves orders keeps these too.
-  if (!isTrading(core) || core.book.restrictions.size === 0) return
+  if (!isTrading(core) || !mayBeRestricted(core)) return
   for (const order of restrictedOrders(core, { strategyId: strategy.id, symbol })) {
     plan.isRestricted = true
     dismiss(order, plan)
@@ -161,7 +171,7 @@ function planQuotes(
     holding: holdingOf(core.book, id, symbol),
     ordinal: core.book.ordinals.get(pairOf(id, symbol)) ?? 0,
     deadlineAt: freshUntil(core, symbol),
-    isRestricted: core.book.restrictions.size > 0 && isRestricted(core, { strategyId: id, symbol }),
+    isRestricted: mayBeRestricted(core) && isRestricted(core, { strategyId: id, symbol }),
     bid,
     ask,
   })
@@ -186,9 +196,10 @@ function planTargets(
   }
   const { bid, ask } = marketOf(core, symbol)
   const { takerCollarRatio } = core.settings.execution
-  const mustFlatten = isFlattening(core, symbol, id)
+  const mustFlatten = isClosedByDaemon(core, symbol, id)
   const purpose = mustFlatten ? 'flatten' : 'target'
-  if (!mustFlatten && isUndecided(core, id, symbol)) return
+  const exit = mustFlatten ? undefined : exitDueOn(core, id, symbol)
+  if (!mustFlatten && !exit && isUndecided(core, id, symbol)) return
   if (!(bid > 0 && ask > 0)) {
     plan.waiting += 1
     return
@@ -203,6 +214,7 @@ function planTargets(
     instrument: specOf(core, symbol),
     positionMode: core.settings.positionMode,
     purpose,
+    ...(exit && { exit: exit.kind }),
     target,
     orders: isInQuestion ? own.filter(({ state }) => state !== 'quarantined') : own,
     holding: isInQuestion ? smallerOf(holding, accountHolding) : holding,
@@ -221,10 +233,16 @@ function planTargets(
   for (const order of staleTargetOrders(input)) plan.stale.add(order)
 }
 
+/** What closes one side of what the strategy holds: a limit of the account, or else an exit of its own. */
+function partOf(core: Core, symbol: string, id: StrategyId): StrategyReduction | undefined {
+  if (isFlatteningAll(core, symbol, id)) return undefined
+  return reductionOf(core, symbol, id) ?? exitDueOn(core, id, symbol)
+}
+
 /** The holding of the strategy; while a part of one side is closed, that side alone. */
 function heldInPart(core: Core, symbol: string, id: StrategyId): Holding {
   const holding = holdingOf(core.book, id, symbol)
-  const reduction = isFlatteningAll(core, symbol, id) ? undefined : reductionOf(core, symbol, id)
+  const reduction = partOf(core, symbol, id)
   if (reduction === undefined) return holding
   return reduction.holdSide === 'long' ? { ...holding, shortLots: 0 } : { ...holding, longLots: 0 }
 }
@@ -239,7 +257,7 @@ function addCandidates(core: Core, candidates: readonly Candidate[], plan: PlanI
       (mayBeRefused && waitsAfterRefusal(core, intent)) ||
       (isAnySilent && waitsInSilence(core, intent))
     if (waits) plan.waiting += 1
-    else plan.candidates.push(candidate)
+    else plan.candidates.push(core.exits ? withStopAtExchange(core, candidate) : candidate)
   }
 }
 
@@ -275,16 +293,18 @@ function orderLotsMax(core: Core, id: StrategyId, symbol: string): number {
 }
 
 /**
- * Zero during a flatten, what is kept while a part is closed, else the standing target; undefined where there is none, and
+ * Zero during a flatten, what is kept while a part is closed, else the standing target as far as exits let it; undefined where there is none, and
  * while the account does not trade.
  */
 function targetOf(core: Core, id: StrategyId, symbol: string): number | undefined {
   if (killOf(core.book) === undefined && isFlattening(core, symbol, id)) {
-    const reduction = isFlatteningAll(core, symbol, id) ? undefined : reductionOf(core, symbol, id)
+    const reduction = partOf(core, symbol, id)
     if (reduction === undefined) return 0
     return reduction.holdSide === 'long' ? reduction.keptLots : -reduction.keptLots
   }
-  return isTrading(core) ? core.book.targets.get(pairOf(id, symbol)) : undefined
+  const target = isTrading(core) ? core.book.targets.get(pairOf(id, symbol)) : undefined
+  if (target === undefined || core.exits === undefined) return target
+  return boundTarget(exitStateOf(core, id, symbol), target, holdingOf(core.book, id, symbol))
 }
 
 function planPlaces(

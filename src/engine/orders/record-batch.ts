@@ -9,7 +9,7 @@ import type { OutgoingBatch } from '../effect.ts'
 import { exchangeNow, freshUntil, seenMarketOf } from '../state/market-state.ts'
 import { type Core, recordBefore, specOf, type InstrumentState } from '../state/core.ts'
 import { notePace } from '../state/open-calls.ts'
-import { marginModeOf } from '../resolution/account-setup.ts'
+import { marginModeOf } from '../state/trading-mode.ts'
 
 /**
  * We count the acceptance window of a batch from its record, the exchange counts from its signature. So a batch must be

@@ -180,7 +180,7 @@ function namelessBeside(
 }
 
 function describeTerms(batchId: number, terms: Order['terms']): Record<string, unknown> {
-  const { clientOid, strategyId, symbol, purpose, action, lots, ticks, force } = terms
+  const { clientOid, strategyId, symbol, purpose, action, lots, ticks, force, exit } = terms
   return {
     clientOid,
     strategy: strategyId,
@@ -191,6 +191,7 @@ function describeTerms(batchId: number, terms: Order['terms']): Record<string, u
     lots,
     ticks: ticks ?? 'market',
     force,
+    ...(exit && { exit }),
   }
 }
 

@@ -1,11 +1,10 @@
-import type { MarginMode } from '../../domain/instrument.ts'
 import type { PositionReading, PositionRow } from '../../domain/position.ts'
 import type { ModeReason } from '../../domain/trading-mode.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import { tierRateOf } from '../../risk/liquidation.ts'
 import { restrictionOf } from '../book/book.ts'
-import { announce, type Core, instrumentOf, type InstrumentState, specOf } from '../state/core.ts'
+import { announce, type Core, type InstrumentState, specOf } from '../state/core.ts'
 import { askForPositionSoon } from '../state/readings.ts'
 import { endHalt, halt } from '../state/trading-mode.ts'
 
@@ -99,6 +98,11 @@ function saidBy<Value extends string>(
   rows: readonly PositionRow[],
   read: (row: PositionRow) => Value | undefined,
 ): readonly Value[] {
+  const [row] = rows
+  if (row !== undefined && rows.length === 1) {
+    const value = read(row)
+    return value === undefined ? [] : [value]
+  }
   return [...new Set(rows.map(read))].filter((value) => value !== undefined)
 }
 
@@ -115,17 +119,12 @@ function compare(
   core: Core,
   instrument: InstrumentState,
   reading: PositionReading,
-  {
-    setting,
-    path,
-    wanted,
-    said,
-    remedy = `set it back at the exchange, or change ${path} and restart`,
-  }: Comparison,
+  { setting, path, wanted, said, remedy }: Comparison,
 ): void {
-  if (said.length === 0) return
+  const [first] = said
+  if (first === undefined) return
   const { symbol } = instrument
-  const found = said.join(' and ')
+  const found = said.length === 1 ? first : said.join(' and ')
   const isRight = found === wanted
   const isHeld = restrictionOf(core.book, symbol, setting) !== undefined
   const isNews = isRight === isHeld
@@ -138,7 +137,8 @@ function compare(
   )
     return
   if (!isRight) {
-    const reason = `the position says ${setting} ${found}, the configuration ${wanted}: ${remedy}; it ends by itself then`
+    const advice = remedy ?? `set it back at the exchange, or change ${path} and restart`
+    const reason = `the position says ${setting} ${found}, the configuration ${wanted}: ${advice}; it ends by itself then`
     return halt(core, symbol, setting, reason)
   }
   if (isHeld)
@@ -189,14 +189,4 @@ function isSeenTwice(
   own(setup).found.set(setting, { verdict, at: core.now })
   if (isNews) askForPositionSoon(core, symbol)
   return false
-}
-
-/**
- * The margin mode that a batch names: that of the configuration. While a position is held in another one, only orders
- * that close it leave, and the exchange takes them in its own mode alone.
- */
-export function marginModeOf(core: Core, symbol: string): MarginMode {
-  const isOther = restrictionOf(core.book, symbol, 'marginMode') !== undefined
-  const held = isOther ? instrumentOf(core, symbol).setup.marginMode : undefined
-  return held ?? core.settings.marginMode
 }

@@ -27,18 +27,21 @@ import { CANCELS, isSilent } from '../state/silence.ts'
 import {
   disownLeftOrphans,
   expectDisplaced,
+  foundFills,
   haltOnContradiction,
   withReplacement,
 } from './resolved-orders.ts'
 import { settleByEvidence } from './evidence.ts'
 import { judgeUnownedFills } from './unowned-fills.ts'
-import { hasUnreadableRows } from './unreadable.ts'
+import { hasUnreadableRows, refusalOfInstrument } from './unreadable.ts'
 
 /** Two reads of the fills must agree before an order is called absent, this far apart. */
 const READS_APART_MS = 500
 /** Pause before a cancel-all that failed, wholly or for some orders, is repeated, in ms; it doubles up to the maximum while it is refused. */
 const CANCEL_REPEAT_MS = 1000
 const CANCEL_REPEAT_MS_MAX = 60_000
+/** The maximum for a kill or a stop, where the exchange does not know the instrument any more. */
+const URGENT_REPEAT_MS_MAX = 30_000
 /** A resolution that takes this much longer than its own waits halts the instrument, and goes on (ORD4). */
 const PATIENCE_MS = 60_000
 
@@ -134,7 +137,7 @@ export function advanceResolution(core: Core, instrument: InstrumentState): void
   const { resolution } = instrument
   if (!resolution) return
   haltIfTooLong(core, instrument, resolution)
-  const notBefore = resolution.notBefore + refusedPauseMs(core, resolution)
+  const notBefore = resolution.notBefore + refusedPauseMs(core, instrument, resolution)
   const isWaited = core.now >= notBefore && isPastAcceptanceDeadline(core, resolution)
   if (resolution.stage === 'waiting' && isWaited) {
     const state = own(resolution)
@@ -245,12 +248,23 @@ export function repeatCancel(
   resolution.refusal = refusal ?? ''
 }
 
-/** How much longer than after other failures a cancel-all that was refused waits, in ms. A kill or a stop does not wait for it. */
-function refusedPauseMs({ run, book }: Core, { refusals }: Resolution): number {
+/**
+ * How much longer than after other failures a cancel-all that was refused waits, in ms. A kill or a
+ * stop does not wait for it, unless the exchange does not know the instrument any more: while
+ * readings of it are refused as well, a cancel-all can do nothing.
+ */
+function refusedPauseMs(core: Core, instrument: InstrumentState, { refusals }: Resolution): number {
+  if (refusals === 0) return 0
+  const { run, book } = core
   const isUrgent =
     run.phase === 'stopping' || run.flatBeforeStop !== undefined || killOf(book) !== undefined
-  if (refusals === 0 || isUrgent) return 0
-  return Math.min(CANCEL_REPEAT_MS_MAX, CANCEL_REPEAT_MS * 2 ** (refusals - 1)) - CANCEL_REPEAT_MS
+  let mostMs = CANCEL_REPEAT_MS_MAX
+  if (isUrgent) mostMs = isKnown(core, instrument) ? CANCEL_REPEAT_MS : URGENT_REPEAT_MS_MAX
+  return Math.min(mostMs, CANCEL_REPEAT_MS * 2 ** (refusals - 1)) - CANCEL_REPEAT_MS
+}
+
+function isKnown(core: Core, instrument: InstrumentState): boolean {
+  return refusalOfInstrument(core, instrument) === undefined
 }
 
 /**
@@ -368,7 +382,8 @@ function finishResolution(core: Core, instrument: InstrumentState, resolution: R
   const { symbol } = instrument
   const why = resolution.cancels ? 'cancelled' : 'not accepted in time'
   const settled = settleByEvidence(core, symbol, concernedOrders(core, instrument, resolution), why)
-  const orders = settled.map((entry) => withReplacement(core, resolution.cause, entry))
+  const found = foundFills(core, settled)
+  const orders = settled.map((entry) => withReplacement(core, resolution.cause, entry, found))
   if (orders.length > 0 || core.book.cancels.has(symbol)) {
     record(core, { kind: 'settle', at: core.now, symbol, isResolved: true, orders }, true)
   }

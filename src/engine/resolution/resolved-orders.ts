@@ -3,7 +3,12 @@ import { isClosing, tradesAs } from '../../domain/order-action.ts'
 import { canRest, openLots, type Order, type OrderTerms } from '../../domain/order.ts'
 import type { SettledOrder } from '../../domain/record.ts'
 import { isHaltedItself, killOf, pairKey, restrictionsOn } from '../book/book.ts'
-import { isHeldFromReturn, isRestricted, restrictedOrders } from './restricted-orders.ts'
+import {
+  type FoundFills,
+  isHeldFromReturn,
+  isRestricted,
+  restrictedOrders,
+} from './restricted-orders.ts'
 import { halt, isCovered, isFlattening, isTrading, RELEASE_HINT } from '../state/trading-mode.ts'
 import { exchangeNow } from '../state/market-state.ts'
 import {
@@ -47,6 +52,7 @@ export function withReplacement(
   core: Core,
   cause: ResolutionCause,
   settled: SettledOrder,
+  found: FoundFills,
 ): SettledOrder {
   const order = core.book.orders.get(settled.clientOid)
   if (
@@ -60,12 +66,12 @@ export function withReplacement(
     return settled
   if (settled.state !== 'absent' && settled.state !== 'done') return settled
   if (core.book.withdrawn.has(settled.clientOid)) return settled
-  if (restrictedOrders(core, order.terms).has(order)) return settled
+  if (restrictedOrders(core, order.terms, found).has(order)) return settled
   if (settled.state === 'absent' && isSentAgain(core, order)) return { ...settled, state: 'queued' }
   const deadlineAt =
     settled.state === 'absent' ? order.terms.deadlineAt : core.now + REPLACEMENT_TTL_MS
   const wanted = settled.state === 'absent' ? core.now <= deadlineAt : canRest(order.terms)
-  const lots = openLots(order) - foundLots(core, settled)
+  const lots = openLots(order) - foundLots(found, settled)
   if (!wanted || lots < specOf(core, order.terms.symbol).lotsMin) return settled
   const { clientOid: _, generation: __, ...terms } = order.terms
   const { ticks, takeProfitTicks, stopLossTicks } = terms
@@ -85,10 +91,20 @@ function isSentAgain(core: Core, order: Order): boolean {
   )
 }
 
-/** How much the fills that revealed its orderId have filled: the book gives them to the order only when it is settled. */
-function foundLots(core: Core, { orderId }: SettledOrder): number {
-  if (orderId === undefined) return 0
-  return (core.book.orphans.get(orderId) ?? []).reduce((sum, fill) => sum + fill.lots, 0)
+/** Returns by order the fills that revealed its orderId: the book gives them to it only when it is settled. */
+export function foundFills(core: Core, orders: readonly SettledOrder[]): FoundFills {
+  const ended = orders.filter(({ state }) => state !== 'quarantined')
+  return new Map(
+    ended.map(({ clientOid, orderId }) => [
+      clientOid,
+      (orderId === undefined ? undefined : core.book.orphans.get(orderId)) ?? [],
+    ]),
+  )
+}
+
+/** How much of an order they have filled. */
+function foundLots(found: FoundFills, { clientOid }: SettledOrder): number {
+  return (found.get(clientOid) ?? []).reduce((sum, fill) => sum + fill.lots, 0)
 }
 
 /** Whether a `place` that is not at the exchange would be sent now exactly as before. */

@@ -1,28 +1,49 @@
+import type { Fill } from '../../domain/fill.ts'
+import type { ClientOid } from '../../domain/ids.ts'
 import { canRest, openLots, type Order, type OrderTerms } from '../../domain/order.ts'
 import { isClosing } from '../../domain/order-action.ts'
+import { applyToHolding } from '../../domain/position.ts'
 import type { Restriction } from '../../domain/trading-mode.ts'
 import { reducesRisk } from '../../risk/checks.ts'
 import { addToExposure, buildExposure } from '../../risk/exposure.ts'
 import { backedHolding } from '../book/allocation.ts'
 import { restrictionsOn } from '../book/book.ts'
 import type { Core } from '../state/core.ts'
+import { entryPauseOn } from '../state/exits.ts'
 import { ordersOf } from '../state/changes.ts'
 
 type Whose = Pick<OrderTerms, 'strategyId' | 'symbol'>
 
 const NONE: ReadonlySet<Order> = new Set()
 
+/** The orders that a resolution ends, with the fills that it has found for each. */
+export type FoundFills = ReadonlyMap<ClientOid, readonly Fill[]>
+
+const NOTHING_FOUND: FoundFills = new Map()
+
 /**
  * The open orders of a strategy on an instrument that a recorded restriction takes away (RSK2): those that may add risk
  * and that wait or rest. Of several orders that together exceed what is held, the first ones stay. What is on its way,
  * unknown or in quarantine cannot be taken away, so it is counted first. Volatile restrictions take nothing away.
+ * @param found counts as recorded
  */
-export function restrictedOrders(core: Core, { strategyId, symbol }: Whose): ReadonlySet<Order> {
+export function restrictedOrders(
+  core: Core,
+  { strategyId, symbol }: Whose,
+  found: FoundFills = NOTHING_FOUND,
+): ReadonlySet<Order> {
   if (!isRestricted(core, { strategyId, symbol })) return NONE
-  const orders = ordersOf(core, strategyId, symbol)
-  const holding = backedHolding(core.book, strategyId, symbol)
+  const { positionMode } = core.book
+  const all = ordersOf(core, strategyId, symbol)
+  const orders = all.filter((order) => found.size === 0 || !isEnding(order, found))
+  const holding = all
+    .flatMap(({ terms }) => found.get(terms.clientOid) ?? [])
+    .reduce(
+      (held, fill) => applyToHolding(positionMode, held, fill),
+      backedHolding(core.book, strategyId, symbol),
+    )
   const staying = orders.filter((order) => !canBeTaken(order))
-  const ownExposure = buildExposure(core.book.positionMode, holding, staying)
+  const ownExposure = buildExposure(positionMode, holding, staying)
   const restricted = new Set<Order>()
   for (const order of orders.filter(canBeTaken).sort(restingFirst)) {
     const { action } = order.terms
@@ -32,6 +53,14 @@ export function restrictedOrders(core: Core, { strategyId, symbol }: Whose): Rea
     else restricted.add(order)
   }
   return restricted
+}
+
+/** Whether nothing of an order is left once a resolution has recorded what it has found. */
+function isEnding(order: Order, found: FoundFills): boolean {
+  const fills = found.get(order.terms.clientOid)
+  if (fills === undefined) return false
+  const lots = fills.reduce((sum, fill) => sum + fill.lots, 0)
+  return !canRest(order.terms) || lots >= openLots(order)
 }
 
 /**
@@ -51,8 +80,17 @@ export function isHeldFromReturn(core: Core, terms: OrderTerms): boolean {
   return !reducesRisk({ action, lots }, { holding, ownExposure })
 }
 
-/** Whether a recorded restriction lets a strategy only close what it holds of an instrument, if anything. */
+/** Whether anything can be restricted at all. */
+export function mayBeRestricted({ book }: Core): boolean {
+  return book.restrictions.size > 0 || book.exitStates.size > 0
+}
+
+/**
+ * Whether a recorded restriction, or a pause of entries, lets a strategy only close what it holds of an instrument, if
+ * anything.
+ */
 export function isRestricted(core: Core, { strategyId, symbol }: Whose): boolean {
+  if (entryPauseOn(core, strategyId, symbol) !== undefined) return true
   return restrictionsOn(core.book, symbol, strategyId).some(
     (one) => !isToLeave(core, strategyId, one),
   )

@@ -14,9 +14,10 @@ import type { StrategyId } from '../../domain/ids.ts'
 import { isCountable } from '../../domain/instrument.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import { own } from '../../lib/own.ts'
+import type { FetchedCandles } from '../event.ts'
 import type { EngineSettings } from '../settings.ts'
 import { exchangeNow } from './market-state.ts'
-import { type Core, type NeededCandles, record, specOf } from './core.ts'
+import { announce, type Core, type NeededCandles, record, specOf } from './core.ts'
 
 /** A ticker may be dated this much later than its answer, in ms. */
 const TICKER_AHEAD_MS = 1000
@@ -24,8 +25,17 @@ const TICKER_AHEAD_MS = 1000
 /** One series for all strategies that need the same candles, as long as the longest need. */
 export function toNeededCandles({
   strategies,
-}: EngineSettings): ReadonlyMap<string, NeededCandles> {
+}: Pick<EngineSettings, 'strategies'>): ReadonlyMap<string, NeededCandles> {
   const needed = new Map<string, NeededCandles>()
+  for (const { symbols, exits } of strategies.values()) {
+    for (const symbol of exits?.atr === undefined ? [] : symbols) {
+      const { intervalMs, period } = exits?.atr ?? { intervalMs: 0, period: 0 }
+      const capacity = period * ATR_CANDLES
+      const key = candleKey(symbol, intervalMs)
+      if (capacity > (needed.get(key)?.capacity ?? 0))
+        needed.set(key, { symbol, intervalMs, capacity, deciders: [] })
+    }
+  }
   for (const { id, symbols, candles = NO_CANDLES, decides = [] } of strategies.values()) {
     for (const [intervalMs, count] of candles) {
       for (const symbol of symbols) {
@@ -42,6 +52,9 @@ export function toNeededCandles({
   }
   return needed
 }
+
+/** One value of an ATR looks back on so many candles for each of its period. */
+export const ATR_CANDLES = 16
 
 const NO_CANDLES: ReadonlyMap<number, number> = new Map()
 
@@ -204,6 +217,73 @@ function begin(core: Core, key: string, needed: NeededCandles, openAt: number): 
 function missedRows(core: Core, needed: NeededCandles, before: number): readonly CandleRow[] {
   const known = historyOf(core, candleKey(needed.symbol, needed.intervalMs)).at(-1)
   return unseenRows(core, needed, { after: known?.[0] ?? Number.NEGATIVE_INFINITY, before })
+}
+
+/**
+ * Takes in what the exchange keeps of a series: candles that the book lacks, or in which no price
+ * was seen. Those that were seen stay. If they are another market's, nothing is taken.
+ */
+export function takeFetchedCandles(core: Core, fetched: FetchedCandles): void {
+  const { symbol, intervalMs, rows } = fetched
+  const key = candleKey(symbol, intervalMs)
+  const needed = core.candles.needed.get(key)
+  const { startedAt, phase } = core.run
+  if (needed === undefined || startedAt === 0 || phase === 'stopped') return
+  const runningAt = core.candles.open.get(key)?.openAt ?? openOf(exchangeNow(core), intervalMs)
+  const closed = rows.filter(([openAt]) => openAt < runningAt)
+  const known = core.book.candles.get(key)
+  const kept = known ? toRows(known) : []
+  const interval = formatInterval(intervalMs)
+  const { differing, compared } = compareCandles(kept, closed)
+  if (differing.length > 0) {
+    const since = new Date(differing[0]?.[0] ?? 0).toISOString()
+    const facts = { symbol, interval, differing: differing.length, compared, since }
+    announce(core, 'warn', 'history.differs', facts)
+    if (differing.length > compared * DIFFERING_SHARE_MAX) return
+  }
+  joinRunning(core, key, fetched.running)
+  const byOpenAt = new Map(closed.map((row) => [row[0], row]))
+  for (const row of kept) if (isSeen(row) || !byOpenAt.has(row[0])) byOpenAt.set(row[0], row)
+  const { capacity } = needed
+  const candles = [...byOpenAt.values()].toSorted(([one], [other]) => one - other).slice(-capacity)
+  const before = new Set(kept.filter(isSeen).map(([openAt]) => openAt))
+  const taken = candles.filter((row) => isSeen(row) && !before.has(row[0])).length
+  if (taken === 0) return
+  const series = { kind: 'candles', symbol, intervalMs, capacity, candles } as const
+  record(core, { ...series, at: core.now, isAnew: true })
+  for (const id of needed.deciders) own(core.candles).due.add(id)
+  announce(core, 'info', 'history.fetched', { candles: taken, interval, symbol })
+}
+
+/** Candles of one market differ now and then, since we see it only as often as it is polled. */
+const DIFFERING_SHARE_MAX = 0.1
+/** Closes of one candle are compared with its range, and at least with this share of the price. */
+const CLOSE_REACH = 0.001
+
+/** Whether a candle holds a price, and is not one that repeats the close before it. */
+function isSeen([, , , , , ticks]: CandleRow): boolean {
+  return ticks > 0
+}
+
+function compareCandles(kept: readonly CandleRow[], fetched: readonly CandleRow[]) {
+  const seen = new Map(kept.filter(isSeen).map((row) => [row[0], row]))
+  const common = fetched.filter(([openAt]) => seen.has(openAt))
+  const differing = common.filter(([openAt, , high, low, theirs]) => {
+    const ours = seen.get(openAt)?.[4] ?? theirs
+    return Math.abs(ours - theirs) > Math.max(high - low, theirs * CLOSE_REACH)
+  })
+  return { differing, compared: common.length }
+}
+
+/** The candle of now began before this run looked: what the exchange has seen of it is added. */
+function joinRunning(core: Core, key: string, running: CandleRow | undefined): void {
+  const open = core.candles.open.get(key)
+  if (running === undefined || open?.openAt !== running[0]) return
+  const [openAt, first, high, low] = running
+  const joined = { ...open, openAt, open: first }
+  joined.high = Math.max(open.high, high)
+  joined.low = Math.min(open.low, low)
+  own(core.candles).open.set(key, joined)
 }
 
 /** The candles from the files of all strategies together. */

@@ -117,6 +117,7 @@ export function concernedBy(book: Book, record: JournalRecord): Iterable<string>
     case 'send':
     case 'adopt':
     case 'assigned':
+    case 'exits':
       return [record.symbol]
     case 'settle':
     case 'foreign':

@@ -10,6 +10,7 @@ import type { LogEvent } from '../../domain/log-events.ts'
 import type { Scope } from '../../domain/trading-mode.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import type { GrantedEndpoint } from '../event.ts'
+import type { ExitWatch } from '../../domain/exits.ts'
 import type { Instrument, MarginMode } from '../../domain/instrument.ts'
 import type { DisputeState, LossState } from '../../domain/loss-limits.ts'
 import type { HourlyCloses, LiquidationState } from '../../domain/liquidation.ts'
@@ -65,6 +66,8 @@ export interface Core {
   /** By symbol: what the distance to a liquidation is held against. Changed by `liquidations.ts`. */
   readonly hours: ReadonlyMap<string, HourlyCloses>
   readonly worstCase: WorstCaseState
+  /** Absent where no strategy has exits. Changed by `exits.ts`. */
+  readonly exits?: ExitWatch
   /** The positions, by symbol, of which the daemon itself closes a part. Changed by `trading-mode.ts`. */
   readonly reductions: ReadonlyMap<string, Reduction>
   readonly recount: RecountState
@@ -558,6 +561,7 @@ const CHANGE_NO_LIMIT = new Set<JournalRecord['kind']>([
   'denial',
   'candles',
   'watermark',
+  'exits',
 ])
 
 /** Records what is about to be sent. Only this function makes a `Recorded`, and nothing else can be sent (ORD1). */

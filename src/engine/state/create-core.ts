@@ -4,6 +4,7 @@ import type { LossState } from '../../domain/loss-limits.ts'
 import { toNeededCandles } from './candles.ts'
 import type { Book } from '../book/book.ts'
 import { createSettled } from './settled-money.ts'
+import { createExitWatch } from './exits.ts'
 import { createWorstCase } from './worst-case.ts'
 import { createRecount } from '../book/recount.ts'
 import type { EngineSettings } from '../settings.ts'
@@ -70,6 +71,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     liquidation: createLiquidation(),
     hours: new Map(),
     worstCase: createWorstCase(),
+    ...createExitWatch(settings),
     reductions: new Map(),
     recount: createRecount(book),
     refusals: new Map(),

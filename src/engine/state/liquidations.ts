@@ -28,6 +28,7 @@ import { comparableStatement, equityOf } from './losses.ts'
 import { settledOf } from './settled-money.ts'
 import { exchangeNow, marketOf } from './market-state.ts'
 import { type OwnPrice, ownPriceOf } from './own-figure.ts'
+import { marginModeOf } from './trading-mode.ts'
 import { type CandleSeries, newestOpenAt, read } from '../../domain/candles.ts'
 
 /** Two distances further apart than this share of the price are no rounding, and no moment between two readings. */
@@ -146,6 +147,7 @@ function judgeTrust(
   { ourPrice, statedPrice, ours, stated, trust }: JudgedPrices,
 ): DistanceTrust {
   const differs = trust === 'disputed'
+  if (!differs && core.disputes.open.size === 0) return trust
   const scope = sideOf(symbol, holdSide)
   if (!differs && disputeOf(core, 'liquidation', scope) === undefined) return trust
   const dispute = noteComparison(core, {
@@ -179,6 +181,7 @@ function sideOf(symbol: string, holdSide: HoldSide): string {
 
 /** A position that is not held any more has no liquidation to disagree on. */
 function endDispute(core: Core, symbol: string, holdSide: HoldSide): void {
+  if (core.disputes.open.size === 0) return
   const scope = sideOf(symbol, holdSide)
   const open = disputeOf(core, 'liquidation', scope)
   if (open === undefined) return
@@ -223,7 +226,7 @@ interface Standing {
 
 /** Undefined while a part of it is not known. */
 function findStanding(core: Core, symbol: string, side: HoldSide): Standing | undefined {
-  const isIsolated = core.settings.marginMode === 'isolated'
+  const isIsolated = marginModeOf(core, symbol) === 'isolated'
   const all = legsOf(core, symbol, accountHoldingOf(core.book, symbol))
   const rules = rulesOf(core, symbol)
   if (all === undefined || rules === undefined) return undefined
@@ -285,7 +288,8 @@ function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[] | und
 
 /**
  * The margin that backs the crossed positions of an instrument whatever its price does, in the margin coin: our own equity without
- * their own profit, less what all others need at their own prices. NaN while a part of it is not known.
+ * their own profit, less what all others need at their own prices, or have set aside for themselves alone. NaN while a part of it
+ * is not known.
  */
 function marginBehind(
   core: Core,
@@ -293,12 +297,14 @@ function marginBehind(
 ): Pick<Legs, 'behind'> & Pick<Standing, 'othersNeed'> {
   const equity = equityOf(core)
   if (equity === undefined) return NOTHING_KNOWN
-  const worth = core.losses.worths.get(symbol)
-  const unrealised = worth ? worth.ours - settledOf(core, symbol) : 0
-  let othersNeed = 0
+  let [othersNeed, setAside] = [0, 0]
   for (const other of core.settings.instruments.keys()) {
     const held = accountHoldingOf(core.book, other)
     if (other === symbol || isFlat(held)) continue
+    if (marginModeOf(core, other) === 'isolated') {
+      setAside += setAsideOn(core, other, held)
+      continue
+    }
     const legs = legsOf(core, other, held)
     const rules = rulesOf(core, other)
     if (legs === undefined || rules === undefined) return NOTHING_KNOWN
@@ -307,7 +313,20 @@ function marginBehind(
       ownPriceOf(core, other).price,
     )
   }
-  return { behind: equity - unrealised - othersNeed, othersNeed }
+  return { behind: equity - unrealisedOn(core, symbol) - setAside - othersNeed, othersNeed }
+}
+
+function unrealisedOn(core: Core, symbol: string): number {
+  const worth = core.losses.worths.get(symbol)
+  return worth ? worth.ours - settledOf(core, symbol) : 0
+}
+
+/** The margin of isolated positions with their profit, which backs no other position. */
+function setAsideOn(core: Core, symbol: string, held: Holding): number {
+  const { margin } = core.losses.statements.get(symbol) ?? {}
+  let sum = unrealisedOn(core, symbol)
+  for (const side of SIDES) if (lotsOf(held, side) > 0) sum += margin?.[side] ?? Number.NaN
+  return sum
 }
 
 const NOTHING_KNOWN = { behind: Number.NaN, othersNeed: Number.NaN }
@@ -328,8 +347,8 @@ export function lotsToClose(
   const { price } = ownPriceOf(core, symbol)
   const { behind } = marginBehind(core, symbol)
   const closed = legs?.find((leg) => leg.holdSide === holdSide)
-  if (core.settings.marginMode === 'isolated' || Number.isNaN(behind) || !rules || !legs || !closed)
-    return 0
+  const isIsolated = marginModeOf(core, symbol) === 'isolated'
+  if (isIsolated || Number.isNaN(behind) || !rules || !legs || !closed) return 0
   const spec = specOf(core, symbol)
   const inBase = isInverse(spec)
   const isFar = (lots: number): boolean => {

@@ -41,35 +41,37 @@ const ASK_AGAIN_MS = 1000
 export function noteStatement(core: Core, { symbol, rows, requestedAt }: PositionReading): void {
   let { longLots, shortLots } = FLAT
   let unrealised = 0
+  let long: PositionRow | undefined
+  let short: PositionRow | undefined
   for (const row of rows) {
-    if (row.holdSide === 'long') longLots += row.lots
-    else shortLots += row.lots
+    if (row.holdSide === 'long') {
+      longLots += row.lots
+      long ??= row
+    } else {
+      shortLots += row.lots
+      short ??= row
+    }
     // What is missing is not known: an empty text would be the number 0 (MON2).
     if (row.lots > 0)
       unrealised += row.unrealisedProfit === '' ? Number.NaN : Number(row.unrealisedProfit)
   }
-  const markPrice = rows[0]?.markPrice ?? Number.NaN
-  const of = (side: HoldSide, read: (row: PositionRow) => number | undefined): number => {
-    const row = rows.find(({ holdSide }) => holdSide === side)
-    return (row && read(row)) ?? Number.NaN
-  }
-  const bothOf = (read: (row: PositionRow) => number | undefined): Record<HoldSide, number> => ({
-    long: of('long', read),
-    short: of('short', read),
-  })
   own(core.losses.statements).set(symbol, {
     longLots,
     shortLots,
     unrealised,
-    markPrice,
-    liquidation: bothOf(({ liquidationPrice }) => liquidationPrice),
-    margin: bothOf(({ margin }) => margin),
-    marginRatio: bothOf(({ marginRatio }) => marginRatio),
+    markPrice: rows[0]?.markPrice ?? Number.NaN,
+    liquidation: bothSides(long?.liquidationPrice, short?.liquidationPrice),
+    margin: bothSides(long?.margin, short?.margin),
+    marginRatio: bothSides(long?.marginRatio, short?.marginRatio),
     requestedAt,
   })
   for (const { holdSide, lots, openPriceAvg } of rows) {
     noteStatedEntry(core, { symbol, holdSide, lots, openPriceAvg, requestedAt })
   }
+}
+
+function bothSides(long = Number.NaN, short = Number.NaN): Record<HoldSide, number> {
+  return { long, short }
 }
 
 interface StatedEntry {
@@ -238,19 +240,21 @@ interface ScopeWorth {
 }
 
 function worthOf(core: Core, scope: Scope): ScopeWorth {
+  if (scope === ACCOUNT) return sumUp(worthsOfAccount(core))
   const strategy = [...core.settings.strategies.values()].find(
     ({ id }) => strategyScope(id) === scope,
   )
   if (strategy)
     return sumUp(strategy.symbols.map((symbol) => worthOfStrategy(core, strategy.id, symbol)))
-  if (scope !== ACCOUNT) return sumUp([worthOfInstrument(core, scope)])
-  const worths = [...core.settings.instruments.keys()].map((symbol) =>
-    worthOfInstrument(core, symbol),
-  )
-  return sumUp([
-    ...worths,
-    ...otherSymbols(core).map((symbol) => toFlatWorth(settledOf(core, symbol))),
-  ])
+  return sumUp([worthOfInstrument(core, scope)])
+}
+
+function worthsOfAccount(core: Core): readonly (Worth | undefined)[] {
+  const worths: (Worth | undefined)[] = []
+  for (const symbol of core.settings.instruments.keys())
+    worths.push(worthOfInstrument(core, symbol))
+  for (const symbol of otherSymbols(core)) worths.push(toFlatWorth(settledOf(core, symbol)))
+  return worths
 }
 
 /** Where nothing is held and the position was not read in this run yet, nothing is unrealised. */
@@ -283,17 +287,18 @@ function toFlatWorth(net: number): Worth {
 }
 
 function sumUp(worths: readonly (Worth | undefined)[]): ScopeWorth {
-  const sum = (pick: (worth: Worth) => number): number =>
-    worths.reduce((total, worth) => total + (worth ? pick(worth) : Number.NaN), 0)
-  return {
-    isDisputed: worths.some((worth) => worth?.trust === 'disputed' || worth?.trust === 'alone'),
-    ours: sum(({ ours }) => ours),
-    worse: sum(worseOf),
-    believed: sum(({ believed }) => believed),
-    confirmed: sum(({ confirmed }) => confirmed),
-    low: sum(({ low }) => low),
-    basis: sum(({ basis }) => basis),
+  let isDisputed = false
+  let [ours, worse, believed, confirmed, low, basis] = [0, 0, 0, 0, 0, 0]
+  for (const worth of worths) {
+    isDisputed ||= worth?.trust === 'disputed' || worth?.trust === 'alone'
+    ours += worth?.ours ?? Number.NaN
+    worse += worth ? worseOf(worth) : Number.NaN
+    believed += worth?.believed ?? Number.NaN
+    confirmed += worth?.confirmed ?? Number.NaN
+    low += worth?.low ?? Number.NaN
+    basis += worth?.basis ?? Number.NaN
   }
+  return { isDisputed, ours, worse, believed, confirmed, low, basis }
 }
 
 function worseOf({ trust, ours, theirs }: Worth): number {
@@ -344,7 +349,9 @@ export function notePeak(core: Core): void {
 /** Instruments that were traded and are not configured any more. */
 function otherSymbols(core: Core): readonly string[] {
   const { instruments } = core.settings
-  return [...settledSymbols(core)].filter((symbol) => !instruments.has(symbol))
+  const others: string[] = []
+  for (const symbol of settledSymbols(core)) if (!instruments.has(symbol)) others.push(symbol)
+  return others
 }
 
 /** How far a scope has fallen since its day began and since its peak, by the figures that limits are judged by. */

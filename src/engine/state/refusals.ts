@@ -39,12 +39,13 @@ export interface AnsweredOrder extends Pick<ItemOutcome, 'outcome'> {
 
 /** An order, sent or only wanted. */
 export type Wish = RefusableTerms &
-  Pick<OrderTerms, 'symbol' | 'purpose'> & { readonly strategyId: string }
+  Pick<OrderTerms, 'symbol' | 'purpose' | 'exit'> & { readonly strategyId: string }
 
 /** A flatten counts by itself, and what reduces by itself: neither waits because something that adds was refused. */
 export function kindOf({ book, settings }: Core, wish: Wish): Refusal['kind'] {
-  const { strategyId, symbol, purpose, action, lots } = wish
-  if (purpose === 'flatten') return 'flatten'
+  const { strategyId, symbol, purpose, action, lots, exit } = wish
+  // An exit must not wait longer and longer either, and may go at any price.
+  if (purpose === 'flatten' || exit !== undefined) return 'flatten'
   if (isClosing(action)) return 'reduces'
   if (settings.positionMode === 'hedge_mode') return 'opens'
   const net = netLots(holdingOf(book, strategyId, symbol))

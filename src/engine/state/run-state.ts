@@ -117,6 +117,9 @@ export interface KillState {
   readonly patientUntil: number
   /** Unix ms, our clock, when that line was logged last. */
   readonly saidAt: number
+  /** What that line said, and how many times in a row. */
+  readonly said: string
+  readonly saidTimes: number
   /** An orderly stop that was asked for meanwhile (Unix ms, our clock). */
   readonly stopAskedAt: number | undefined
   /** With `flatten` that stop ends clean only if nothing is held. */

@@ -1,4 +1,5 @@
 import type { StrategyId } from '../../domain/ids.ts'
+import type { MarginMode } from '../../domain/instrument.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
 import { isClosing } from '../../domain/order-action.ts'
 import type { ReleasedRecord } from '../../domain/record.ts'
@@ -15,8 +16,9 @@ import {
 } from '../../domain/trading-mode.ts'
 import { type Book, holdingOf, killOf, restrictionOf, restrictionsOn } from '../book/book.ts'
 import { clockUnsynchronised } from './market-state.ts'
-import { announce, type Core, record } from './core.ts'
+import { announce, type Core, instrumentOf, record } from './core.ts'
 import { holdAllWishes } from './decision-state.ts'
+import { exitDueOn } from './exits.ts'
 import { endRefusalsIn } from './refusals.ts'
 import { noteFlatten } from './run-state.ts'
 import type { HoldSide } from '../../domain/position.ts'
@@ -186,6 +188,18 @@ export function isKilling({ run, book }: Core): boolean {
 
 /** Whether what the strategy holds on the instrument is being closed, wholly or in part: until then it places nothing. */
 export function isFlattening(core: Core, symbol: string, strategyId: StrategyId | string): boolean {
+  return (
+    isClosedByDaemon(core, symbol, strategyId) ||
+    (core.run.phase !== 'stopping' && exitDueOn(core, strategyId, symbol) !== undefined)
+  )
+}
+
+/** The same without exits of the strategy: closing orders leave under `halted` too. */
+export function isClosedByDaemon(
+  core: Core,
+  symbol: string,
+  strategyId: StrategyId | string,
+): boolean {
   if (core.run.phase === 'stopping') return false
   return (
     isFlatteningAll(core, symbol, strategyId) || reductionOf(core, symbol, strategyId) !== undefined
@@ -200,7 +214,11 @@ export function isCovered(
   core: Core,
   { symbol, strategyId, action }: Pick<OrderIntent, 'symbol' | 'strategyId' | 'action'>,
 ): boolean {
-  if (isClosing(action)) return isFlatteningAll(core, symbol, strategyId)
+  if (isClosing(action))
+    return (
+      isFlatteningAll(core, symbol, strategyId) ||
+      exitDueOn(core, strategyId, symbol)?.keptLots === 0
+    )
   return isFlattening(core, symbol, strategyId)
 }
 
@@ -293,4 +311,14 @@ export function endReductions(
 /** Another strategy holds what was to be closed now: the next reading says anew what that is. */
 export function forgetReduction(core: Core, symbol: string): void {
   own(core.reductions).delete(symbol)
+}
+
+/**
+ * The margin mode of an instrument's position, which a batch names and a liquidation follows: that of the configuration,
+ * unless two readings have said another one. Then only orders that close the position leave.
+ */
+export function marginModeOf(core: Core, symbol: string): MarginMode {
+  const isOther = restrictionOf(core.book, symbol, 'marginMode') !== undefined
+  const held = isOther ? instrumentOf(core, symbol).setup.marginMode : undefined
+  return held ?? core.settings.marginMode
 }

@@ -36,7 +36,6 @@ const GATEWAY_REFUSALS: ReadonlyMap<number, { readonly topic: string; readonly m
 export interface AnswerRules<Data> {
   readonly parse: (data: unknown) => ParsedData<Data>
   readonly answerBytesMax: number
-  /** The signed gateway states the outcome in the HTTP status. Document: Errors, 2. */
   readonly isGateway?: boolean
   readonly scrub: (text: string) => string
 }
@@ -45,10 +44,7 @@ export type ParsedData<Data> =
   | { readonly success: true; readonly data: Data }
   | { readonly success: false; readonly problem: string }
 
-/**
- * Decides whether an answer is accepted, refused or unknown. An answer that is not understood is
- * unknown. Document: Common conventions, 2. Never throws.
- */
+/** An answer that is not understood is unknown. Document: Common conventions, 2. Never throws. */
 export function readAnswer<Data>(answer: WireAnswer, rules: AnswerRules<Data>): Answer<Data> {
   const { status } = answer
   if (status === 429) return rateLimited(answer, parseEnvelope(answer, rules))
@@ -152,12 +148,10 @@ function parseEnvelope(
   } catch {
     return 'the answer is not JSON'
   }
-  // Error answers sometimes lack `data`.
   const parsed = envelope.safeParse(typeof json === 'object' ? { data: undefined, ...json } : json)
   return parsed.success ? parsed.data : 'the answer is not an envelope with a code'
 }
 
-/** Unpacks the answer's bytes: a server may compress although we do not ask for it. */
 export function unpackAnswer(answer: WireAnswer, bytesMax: number): Buffer | string {
   if (answer.contentEncoding === '' || answer.contentEncoding === 'identity') return answer.body
   if (answer.contentEncoding !== 'gzip')
@@ -179,15 +173,14 @@ function messageOf(read: Envelope): string {
   return (read.msg ?? read.message ?? '').slice(0, MESSAGE_CHARS_MAX)
 }
 
-/** Oddities in an id are not cleaned, since the result could be the id of another order. */
+/** Ids are not cleaned: the result could be the id of another order. */
 const IDS: ReadonlySet<string> = new Set(['orderId', 'clientOid', 'tradeId', 'endId'])
 
 const NUMBER = /^[\d.+-]*$/
 
 /**
- * Cleans the texts of an answer for logs and files: one line each, no terminal codes, then no
- * secrets, even where such codes stood between their letters. Ids only lose secrets; their pattern
- * refuses anything odd.
+ * For logs and files: one line for each text, no terminal codes, then no secrets, even where such
+ * codes stood between their letters. Ids only lose secrets; their pattern refuses anything odd.
  * @param text from which `json` was parsed; if it is clean, `json` is returned as it is
  */
 function cleanAnswer(json: unknown, text: string, scrub: (text: string) => string): unknown {
@@ -211,7 +204,6 @@ function cleanPart(name: string, value: unknown, scrub: (text: string) => string
   )
 }
 
-/** The types of es2024 lack the source text of a number, which the runtime has. */
 interface ExactJson {
   parse(
     text: string,
@@ -222,10 +214,7 @@ interface ExactJson {
 
 const exact = JSON as unknown as ExactJson
 
-/**
- * The `data` of an envelope as JSON in one line, with unknown fields and the exact digits of
- * numbers; `null` without data.
- */
+/** In one line, with unknown fields and the exact digits of numbers; `null` without data. */
 function dataText(envelopeJson: string): string {
   const read = exact.parse(envelopeJson, (_name, value, { source }) =>
     typeof value === 'number' && source !== undefined ? exact.rawJSON(source) : value,
@@ -239,12 +228,10 @@ export function answerRulesOf<Name extends CallableName>(
 ): AnswerRules<ResponseOf<Name>> {
   const answerBytesMax = answerBytesMaxOf(endpoint, options.answerBytesMax)
   const isGateway = endpointNamed(endpoint).auth === 'schemeB'
-  // The schema of the row produced the data, so the cast is safe.
   const parse = (data: unknown) => parseData(endpoint, data) as ParsedData<ResponseOf<Name>>
   return { ...options, answerBytesMax, isGateway, parse }
 }
 
-/** @param bytesMax the configured maximum of all endpoints */
 export function answerBytesMaxOf(endpoint: CallableName, bytesMax: number): number {
   return endpointNamed(endpoint).listsMarket === true
     ? bytesMax

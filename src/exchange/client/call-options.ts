@@ -8,9 +8,8 @@ import type { Timers } from '../../lib/timers.ts'
 export interface CallOptions {
   /** The client ends the grant, however the call ends. */
   readonly grant?: Grant | undefined
-  /** Priority for the limiter where no grant is given. Default: that of a read. */
+  /** For the limiter where no grant is given. Default: that of a read. */
   readonly priority?: Priority | undefined
-  /** How far ahead of ours the signing clock is, ms. Default: the exchange's, as far as known. */
   readonly clockAheadMs?: number | undefined
   /**
    * Called after all waits, in the turn in which the first byte is written. A returned reason
@@ -40,7 +39,6 @@ export interface GrantRequest {
   readonly timeoutMs: number
 }
 
-/** Resolves to a code if too many requests wait, or no grant came in time. */
 export function awaitGrant(
   wanted: GrantRequest,
 ): Promise<Grant | 'LIMITER_FULL' | 'LIMITER_TIMEOUT'> {
@@ -74,8 +72,8 @@ const GUARDED: readonly CallableName[] = [
 ] satisfies GuardedEndpoint[]
 
 /**
- * Guarded endpoints are locked unless a client was created for them by name. The daemon's clients
- * never are, so no strategy, defect or journal can withdraw.
+ * Locked unless a client was created for the endpoint by name. The daemon's clients never are, so
+ * no strategy, defect or journal can withdraw.
  */
 export function isGuarded(endpoint: CallableName): endpoint is GuardedEndpoint {
   return GUARDED.includes(endpoint)

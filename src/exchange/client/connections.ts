@@ -18,10 +18,7 @@ export interface ConnectionsOptions {
 }
 
 export interface RequestHandler extends Dispatcher.DispatchHandler {
-  /**
-   * Must be called once, when the HTTP client is done with the request in any way; the connection
-   * is then free.
-   */
+  /** Must be called once, when the HTTP client is done with the request in any way. */
   onFree: () => void
   onUnsent: (error: unknown) => void
 }
@@ -38,11 +35,11 @@ interface Waiting {
 
 /**
  * Kept-alive connections with one request at a time each. The first idle one is taken, so that a
- * few stay warm and the others can time out. If all are busy a new one is opened, up to the
- * maximum; then requests wait.
+ * few stay warm and the others can time out. If all are busy, requests wait once the maximum is
+ * open.
  *
  * undici's own pool counts a connection as idle only one turn after its answer, so an order that
- * follows a ticker answer would open a new connection.
+ * follows a ticker answer would open a new one.
  */
 export class Connections {
   readonly #options: ConnectionsOptions
@@ -58,7 +55,6 @@ export class Connections {
     this.#connect = (target, callback) => this.#follow(connect(target, callback))
   }
 
-  /** @throws if closed, or what the HTTP client throws for a request that it does not take */
   dispatch(request: Dispatcher.DispatchOptions, handler: RequestHandler): void {
     if (this.#isClosed) throw new Error('the connections are closed')
     const idle = this.#connections.find((connection) => !connection.isBusy) ?? this.#open()
@@ -73,8 +69,8 @@ export class Connections {
   }
 
   /**
-   * Keeps the socket to destroy it on close: the HTTP client leaves attempts to connect open, which
-   * keeps the process alive.
+   * The HTTP client leaves attempts to connect open, which keeps the process alive, so closing
+   * destroys the socket.
    */
   #follow(socket: unknown): void {
     if (!(socket instanceof Socket)) return
@@ -109,7 +105,6 @@ export class Connections {
     connection.client.dispatch(proxy ? { ...request, origin } : request, handler)
   }
 
-  /** The caller has returned, so errors of the HTTP client go to the handler. */
   #carryOn(connection: Connection, waiting: Waiting): void {
     try {
       this.#dispatchOn(connection, waiting)

@@ -8,12 +8,8 @@ export interface WireRequest<Result> extends Pick<
   OutgoingRequest,
   'method' | 'target' | 'headers' | 'body'
 > {
-  /** Time until the last byte of the answer. */
   readonly timeoutMs: number
   readonly answerBytesMax: number
-  /**
-   * Called in the turn in which the first byte is written; a returned reason prevents the write.
-   */
   readonly beforeWrite?: (() => string | undefined) | undefined
   /** The answer's bytes are valid only during this call. */
   readonly read: (answer: WireAnswer) => Result
@@ -21,10 +17,9 @@ export interface WireRequest<Result> extends Pick<
 
 export interface WireAnswer {
   readonly status: number
-  /** Lower case; empty if absent. */
   readonly contentEncoding: string
   readonly body: Buffer
-  /** Unix ms, our clock: just before the first byte left, and after the last one arrived. */
+  /** Just before the first byte left, and after the last one arrived. */
   readonly sentAt: number
   readonly receivedAt: number
 }
@@ -32,7 +27,7 @@ export interface WireAnswer {
 /**
  * - `answered`: a complete answer came, whatever it says.
  * - `notSent`: no byte of the request has left, and none will.
- * - `lost`: at least a part of the request has left, and no complete answer came.
+ * - `lost`: at least a part of it has left, and no complete answer came.
  */
 export type WireOutcome<Result> =
   | { readonly kind: 'answered'; readonly result: Result }
@@ -45,7 +40,6 @@ export type WireOutcome<Result> =
   | {
       readonly kind: 'lost'
       readonly cause: LossCause
-      /** A code of the operating system or the HTTP client, such as ECONNRESET. */
       readonly code: string
       readonly status: number | undefined
       readonly sentAt: number
@@ -55,14 +49,13 @@ export type WireOutcome<Result> =
 type NotSentCode = 'ABORTED' | 'CONNECT_FAILED' | 'CONNECT_TIMEOUT'
 type LossCause = 'timeout' | 'connectionLost' | 'tooLarge'
 
-/** Thrown at the HTTP client to stop a request. The texts are fixed, so they contain no secrets. */
+/** Stops a request in the HTTP client. The texts are fixed, so they contain no secrets. */
 class Refusal extends Error {
   override readonly name = 'Refusal'
 }
 
 interface PendingCallOptions<Result> {
   readonly request: WireRequest<Result>
-  /** With a proxy, the proxy may have refused the connection, not the exchange. */
   readonly isProxied: boolean
   readonly clock: Clock
   readonly timers: Timers
@@ -130,7 +123,6 @@ export class PendingCall<Result> implements RequestHandler {
     this.#sentAt = this.#options.clock.now()
   }
 
-  /** @throws what `beforeWrite` throws, after rejecting the call with it */
   #lastCheck(): string | undefined {
     try {
       return this.#options.request.beforeWrite?.()
@@ -296,13 +288,11 @@ export class AnswerBuffer {
 /** A list of all tickers has some 300 KB: the buffer never grows. */
 const CAPACITY = 512 * 1024
 
-/** More than there are calls in flight at a time. */
 const KEPT_MAX = 4
 
-/** Larger buffers are not kept: one huge answer must not hold its memory for months. */
+/** One huge answer must not hold its memory for months. */
 const KEPT_BYTES_MAX = 2 * 1024 * 1024
 
-/** Reuses buffers, so that the hot path allocates nothing of that size. */
 export class AnswerBuffers {
   readonly bytesMax: number
   readonly #free: AnswerBuffer[] = []

@@ -15,22 +15,19 @@ import {
 } from '../../protocol/signing.ts'
 
 export interface RequestWriterOptions {
-  /** Without it only public endpoints can be written. */
   readonly signer: Signer | undefined
   readonly locale: string
-  /** Returns why nothing may be signed now, or undefined. */
+  /** Returns why nothing may be signed now. */
   readonly objection?: (() => string | undefined) | undefined
-  /** Lower-case ticker of the platform's own coin, for `{platform_coin}` in paths. */
   readonly platformCoin: string | undefined
 }
 
 export interface OutgoingRequest {
   readonly kind: 'written'
-  /** Scheme B uses the gateway's address. Document: `{base_url}` and `{gateway_url}`. */
+  /** Document: `{base_url}` and `{gateway_url}`. */
   readonly host: 'api' | 'gateway'
   readonly method: 'GET' | 'POST'
   readonly target: string
-  /** Alternating names and values. */
   readonly headers: string[]
   readonly body: string
 }
@@ -41,10 +38,7 @@ export interface Unwritable {
   readonly message: string
 }
 
-/**
- * Writes headers, path and signature of any endpoint. Only this class knows both schemes. Document:
- * Authentication.
- */
+/** Only this class knows both schemes. Document: Authentication. */
 export class RequestWriter {
   readonly #options: RequestWriterOptions
   readonly #headers: readonly string[]
@@ -62,8 +56,7 @@ export class RequestWriter {
   }
 
   /**
-   * Signs exactly the given bytes. `signedAt` (Unix ms, exchange clock) is only called for signed
-   * endpoints.
+   * Signs exactly the given bytes. `signedAt` (exchange clock) is only called for signed endpoints.
    */
   write(prepared: PreparedRequest, signedAt: () => number): OutgoingRequest | Unwritable {
     const { endpoint, query, body } = prepared
@@ -110,7 +103,7 @@ export class RequestWriter {
   }
 }
 
-/** A checked request. The same bytes are recorded, signed and sent. */
+/** The same bytes are recorded, signed and sent. */
 export interface PreparedRequest<Name extends CallableName = CallableName> extends WrittenRequest {
   readonly endpoint: Name
 }
@@ -121,10 +114,7 @@ export type Preparation<Name extends CallableName> =
 
 const PROBLEMS_MAX = 5
 
-/**
- * Checks a request against the document and writes it with the wire's names. Values keep the order
- * of the given object; undefined keys are left out.
- */
+/** Values keep the order of the given object; undefined keys are left out. */
 export function prepareRequest<Name extends CallableName>(
   endpoint: Name,
   request: RequestOf<Name>,
@@ -158,10 +148,7 @@ export interface Credentials {
   readonly passphrase: Secret
 }
 
-/**
- * A client's key at the signed gateway, which has no passphrase. Document: Authentication, Scheme
- * B.
- */
+/** The gateway has no passphrase. Document: Authentication, Scheme B. */
 export type GatewayCredentials = Pick<Credentials, 'apiKey' | 'secret'>
 
 type SignableRequest = Omit<SchemeARequest, 'timestamp'>
@@ -169,7 +156,6 @@ type SignableRequest = Omit<SchemeARequest, 'timestamp'>
 /** Visible ASCII: the HTTP client throws for anything else. */
 const HEADER_VALUE = /^[\x21-\x7e]+$/
 
-/** Signs requests by either scheme with one account's keys, which are kept as KeyObjects. */
 export class Signer {
   readonly #apiKey: string
   readonly #passphrase: string
@@ -177,11 +163,7 @@ export class Signer {
   readonly #gateway: { readonly apiKey: string; readonly key: KeyObject }
   readonly #hidden = new HiddenTexts()
 
-  /**
-   * @param gateway the key of scheme B, if it differs
-   * @throws Failure CREDENTIALS_UNUSABLE, without the text, for a key or passphrase that no header
-   * can carry
-   */
+  /** @throws Failure CREDENTIALS_UNUSABLE, without the text of a key that no header can carry */
   constructor(
     { apiKey, secret, passphrase }: Credentials,
     gateway: GatewayCredentials = { apiKey, secret },
@@ -198,7 +180,7 @@ export class Signer {
       this.#hidden.add(text)
   }
 
-  /** Scheme A. Returns alternating names and values. `signedAt`: Unix ms, exchange clock. */
+  /** Alternating names and values. `signedAt`: exchange clock. */
   headers(request: SignableRequest, signedAt: number): string[] {
     const timestamp = String(signedAt)
     return [
@@ -213,7 +195,6 @@ export class Signer {
     ]
   }
 
-  /** Scheme B signs each parameter of the query under its name. */
   gatewayHeaders({ path, query, body }: SignableRequest, signedAt: number): string[] {
     const { apiKey, key } = this.#gateway
     const timestamp = String(signedAt)
@@ -234,7 +215,7 @@ export class Signer {
     ]
   }
 
-  /** Removes our secrets from a text: an exchange may repeat what it was sent. */
+  /** An exchange may repeat what it was sent. */
   scrub(text: string): string {
     return this.#hidden.remove(text)
   }

@@ -7,7 +7,7 @@ import { AnswerBuffers, PendingCall, type WireOutcome, type WireRequest } from '
 import { Connections } from './connections.ts'
 
 export interface TransportOptions {
-  /** Scheme, host and port. http is allowed only for a loopback address. */
+  /** http is allowed only for a loopback address. */
   readonly baseUrl: string
   readonly clock: Clock
   readonly timers: Timers
@@ -17,29 +17,27 @@ export interface TransportOptions {
 
 /**
  * Longer than the pauses between polls, and shorter than most servers keep idle connections: an
- * order must not be written to a connection that the server is closing. A server may state less.
+ * order must not be written to a connection that the server is closing.
  */
 const KEEP_ALIVE_MS = 25_000
 
-/** More than the limits allow in flight, even with slow answers. */
 const CONNECTIONS_MAX = 16
 
 /** The HTTP client's timeouts are imprecise, so they are a backstop after our deadline. */
 const BACKSTOP_MS = 65_000
 
-/** Connecting may outlast its call: the next call then uses the connection. */
 const CONNECT_MS = 5000
 
 /**
- * Carries requests to one address over kept-alive HTTP/1.1 connections. It follows no redirects and
- * repeats nothing. For each failed request it says whether a byte may have left.
+ * Kept-alive HTTP/1.1 to one address. It follows no redirects and repeats nothing. For each failed
+ * request it says whether a byte may have left.
  */
 export class Transport {
   readonly #options: TransportOptions
   readonly #connections: Connections
   readonly #buffers: AnswerBuffers
 
-  /** @throws Failure EXCHANGE_URL_UNUSABLE for an address that must not be called */
+  /** @throws Failure EXCHANGE_URL_UNUSABLE */
   constructor(options: TransportOptions) {
     this.#options = options
     this.#buffers = new AnswerBuffers(options.answerBytesMax)
@@ -60,7 +58,6 @@ export class Transport {
     })
   }
 
-  /** @throws what `request.read` throws */
   send<Result>(request: WireRequest<Result>): Promise<WireOutcome<Result>> {
     const { clock, timers } = this.#options
     return new Promise((resolve, reject) => {

@@ -9,11 +9,9 @@ export interface ClocksApart {
 export interface ExchangeClockOptions {
   readonly onJump?: (jump: ClockJump) => void
   readonly onSettled?: (jump: ClockJump) => void
-  /** Public answers now contradict the signed ones; undefined: they agree again. */
   readonly onApart?: (apart: ClocksApart | undefined) => void
 }
 
-/** Public answers that differ by more contradict the signed ones: latency does not explain it. */
 const APART_MS = 2000
 
 const ANSWERS_IN_ROW = 3
@@ -33,7 +31,6 @@ export class ExchangeClock {
   readonly #options: ExchangeClockOptions
   /** Once two signed answers have agreed, only signed ones count. */
   #wasSynchronised = false
-  /** Public answers in a row that contradicted {@link apart}. */
   #contradictions = 0
   #apart: ClocksApart | undefined
 
@@ -53,7 +50,6 @@ export class ExchangeClock {
     })
   }
 
-  /** Orders may be signed if two signed answers agree and none contradicts them. */
   get isSynchronised(): boolean {
     return this.#signed.isSynchronised
   }
@@ -79,7 +75,6 @@ export class ExchangeClock {
     return now + this.offsetMs
   }
 
-  /** The time by which a public answer is judged. */
   publicNow(now: number): number {
     return now + (this.#public.isMeasured ? this.#public.offsetMs : this.offsetMs)
   }
@@ -90,10 +85,7 @@ export class ExchangeClock {
     return isKnown ? requestTime - this.#public.offsetMs + this.#signed.offsetMs : requestTime
   }
 
-  /**
-   * Our clock may have moved at `now` (Unix ms): only two fresh samples that agree are trusted
-   * again.
-   */
+  /** Our clock may have moved at `now`: only two fresh samples that agree are trusted again. */
   loseSynchronisation(now: number): void {
     this.#signed.loseSynchronisation(now)
     this.#public.loseSynchronisation(now)
@@ -114,7 +106,6 @@ export class ExchangeClock {
     this.#compare(sample)
   }
 
-  /** Without a synchronised signing clock there is nothing to compare with. */
   #compare(sample: ClockSample): void {
     if (!this.#signed.isSynchronised) return
     const isApart = this.#signed.contradicts(sample, APART_MS)
@@ -132,17 +123,13 @@ export class ExchangeClock {
 }
 
 export interface ClockSample {
-  /** Unix ms, exchange clock: `requestTime` of the envelope. */
   readonly requestTime: number
-  /** Unix ms, our clock. */
   readonly sentAt: number
   readonly receivedAt: number
 }
 
 export interface ClockJump {
-  /**
-   * How far the offset moved, ms; positive if the exchange's clock is now further ahead of ours.
-   */
+  /** Positive if the exchange's clock is now further ahead of ours. */
   readonly movedMs: number
   readonly offsetMs: number
 }
@@ -152,7 +139,6 @@ export interface ClockOffsetOptions {
   readonly onSettled?: (jump: ClockJump) => void
 }
 
-/** At a few answers a second, old samples are forgotten within a minute. */
 const SAMPLES_MAX = 64
 
 /** Both clocks count whole ms, so each reading may be one short. */
@@ -169,13 +155,11 @@ interface Bounds {
 }
 
 /**
- * How far the exchange's clock is ahead of ours, measured from the answers that come in anyway.
- *
- * An answer bounds the offset: the exchange took the request after we sent it and before we had the
- * answer. The sample with the smallest round trip has the tightest bounds, and alone is the
- * estimate: nothing is added up, so nothing drifts. A single sample that contradicts the estimate
- * is held back, because one wrong `requestTime` must not spoil every signature; a second one that
- * agrees with it replaces everything.
+ * The exchange took a request after we sent it and before we had the answer: these bound its
+ * clock's lead over ours. The sample with the smallest round trip has the tightest bounds, and
+ * alone is the estimate: nothing is added up, so nothing drifts. A single sample that contradicts
+ * it is held back, because one wrong `requestTime` must not spoil every signature; a second one
+ * that agrees with the first replaces everything.
  */
 export class ClockOffset {
   readonly #onJump: ((jump: ClockJump) => void) | undefined
@@ -185,7 +169,6 @@ export class ClockOffset {
   #best: Bounds | undefined
   #bestPlace = 0
   #suspect: Bounds | undefined
-  /** Unix ms, our clock, which may have moved then: earlier samples mean nothing. */
   #unsynchronisedAt: number | undefined
 
   constructor({ onJump, onSettled }: ClockOffsetOptions = {}) {
@@ -193,10 +176,6 @@ export class ClockOffset {
     this.#onSettled = onSettled
   }
 
-  /**
-   * False until two samples agree, while one contradicts the estimate, and after
-   * {@link loseSynchronisation}.
-   */
   get isSynchronised(): boolean {
     return (
       this.#samples.length > 1 &&
@@ -205,7 +184,6 @@ export class ClockOffset {
     )
   }
 
-  /** Whether any sample has come. */
   get isMeasured(): boolean {
     return this.#best !== undefined
   }
@@ -234,7 +212,6 @@ export class ClockOffset {
     this.#suspect = this.#suspect && shift(this.#suspect)
   }
 
-  /** A sample of another source differs from the estimate by more than `byMs`. */
   contradicts(sample: ClockSample, byMs: number): boolean {
     return this.#best !== undefined && gapBetween(boundsOf(sample), this.#best) > byMs
   }
@@ -279,7 +256,6 @@ export class ClockOffset {
     if (wider < 0 || (wider === 0 && place < this.#bestPlace)) this.#take(bounds, place)
   }
 
-  /** Prefers the first of equal ones. */
   #findBest(): void {
     let best: Bounds | undefined
     let bestPlace = 0

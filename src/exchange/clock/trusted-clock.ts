@@ -8,11 +8,10 @@ import { type ClockJump, type ClocksApart, ExchangeClock } from './exchange-cloc
 export type ClockVerdict = 'stepped' | 'slept'
 
 export interface TrustedClockListener {
-  /** The machine's clock and the monotonic one moved apart by `movedMs`. */
   readonly onUnsynchronised: (movedMs: number) => void
   /**
-   * Fresh answers of the exchange agree again; `movedMs` is how far the machine's clock was set, or
-   * how long it slept.
+   * Answers of the exchange agree again; `movedMs`: how far the clock was set, or how long the
+   * machine slept.
    */
   readonly onSettled: (verdict: ClockVerdict, jump: ClockJump) => void
   readonly onJump: (jump: ClockJump) => void
@@ -35,10 +34,8 @@ export class TrustedClock {
   readonly offset: ExchangeClock
   readonly #source: Clock
   #listener: TrustedClockListener | undefined
-  /** How far the machine's clock moved since the offset was last known. */
   #movedMs = 0
 
-  /** @param source the machine's clock */
   constructor(source: Clock) {
     this.#source = source
     this.clock = new SteadyClock(source)
@@ -64,7 +61,6 @@ export class TrustedClock {
     return this.offset.exchangeNow(this.clock.now()) - this.#source.now()
   }
 
-  /** Replaces the listener. */
   listen(listener: TrustedClockListener): void {
     this.#listener = listener
   }

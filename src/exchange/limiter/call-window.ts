@@ -6,7 +6,6 @@ export interface CallWindowOptions {
   readonly calls: number
   /** Calls that may be made now, if other daemons share the limit. */
   readonly shareOf?: (() => number) | undefined
-  /** Tokens fetched ahead of need. */
   readonly stockMin: number
   readonly clock: Clock
   readonly timers: Timers
@@ -15,21 +14,17 @@ export interface CallWindowOptions {
 }
 
 /**
- * One limit: `calls` in a window. A call counts from its grant until it has left the exchange's
- * window.
- *
- * Calls are counted twice. The pool (Bottleneck) counts tokens, with the precision of its timers;
- * this class keeps the exact instants at which calls leave the window. A call needs both, so an
- * error in one count does not let a call too many out.
+ * A call counts from its grant until it has left the exchange's window, and it is counted twice.
+ * The pool (Bottleneck) counts tokens, with the precision of its timers; this class keeps the exact
+ * instants at which calls leave. A call needs both, so an error in one count does not let a call
+ * too many out.
  */
 export class CallWindow {
   readonly #options: CallWindowOptions
   readonly #pool: TokenPool
   readonly #timers = new Set<() => void>()
-  /** When each call leaves the window, monotonic ms, ascending. */
   readonly #leaving: number[] = []
   #inside = 0
-  /** A request waits for the next call to leave; the timer fires at `#wakesAt`, monotonic ms. */
   #isAwaited = false
   #wakesAt = Number.POSITIVE_INFINITY
   #isStopped = false
@@ -55,7 +50,7 @@ export class CallWindow {
     return this.#inside
   }
 
-  /** When the next call leaves, monotonic ms; infinite if all that count are in flight. */
+  /** Monotonic ms; infinite if all that count are in flight. */
   get nextLeavesAt(): number {
     this.#letLeave()
     return this.#leaving[0] ?? Number.POSITIVE_INFINITY
@@ -65,18 +60,15 @@ export class CallWindow {
     return this.#pool.stock > 0
   }
 
-  /** Calls that can be granted now: free, and with a token. */
   get ready(): number {
     return Math.min(this.free, this.#pool.stock)
   }
 
-  /** @throws when none is ready */
   take(): void {
     this.#pool.take()
     this.#inside++
   }
 
-  /** The call was not made. */
   putBack(): void {
     this.#pool.putBack()
     this.#inside--
@@ -94,9 +86,9 @@ export class CallWindow {
     this.#wake()
   }
 
-  /** Has `onFree` called once when the next call leaves. No timer is set without this. */
+  /** `onFree` is called once when the next call leaves. No timer is set without this. */
   awaitFree(): void {
-    // Calls that have already left are counted as free here and need no wake-up.
+    // Calls that have already left need no wake-up.
     this.#letLeave()
     this.#isAwaited = true
     this.#wake()
@@ -144,12 +136,10 @@ export class CallWindow {
   }
 }
 
-/** Tokens that pay for calls: those in stock can be taken at once. */
 export interface TokenPool {
   readonly stock: number
   /** A token is given back this long before its call leaves the exchange's window. */
   readonly leadMs: number
-  /** @throws when the stock is empty */
   take(): void
   giveBack(): void
   putBack(): void
@@ -157,12 +147,8 @@ export interface TokenPool {
 }
 
 export interface TokenPoolOptions {
-  /** Calls of one window. */
   readonly tokens: number
   readonly stockMin: number
-  /**
-   * Called when the stock grows outside {@link TokenPool.giveBack} and {@link TokenPool.putBack}.
-   */
   readonly onStock: () => void
   readonly timers: Timers
 }
@@ -171,19 +157,19 @@ export interface TokenPoolOptions {
 const LEAD_MS = 25
 
 /**
- * A pool over Bottleneck, whose reservoir (never refreshed by itself) counts the tokens.
+ * Bottleneck's reservoir (never refreshed by itself) counts the tokens.
  *
- * A job takes Bottleneck three turns of a timer, about 3.6 ms, so a job is not a call: it fetches
- * tokens into stock ahead of need. Scheduling alone takes 0.1 ms, so it is done after the call that
- * took a token has been written. One job fetches all that the stock lacks: with one job a token,
- * slow turns hand out too few (turns of 30 ms, 50 calls a second: 13 of 430 reads granted).
+ * A job takes three turns of a timer, about 3.6 ms, so it is no call: it fetches tokens into stock
+ * ahead of need, after the call that took a token has been written. One job fetches all that the
+ * stock lacks: with one job a token, slow turns hand out too few (turns of 30 ms, 50 calls a
+ * second: 13 of 430 reads granted).
  */
 export class BottleneckPool implements TokenPool {
   readonly leadMs = LEAD_MS
   readonly #limiter: Bottleneck
   readonly #options: TokenPoolOptions
   #stock: number
-  /** Tokens in the reservoir that no job is fetching; -1 while a job waits for the next one. */
+  /** In the reservoir, and fetched by no job; -1 while a job waits for the next one. */
   #left: number
   #isFetching = false
   #cancelFetch: (() => void) | undefined
@@ -230,7 +216,6 @@ export class BottleneckPool implements TokenPool {
     await this.#limiter.disconnect()
   }
 
-  /** Fetches what the stock lacks, or the next token that is given back. */
   #fetch(): void {
     const lacking = this.#options.stockMin - this.#stock
     if (this.#isStopped || this.#isFetching || lacking < 1) return
@@ -238,7 +223,6 @@ export class BottleneckPool implements TokenPool {
     this.#isFetching = true
     this.#left -= weight
     forgetWallClock(this.#limiter)
-    // It fails only when the pool is stopped.
     this.#limiter.schedule({ weight }, () => this.#arrive(weight)).catch(() => undefined)
   }
 
@@ -263,33 +247,31 @@ function forgetWallClock(limiter: Bottleneck): void {
 }
 
 export interface AnsweredCall {
-  /** Unix ms, exchange clock, truncated: `requestTime` of the answer. */
   readonly requestTime: number
   readonly sentAt: number
   readonly receivedAt: number
 }
 
-/** Maximum drift of two clocks: 500 ppm, the fastest correction that Linux makes. */
+/** 500 ppm, the fastest correction that Linux makes. */
 export const DRIFT = 5e-4
 
 /** The exchange truncates to ms, so it took a call up to this much later than stated. */
 const ROUNDING_MS = 1
 
 /**
- * The true offset lies between the two bounds. After this many answers it is assumed to be at this
- * share of their distance above the lower one. A 429 then needs a call that travels in less than a
- * third of the shortest time seen. Measured with 5 to 25 ms each way: 98.2 % of 1, 5, 10 and 20
- * calls a second used (share of one half: 98.4 %, without: 97.8 %), no 429 on 3000 networks with
- * delays varying up to twentyfold. A single offset, from the best of 64 answers, ages: 98.2 %, and
- * LIM1 broken in 4 of 500 worlds.
+ * The offset is assumed at this share of the distance between its bounds, above the lower one. A
+ * 429 then needs a call that travels in less than a third of the shortest time seen. With 5 to 25
+ * ms each way, 98.2 % of 1 to 20 calls a second are used (share of one half: 98.4 %, without: 97.8
+ * %), without a 429 on 3000 networks with delays varying up to twentyfold. A single offset, from
+ * the best of 64 answers, ages: LIM1 broken in 4 of 500 worlds.
  */
 const BELIEVED_SHARE = 1 / 3
 const ANSWERS_MIN = 8
 
 /**
- * Computes when the exchange took a call, by our monotonic clock. Each answer bounds how far the
- * exchange's clock is ahead: at least `requestTime - receivedAt`, at most `requestTime - sentAt`.
- * The bounds of all answers are intersected.
+ * Each answer bounds how far the exchange's clock is ahead of our monotonic one: at least
+ * `requestTime - receivedAt`, at most `requestTime - sentAt`. The bounds of all answers are
+ * intersected.
  */
 export class ArrivalBounds {
   #least = Number.NEGATIVE_INFINITY
@@ -297,7 +279,7 @@ export class ArrivalBounds {
   #learnedAt = 0
   #answers = 0
 
-  /** Returns when the exchange took the call, monotonic ms: rather too late than too early. */
+  /** When the exchange took the call, monotonic ms: rather too late than too early. */
   observe({ requestTime, sentAt, receivedAt }: AnsweredCall): number {
     const least = requestTime - receivedAt
     const most = requestTime + ROUNDING_MS - sentAt

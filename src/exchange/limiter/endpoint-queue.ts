@@ -17,7 +17,6 @@ export interface EndpointQueueOptions {
   readonly endpoint: CallableName
   readonly calls: number
   readonly perMs: number
-  /** Keeps the last free call for requests that reduce risk, if a window has more than one. */
   readonly keepsLast: boolean
   readonly opensAt: number
   readonly bounds: ArrivalBounds
@@ -37,26 +36,24 @@ const GRANTED: WaitingRequest = { cancel: () => undefined }
 const WAITING_MAX = 256
 
 /**
- * How long after a grant the last free call is kept, as a share of the time between evenly spread
- * calls. With a share of 1, calls that come slightly early would be lost.
+ * As a share of the time between evenly spread calls. With 1, calls that come slightly early would
+ * be lost.
  */
 const KEPT_SHARE = 0.5
 
 /**
- * Rest after a 429, in addition to the window. It doubles with each further 429 of a call granted
- * later, and halves with each served call, and with time without a 429.
+ * In addition to the window. It doubles with each further 429 of a call granted later, and halves
+ * with each served call, and with time without a 429.
  */
 const BACK_OFF_MS = 250
 const BACK_OFF_MS_MAX = 30_000
-/** Time after the rest that takes back one doubling. */
+/** Each such time after the rest takes back one doubling. */
 const FORGIVEN_AFTER_MS = 10_000
 
 /**
- * The calls of one endpoint, and its waiting requests. Instants are monotonic ms.
- *
- * For a while after each grant the last free call is kept for requests that reduce risk. A burst
- * leaves one call for them; and a busy endpoint spreads its calls over the window, so that such a
- * request waits for the next call, not for a whole window.
+ * Instants are monotonic ms. For a while after each grant the last free call is kept for requests
+ * that reduce risk: a burst leaves one call for them, and a busy endpoint spreads its calls over
+ * the window, so that they wait for the next call, not for a whole window.
  */
 export class EndpointQueue {
   readonly #options: EndpointQueueOptions
@@ -64,10 +61,7 @@ export class EndpointQueue {
   readonly #statistics: LimiterStatistics
   readonly #waiters: readonly [Waiter[], Waiter[], Waiter[], Waiter[]] = [[], [], [], []]
   #grantedAt = Number.NEGATIVE_INFINITY
-  /**
-   * End of the rest after a 429: for all calls, and the longer one after repeated 429s for those
-   * that do not reduce risk.
-   */
+  /** For all calls, and longer after repeated 429s for those that do not reduce risk. */
   #allRestUntil: number
   #othersRestUntil: number
   #strikes = 0
@@ -110,10 +104,6 @@ export class EndpointQueue {
     }
   }
 
-  /**
-   * Grants in order of priority, down to `upTo`.
-   * @returns whether anything was granted
-   */
   serve(upTo: Priority = PRIORITY.background): boolean {
     const { clock } = this.#options
     let hasGranted = false
@@ -169,9 +159,6 @@ export class EndpointQueue {
     return now >= this.#restsUntil(priority)
   }
 
-  /**
-   * End of the rest for this priority, even if the window has room; in the past if there is none.
-   */
   #restsUntil(priority: Priority): number {
     if (priority === PRIORITY.reducesRisk) return this.#allRestUntil
     const { keepsLast, calls, perMs, overall } = this.#options
@@ -184,7 +171,6 @@ export class EndpointQueue {
     return Math.max(this.#othersRestUntil, keptUntil, coolsUntil)
   }
 
-  /** Has `serve` called when a call leaves either window, or when the rest is over. */
   #wakeFor(priority: Priority, now: number): void {
     this.#window.awaitFree()
     this.#options.overall.awaitRoom()
@@ -225,7 +211,6 @@ export class EndpointQueue {
     this.serve()
   }
 
-  /** When the exchange took the call; the end of the call if it states no time. */
   #takenAt({ requestTime, roundTripMs = 0 }: GrantedCall, grantedAt: number): number {
     const { clock, bounds } = this.#options
     const receivedAt = clock.monotonic()
@@ -267,7 +252,6 @@ interface EndpointGrantOptions {
 
 const NOTHING_KNOWN: GrantedCall = {}
 
-/** Only the first end counts. */
 class EndpointGrant implements Grant {
   readonly endpoint: CallableName
   readonly #grantedAt: number

@@ -9,16 +9,12 @@ export interface EndpointStatistics {
   /** Grants that were used; the difference was returned unused or is in flight. */
   readonly made: number
   readonly turnedAway: number
-  /** Number of 429 answers. */
   readonly rateLimited: number
   readonly waiting: number
-  /** Time from request to grant. */
   readonly waitedMsP50: number
   readonly waitedMsP99: number
-  /** Share of the allowed calls that were made since the first grant, 0 to 1. */
   readonly usedShare: number
   readonly windowMax: number
-  /** From the first byte until the answer, or until the wait was given up. */
   readonly answerTimes: AnswerTimes
 }
 
@@ -29,16 +25,13 @@ export interface AnswerTimes {
   readonly buckets: readonly (readonly [upToMs: number, count: number])[]
 }
 
-/** The buckets range from a machine beside the exchange to one that waits for seconds. */
 const BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as const
 
-/** Instants are monotonic ms. */
 export class LimiterStatistics {
   readonly #limit: Pick<EndpointStatistics, 'endpoint' | 'calls' | 'perMs'>
   readonly #counts = { granted: 0, made: 0, turnedAway: 0, rateLimited: 0 }
   /** Created at the first wait: most endpoints are never called. */
   #waits: Percentiles | undefined
-  /** Instants of the last grants, oldest first; at most as many as the window allows. */
   readonly #recentAt: number[] = []
   #windowMax = 0
   readonly #within: number[] = BUCKETS_MS.map(() => 0)

@@ -26,27 +26,21 @@ import type { EndpointStatistics } from './limiter-statistics.ts'
 import { OverallLimit } from './overall-limit.ts'
 import type { SharedLimits } from './shared/shared-limits.ts'
 
-/** Copy traders have lower limits where the document says so. */
 export type AccountTier = 'ordinary' | 'copyTrader'
 
 export interface LimiterOptions {
   readonly clock: Clock
   readonly timers: Timers
-  /** The first limiter of the same address, which counts what counts per address. */
+  /** The first limiter of the same address counts what counts per address. */
   readonly address?: Limiter | undefined
   readonly tier?: AccountTier
   /** Whether endpoints beyond the document may be called, too. */
   readonly beyondDocument?: boolean
-  /** Share of each documented limit that is used, 0 to 1; at least one call a window. Default 1. */
+  /** Share of each documented limit, 0 to 1; at least one call a window. Default 1. */
   readonly use?: number
   /** Monotonic ms: a previous process may have made calls until then. */
   readonly previousRunEndedAt?: number | undefined
-  /**
-   * Limits shared with other daemons of the address. Only the first limiter of an address takes
-   * them, and stops them.
-   */
   readonly shared?: SharedLimits | undefined
-  /** Default: Bottleneck. */
   readonly createPool?: (options: TokenPoolOptions) => TokenPool
   readonly onCoolDown?: (restMs: number) => void
 }
@@ -62,33 +56,29 @@ interface AddressParts {
 /** Source: the exchange's limit of 6000 calls a minute and address, beyond the specification. */
 export const OVERALL_CALLS = 6000
 export const OVERALL_PER_MS = 60_000
-/** More than are taken until others are fetched, also if turns take 200 ms. */
 const OVERALL_STOCK = 128
 /**
- * Share of the overall limit left unused in the first minute, because the previous run may have
- * used it. The rest is 50 calls a second, far more than a daemon polls.
+ * Left unused in the first minute, because the previous run may have used it. The rest is 50 calls
+ * a second, far more than a daemon polls.
  */
 const OVERALL_SPENT_BEFORE = 1 / 2
 
-/** How long the calls of a previous run count: a second, plus time for the last one in flight. */
+/** A second, plus time for the last call in flight. */
 const PREVIOUS_RUN_MS = 1200
 
-/** These endpoints keep a call for what reduces risk. Cancel-all has only one call in a window. */
+/** These keep a call for what reduces risk. Cancel-all has only one call in a window. */
 const KEEPING: ReadonlySet<CallableName> = new Set(['batchPlaceOrder', 'isolatedBatchCancelOrders'])
 
 /**
- * Hands out grants, one a call, so that no window sees more calls than the document allows, whether
- * the exchange counts in fixed or sliding windows or by a bucket.
+ * No window sees more calls than the document allows, whether the exchange counts in fixed or
+ * sliding windows or by a bucket.
  *
  * An endpoint has a token for each call of a window. A token comes back one window and a margin
- * after the exchange took its call: at the answer's `requestTime` by our clock
- * ({@link ArrivalBounds}), or at the answer itself. Tokens are fetched ahead of need, so that a
- * call can leave at once.
+ * after the exchange took its call: at the answer's `requestTime` by our clock ({@link
+ * ArrivalBounds}), or at the answer itself.
  *
- * The exchange counts per UID or per address. A limiter serves one account. The limiters of one
- * `address` share the queues counted per address, the overall limit and the bounds of the
- * exchange's clock. Other daemons at the address share these through `shared`; `use` leaves room
- * for anything else.
+ * A limiter serves one account. The limiters of one `address` share the queues counted per address,
+ * the overall limit and the bounds of the exchange's clock, other daemons through `shared`.
  */
 export class Limiter implements GrantSource {
   readonly #options: LimiterOptions
@@ -131,16 +121,12 @@ export class Limiter implements GrantSource {
     return queue.request(priority, onGranted)
   }
 
-  /** Sorted as in the document. */
   statistics(): readonly EndpointStatistics[] {
     const now = this.#options.clock.monotonic()
     return [...this.#queues.values()].map((queue) => queue.statistics(now))
   }
 
-  /**
-   * Drops waiting requests and leaves no timer. The parts of the address go on for its other
-   * limiters.
-   */
+  /** Leaves no timer. The parts of the address go on for its other limiters. */
   async stop(): Promise<void> {
     const { overall, served } = this.#address
     for (const queue of this.#own) served.delete(queue)
@@ -217,7 +203,6 @@ export class Limiter implements GrantSource {
       clock,
       timers,
       overall,
-      // All tokens are fetched ahead: no other process could use them.
       createWindow: (onFree) => this.#createWindow({ calls, shareOf, stockMin: calls, onFree }),
     })
     return queue
@@ -240,7 +225,6 @@ export class Limiter implements GrantSource {
     return waiting
   }
 
-  /** Serves the most urgent request of any account; a served queue goes to the end of the line. */
   #serveAll(): void {
     const { served } = this.#address
     for (const priority of PRIORITIES) {

@@ -7,10 +7,6 @@ import { PRIORITY, type Priority } from './grant.ts'
 export interface OverallLimitOptions {
   readonly calls: number
   readonly perMs: number
-  /**
-   * Largest share that a previous process can have used in the window before `opensAt` (monotonic
-   * ms).
-   */
   readonly spentBefore: number
   readonly opensAt: number
   readonly clock: Clock
@@ -20,9 +16,8 @@ export interface OverallLimitOptions {
   readonly onCoolDown: (restMs: number) => void
 }
 
-/** Share kept for calls that reduce risk: a cancel-all and a closing batch each second. */
+/** For calls that reduce risk: a cancel-all and a closing batch each second. */
 const KEPT_SHARE = 0.02
-/** A daemon that shares the limit may have hardly more than this. */
 const KEPT_MIN = 10
 
 /**
@@ -30,7 +25,6 @@ const KEPT_MIN = 10
  * used up.
  */
 const UNSPREAD_SHARE = 0.25
-/** Maximum distance of spread reads, unless the limit asks for more. */
 const SPREAD_MS_MAX = 1000
 /** Many accounts are polled at one moment: reads missed within this time may be made at once. */
 const MADE_UP_MS = 1000
@@ -38,7 +32,6 @@ const MADE_UP_MS = 1000
 export class OverallLimit {
   readonly #options: OverallLimitOptions
   readonly #coolDown = new CoolDown()
-  /** Monotonic ms, while reads are spread. */
   #nextReadAt = Number.NEGATIVE_INFINITY
   #cancelTurn: (() => void) | undefined
   #isStopped = false
@@ -47,7 +40,6 @@ export class OverallLimit {
     this.#options = options
   }
 
-  /** Monotonic ms. */
   get readsRestUntil(): number {
     return this.#coolDown.until
   }
@@ -66,7 +58,6 @@ export class OverallLimit {
     return this.#options.window.inside
   }
 
-  /** Has `onTurn`, or the window's `onFree`, called when there may be room. */
   awaitRoom(): void {
     const { window, clock, timers, onTurn } = this.#options
     window.awaitFree()
@@ -89,7 +80,6 @@ export class OverallLimit {
     window.leaveAt(clock.monotonic() + perMs * (1 + DRIFT))
   }
 
-  /** The call was not made. */
   putBack(): void {
     this.#options.window.putBack()
   }
@@ -118,8 +108,8 @@ export class OverallLimit {
   }
 
   /**
-   * Sets the time of the next read: at the steady pace of the limit, or slower, so that the calls
-   * left last until one leaves the window.
+   * At the steady pace of the limit, or slower, so that the calls left last until one leaves the
+   * window.
    */
   #spread(): void {
     const { window, clock, perMs } = this.#options
@@ -144,21 +134,20 @@ function isSpread(inside: number, allowed: number): boolean {
 
 /** 429s on two endpoints within this time mean more than the limit of one endpoint. */
 const TOGETHER_MS = 1000
-/** First rest; it doubles if nothing was served since the one before. */
+/** Doubles if nothing was served since the rest before. */
 const REST_MS = 2000
 /** Source: the exchange's FAQ says that recovery takes five minutes. */
 const REST_MS_MAX = 300_000
 
 /**
- * Detects that the exchange refuses the whole address: a 429 on two endpoints in a row with nothing
- * served between. Reads then rest. Without reads there are no fresh prices, so no orders are placed
- * either; calls that reduce risk go on. Instants are monotonic ms.
+ * A 429 on two endpoints in a row with nothing served between means that the exchange refuses the
+ * whole address. Reads then rest, and without fresh prices no orders are placed either; calls that
+ * reduce risk go on. Instants are monotonic ms.
  */
 class CoolDown {
   #until = Number.NEGATIVE_INFINITY
   #restMs = REST_MS
   #last: { readonly endpoint: CallableName; readonly at: number } | undefined
-  /** A call was served since the last rest, so the address as a whole is not refused. */
   #wasServed = true
 
   get until(): number {
@@ -170,7 +159,6 @@ class CoolDown {
     this.#wasServed = true
   }
 
-  /** Notes a 429. Returns for how long reads must rest from now on. */
   noteRefused(endpoint: CallableName, now: number): number | undefined {
     const last = this.#last
     this.#last = { endpoint, at: now }

@@ -13,11 +13,8 @@ import { isUnreadable } from '../../protocol/answer-values.ts'
 export interface FillsQuery {
   readonly productType: ProductType
   readonly positionMode: PositionMode
-  /** Traded instruments by symbol. Fills of others are left out. */
   readonly instruments: ReadonlyMap<string, Instrument>
-  /** Unix ms, exchange clock. */
   readonly sinceAt: number
-  /** Rows of a full page; default: the exchange's maximum. */
   readonly pageMax?: number
 }
 
@@ -31,13 +28,12 @@ const FILLS_PAGES_MAX = 200
 /** The document allows three months; the shortest have 89 days. */
 const SPAN_MS_MAX = 89 * 24 * 3_600_000
 
-/** How often a span may be shortened, each time at least by half. */
 const WINDOWS_MAX = 8
 
 /**
- * Reads all fills since an instant. If one page fails, the whole reading fails. If there are too
- * many, only the oldest are returned, as if they had been read before the newer ones existed.
- * Document: GET /api/v2/mix/order/fills.
+ * If one page fails, the whole reading fails. If there are too many fills, only the oldest are
+ * returned, as if they had been read before the newer ones existed. Document: GET
+ * /api/v2/mix/order/fills.
  */
 export async function readFills(call: FillsCall): Promise<Answer<FillsReading>> {
   const { clock, offset, query } = call
@@ -54,14 +50,11 @@ export async function readFills(call: FillsCall): Promise<Answer<FillsReading>> 
 }
 
 interface FillsWindow {
-  /** Unix ms, exchange clock. */
   readonly sinceAt: number
   readonly untilAt: number | undefined
-  /** Unix ms, our clock. */
   readonly requestedAt: number
 }
 
-/** If there are too many pages, returns the times of the newest and the oldest fill read. */
 async function readPages(
   { caller, clock, offset, query }: FillsCall,
   { sinceAt, untilAt, requestedAt }: FillsWindow,
@@ -114,8 +107,8 @@ function unknown(message: string, receivedAt: number): Answer<never> {
 }
 
 /**
- * Turns pages of fills into one reading: which page comes next, which rows count, and in which
- * order. It calls nothing, so that the daemon's reader, a backtest and the fault worlds share it.
+ * Pages of fills become one reading: this calls nothing, so that the daemon's reader, a backtest
+ * and the fault worlds share it.
  *
  * Pages go back from the newest fill, until one is not full or reaches beyond the span. The two
  * fills of a self-trade have one tradeId, and a page may end between them. So the next page starts
@@ -123,13 +116,10 @@ function unknown(message: string, receivedAt: number): Answer<never> {
  */
 
 export interface FillsSpan {
-  /** Unix ms, exchange clock. */
   readonly sinceAt: number
-  /** Unix ms, our clock. */
   readonly requestedAt: number
-  /** Unix ms, exchange clock: the moment of the reading; undefined: that of the first answer. */
   readonly exchangeTime: number | undefined
-  /** Rows of a full page: must exceed the two that share a tradeId. */
+  /** Must exceed the two rows that share a tradeId. */
   readonly pageMax: number
 }
 
@@ -138,12 +128,10 @@ export interface FillsPages {
   readonly exchangeTime?: number | undefined
   readonly reachedId?: string
   readonly idLessThan?: string
-  /** Unix ms, exchange clock. */
   readonly newestAt: number
   readonly reachedAt: number
 }
 
-/** `unreadable`: the pages cannot be followed. */
 export type NextPage =
   | { readonly kind: 'complete'; readonly read: FillsPages }
   | { readonly kind: 'more'; readonly read: FillsPages }
@@ -153,7 +141,7 @@ export function beginPages({ sinceAt }: Pick<FillsSpan, 'sinceAt'>): FillsPages 
   return { pages: [], newestAt: Number.NaN, reachedAt: sinceAt }
 }
 
-/** @param page `askedAt`: Unix ms, exchange clock, at the time of the request: never too late */
+/** @param page `askedAt`: exchange clock, at the time of the request: never too late */
 export function takePage(
   span: FillsSpan,
   before: FillsPages,
@@ -193,13 +181,12 @@ export function takePage(
 
 export interface FillsReader {
   readonly instruments: ReadonlyMap<string, Instrument>
-  /** A string is the reason for an unreadable row. */
   readonly readRow: (instrument: Instrument, row: WireFill) => Fill | string
 }
 
 /**
- * The reading of all pages, each fill once. An unreadable row costs its instrument (MKT4); without
- * a symbol it costs all of them, and the good rows still count.
+ * Each fill once. An unreadable row costs its instrument (MKT4); without a symbol it costs all of
+ * them, and the good rows still count.
  */
 export function toFillsReading(
   { pages, exchangeTime = 0 }: FillsPages,
@@ -248,26 +235,23 @@ function keyOf(row: WireFill): string | undefined {
   return ids.tradeId === '' || ids.orderId === '' ? undefined : fillKey(ids)
 }
 
-/** The row's names; empty where missing. */
 function named(row: WireFill): Pick<WireFill, 'tradeId' | 'orderId' | 'symbol' | 'cTime'> {
   if (!isUnreadable(row)) return row
   const { tradeId = '', orderId = '', symbol = '', cTime = '' } = row.texts
   return { tradeId: toShownId(tradeId), orderId: toShownId(orderId), symbol, cTime }
 }
 
-/** An odd id is replaced by its digest: two rows stay two, and the text is not shown. */
+/** An odd id becomes its digest: two rows stay two, and the text is not shown. */
 function toShownId(id: string): string {
   return answeredId.safeParse(id).success ? id : `odd-${sha256Hex([id]).slice(0, 12)}`
 }
 
-/** A row without a time is not before anything. */
 function isBefore(cTime: string, at: number): boolean {
   return cTime !== '' && Number(cTime) < at
 }
 
 const DIGITS = /^\d{1,32}$/
 
-/** Undefined if any tradeId is not a number, or there is none. Rows without one are skipped. */
 function oldestId(fills: readonly Pick<WireFill, 'tradeId'>[]): string | undefined {
   let oldest: string | undefined
   for (const { tradeId } of fills) {
@@ -278,7 +262,7 @@ function oldestId(fills: readonly Pick<WireFill, 'tradeId'>[]): string | undefin
   return oldest
 }
 
-/** Sorts by time, trade and order, so that the same fills always come in the same order. */
+/** The same fills always come in the same order. */
 function compareFills(one: Fill, other: Fill): number {
   return (
     one.filledAt - other.filledAt ||
@@ -287,7 +271,6 @@ function compareFills(one: Fill, other: Fill): number {
   )
 }
 
-/** Compares numeric ids, which are too large for a float; others by text. */
 function compareIds(one: string, other: string): number {
   return one.length - other.length || (one < other ? -1 : one > other ? 1 : 0)
 }

@@ -13,9 +13,8 @@ export interface PositionCall extends ReadingCall {
 }
 
 /**
- * Reads what the account holds of one instrument, in lots. A row that does not fit the instrument
- * makes the whole answer unknown: it must not count as flat. Document: GET
- * /api/v2/mix/position/single-position.
+ * A row that does not fit the instrument makes the whole answer unknown: it must not count as flat.
+ * Document: GET /api/v2/mix/position/single-position.
  */
 export async function readPosition(call: PositionCall): Promise<Answer<PositionReading>> {
   const { caller, clock, offset, instrument } = call
@@ -106,18 +105,16 @@ function toLeverage(text: string | null | undefined): number | undefined {
   return leverage > 0 ? leverage : undefined
 }
 
-/** Empty for a missing or unreadable amount: it is unknown, not zero (MON2). */
+/** A missing or unreadable amount is unknown, not zero (MON2). */
 function toMoney(text: string | null | undefined): string {
   return text === null || text === undefined || !MONEY.test(text) ? '' : text
 }
 
-/** NaN also for a price beyond the instrument's ticks. */
 function toPrice(instrument: Instrument, text: string | null | undefined): number {
   const price = toNumber(text)
   return price > floatOnGrid(instrument.tick, ticksMax(instrument)) ? Number.NaN : price
 }
 
-/** NaN for a missing or unreadable value. */
 function toNumber(text: string | null | undefined): number {
   return text === null || text === undefined || !MONEY.test(text) ? Number.NaN : Number(text)
 }

@@ -12,10 +12,9 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /**
  * - `filled`: the table holds this answer and nothing else. A row that is not as the document
- *   describes costs its
- *   instrument alone (MKT4): its values are NaN, and the table says why.
+ *   describes costs its instrument alone (MKT4): its values are NaN, and the table says why.
  * - `malformed`: a success by its code, but not as the document describes. The table is empty.
- * - `other`: no success. The table is empty, and the answer is to be read like any other.
+ * - `other`: no success. The table is empty.
  */
 export type TickersRead =
   | { readonly kind: 'filled'; readonly requestTime: number | undefined }
@@ -28,9 +27,7 @@ export const NEGATIVE_ALLOWED: ReadonlySet<TickerColumn> = new Set([
   'fundingRate',
 ])
 
-/**
- * No instrument can count a higher price exactly, whatever its tick; sums could become infinite.
- */
+/** No instrument can count a higher price exactly; sums could become infinite. */
 const PRICE_MAX = Number.MAX_SAFE_INTEGER
 const PRICE_COLUMNS: ReadonlySet<TickerColumn> = new Set([
   'lastPr',
@@ -43,7 +40,6 @@ const PRICE_COLUMNS: ReadonlySet<TickerColumn> = new Set([
   'open24h',
 ])
 
-/** NaN, a missing value, is possible in each column. */
 export function isPossible(column: TickerColumn, value: number): boolean {
   if (value < 0 && !NEGATIVE_ALLOWED.has(column)) return false
   return !(value > PRICE_MAX && PRICE_COLUMNS.has(column))
@@ -63,10 +59,7 @@ class Malformed extends Error {
   override readonly name = 'Malformed'
 }
 
-/**
- * Uses JSON.parse. Columns are checked as strictly as by the row's schema, and must be numbers as
- * well.
- */
+/** Columns are checked as strictly as by the row's schema, and must be numbers as well. */
 export function readTickersJson(body: Buffer, table: TickerTable): TickersRead {
   const parsed = tickersEnvelope.safeParse(parseJson(body))
   if (!parsed.success) {
@@ -85,7 +78,6 @@ export function readTickersJson(body: Buffer, table: TickerTable): TickersRead {
   return { kind: 'filled', requestTime: requestTimeOf({ ...parsed.data, data: undefined }) }
 }
 
-/** Undefined if the body is not JSON. */
 function parseJson(body: Buffer): unknown {
   try {
     return isUtf8(body) ? parseBoundedJson(withoutMark(body.toString('utf8'))) : undefined
@@ -94,7 +86,7 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-/** Empties the table and its times, so that an older answer is not taken for this one. */
+/** An older answer must not be taken for this one. */
 export function forgetTickers(table: TickerTable): void {
   table.clear()
   table.readAt = 0
@@ -102,7 +94,6 @@ export function forgetTickers(table: TickerTable): void {
   table.unreadable = new Map()
 }
 
-/** @throws Malformed */
 function fillTable(table: TickerTable, data: unknown): void {
   if (!Array.isArray(data)) throw new Malformed('data: expected a list')
   const named = data.filter(isNamed)
@@ -125,7 +116,6 @@ function fillTable(table: TickerTable, data: unknown): void {
   table.unreadable = unreadable
 }
 
-/** As many rows as the table holds, and why the others are left out. */
 function cutToCapacity(
   named: readonly NamedRow[],
   capacity: number,
@@ -144,12 +134,10 @@ function cutToCapacity(
 
 type NamedRow = Readonly<Record<string, unknown>> & { readonly symbol: string }
 
-/** Rows without a symbol are ignored. */
 function isNamed(row: unknown): row is NamedRow {
   return isRecord(row) && typeof row['symbol'] === 'string' && row['symbol'] !== ''
 }
 
-/** If the table lists the same instruments in the same order, the rows stay in place. */
 function hasSameSymbols(table: TickerTable, rows: readonly NamedRow[]): boolean {
   const { symbols } = table
   if (symbols.length !== rows.length) return false
@@ -159,10 +147,7 @@ function hasSameSymbols(table: TickerTable, rows: readonly NamedRow[]): boolean 
   return true
 }
 
-/**
- * Returns what is wrong with the row. A listing that never traded has no last price, and a row may
- * have no time.
- */
+/** A listing that never traded has no last price, and a row may have no time. */
 function fillRow(table: TickerTable, place: number, row: NamedRow): string | undefined {
   for (const column of TICKER_COLUMNS) {
     const value = row[column]
@@ -189,7 +174,6 @@ export function parseNumber(value: unknown): number | undefined {
   return Number.isFinite(number) ? number : undefined
 }
 
-/** NaN for a contract without delivery; undefined for an unlisted state. */
 function deliveryIndex(value: unknown): number | undefined {
   if (value === null || value === undefined || value === '') return Number.NaN
   return typeof value === 'string' ? DELIVERY_INDEX.get(value) : undefined

@@ -17,15 +17,14 @@ import { type AnswerRules, readAnswer, unpackAnswer } from '../client/answer-rea
 import type { WireAnswer } from '../client/pending-call.ts'
 
 /**
- * Reads tickers from the bytes of an answer, in less than half the time of JSON.parse (`node
- * bench/tickers.ts`). It accepts an answer only if every byte that is no value equals the last
- * answer that was read in full: field names, their order, the instruments, `code` and `msg`. Any
- * other answer is read in full and learned: a new field costs one slow poll, never a wrong number.
+ * Takes less than half the time of JSON.parse (`node bench/tickers.ts`). An answer is accepted only
+ * if every byte that is no value equals the last answer that was read in full: field names, their
+ * order, the instruments, `code` and `msg`. Any other answer is read in full and learned: a new
+ * field costs one slow poll, never a wrong number.
  */
 export class TickerScanner {
   #skeleton: Skeleton | undefined
 
-  /** Gives the same result as {@link readTickersJson} for every answer. */
   read(body: Buffer, table: TickerTable): TickersRead {
     const skeleton = this.#skeleton
     if (skeleton !== undefined && hasSymbols(table, skeleton.symbols)) {
@@ -66,10 +65,6 @@ const MAY_BE_NEGATIVE = Uint8Array.from(TICKER_COLUMNS, (column) =>
 )
 const STATUS_COLUMN = TICKER_COLUMNS.indexOf('deliveryStatus' satisfies TickerColumn)
 
-/**
- * A scan returns two results, the value and where it ends. One object for the whole scan avoids
- * allocation.
- */
 interface Cursor {
   at: number
   value: number
@@ -145,7 +140,7 @@ function scanRows(body: Buffer, cursor: Cursor, { skeleton, table }: RowsOf): bo
   return true
 }
 
-/** Compares four bytes at a time, overlapping at the end: twice as fast as byte by byte. */
+/** Four bytes at a time, overlapping at the end: twice as fast as byte by byte. */
 function isSame(
   bytes: DataView,
   at: number,
@@ -175,8 +170,7 @@ function skip(body: Buffer, cursor: Cursor, literal: Uint8Array): boolean {
 }
 
 /**
- * Reads a number in a string, an empty string or null into `cursor.value`. False for anything that
- * the row's schema refuses.
+ * A number in a string, an empty string or null. False for anything that the row's schema refuses.
  */
 function scanNumber(body: Buffer, cursor: Cursor, column: number): boolean {
   let at = cursor.at
@@ -206,9 +200,6 @@ function scanNumber(body: Buffer, cursor: Cursor, column: number): boolean {
   return column !== STATUS_COLUMN
 }
 
-/**
- * Handles rare values: an empty string, an exponent, more than fifteen digits, a delivery state.
- */
 function scanText(
   body: Buffer,
   cursor: Cursor,
@@ -225,7 +216,6 @@ function scanText(
   return true
 }
 
-/** A whole number, bare or in a string; zero means none. */
 function scanTime(body: Buffer, cursor: Cursor): boolean {
   const isText = body[cursor.at] === QUOTE
   let at = isText ? cursor.at + 1 : cursor.at
@@ -241,12 +231,10 @@ function scanTime(body: Buffer, cursor: Cursor): boolean {
   return true
 }
 
-/** Skips a string or null. Other values send the answer to the slow reader. */
 function skipScalar(body: Buffer, cursor: Cursor): boolean {
   return body[cursor.at] === QUOTE ? skipText(body, cursor) : skipNull(body, cursor)
 }
 
-/** Printable ASCII without an escape. */
 function skipText(body: Buffer, cursor: Cursor): boolean {
   let at = cursor.at + 1
   for (let byte = body[at] ?? 0; byte !== QUOTE; byte = body[++at] ?? 0) {
@@ -265,28 +253,20 @@ function skipNull(body: Buffer, cursor: Cursor): boolean {
   return isNull
 }
 
-/** A slot from 0 on is an index into {@link TICKER_COLUMNS}; negative ones are these. */
 const SLOT = { symbol: -1, other: -2, end: -3 } as const
 
-/** All parts of an answer that are not values, which a scan compares byte by byte. */
 export interface Skeleton {
-  /** Sequence of bytes that must match, the exchange's time, and the rows. */
+  /** Bytes that must match, the exchange's time, and the rows. */
   readonly envelope: readonly (Uint8Array | 'requestTime' | 'rows')[]
-  /** Concatenated bytes before each value of a row, and after the last. */
   readonly literals: DataView
-  /** Per field: the end of its literal. */
   readonly literalEnds: Int32Array
-  /** Per field: its value's column. The last one is {@link SLOT.end}. */
   readonly slots: Int32Array
-  /** Columns that no field fills. */
   readonly missing: readonly TickerColumn[]
   readonly symbols: readonly string[]
-  /** With quotes. */
   readonly symbolBytes: DataView
   readonly symbolEnds: Int32Array
 }
 
-/** A list or an object in the envelope is not followed. */
 const SCALAR = String.raw`(?:"[^"\\]*"|null|true|false|-?\d+(?:\.\d+)?)`
 const TEXT_OR_NULL = String.raw`(?:"[^"\\]*"|null)`
 const BEFORE_ROWS = new RegExp(String.raw`^\{(?:"\w+":${SCALAR},)*"data":\[`)
@@ -295,9 +275,9 @@ const ROW = new RegExp(String.raw`^\{"\w+":${TEXT_OR_NULL}(?:,"\w+":${TEXT_OR_NU
 const REQUEST_TIME = /^(.*"requestTime":)(?:\d+|"\d+")(.*)$/s
 
 /**
- * Learns from an answer that was read in full with all rows good. Undefined if a scan cannot follow
- * its shape: blanks between values, escapes, lists within rows. The first row is the pattern; a
- * scan of the same answer checks that the others match.
+ * Learns from an answer whose rows are all good. Undefined if a scan cannot follow its shape:
+ * blanks between values, escapes, lists within rows. The first row is the pattern; a scan of the
+ * same answer checks that the others match.
  */
 function learnSkeleton(body: Buffer, symbols: readonly string[]): Skeleton | undefined {
   const text = body.toString('latin1')
@@ -373,7 +353,6 @@ function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
 
 const NOT_TICKERS = { success: false, problem: 'the answer holds no list of tickers' } as const
 
-/** Anything but a list of tickers is read like any other answer. */
 export function readTickerAnswer(
   wire: WireAnswer,
   { table, scanner }: { readonly table: TickerTable; readonly scanner: TickerScanner },

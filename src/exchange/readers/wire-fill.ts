@@ -5,15 +5,13 @@ import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { parseOnGrid } from '../../lib/grid.ts'
 import type { WireFill } from '../../protocol/futures/order-fills.ts'
 
-/** Signed decimals; some runtimes print small values with an exponent. */
+/** Some runtimes print small values with an exponent. */
 export const MONEY = /^-?\d{1,40}(\.\d{1,40})?([eE]-?\d{1,2})?$/
 
 /**
- * Converts a fill, or says what is wrong with it. Document: Futures fill.
- *
- * Paid fees are negative on the wire and positive here. Fees in another coin than the margin coin
- * stand apart. A missing fee or profit is unknown (MON2); whether an empty profit means a fill that
- * opened is decided by the book, which knows the position.
+ * Paid fees are negative on the wire and positive here. A missing fee or profit is unknown (MON2);
+ * whether an empty profit means a fill that opened is decided by the book, which knows the
+ * position. Document: Futures fill.
  */
 export function toFill(
   instrument: Instrument,
@@ -53,10 +51,7 @@ export function toFill(
   }
 }
 
-/**
- * Fees by coin; without `fee` if an amount or its coin is missing. Undefined if an amount is no
- * decimal.
- */
+/** Without `fee` if an amount or its coin is missing. Undefined if an amount is no decimal. */
 function feesOf(
   { marginCoin }: Instrument,
   { feeDetail }: WireFill,
@@ -81,10 +76,9 @@ function feesOf(
   }
 }
 
-/** Closes by the system: `burst_close_long`, `reduce_close_short`, `delivery_close_long`, … */
+/** The system's: `burst_close_long`, `reduce_close_short`, `delivery_close_long`, … */
 const SYSTEM_CLOSE = /^[a-z_]+_close_(long|short)$/
 
-/** Prefixes of the system's trade sides; in one-way mode the rest varies: `burst_sell_single`. */
 const KINDS: readonly (readonly [prefix: string, kind: FillKind])[] = [
   ['burst_', 'liquidation'],
   ['reduce_', 'partialLiquidation'],
@@ -92,7 +86,6 @@ const KINDS: readonly (readonly [prefix: string, kind: FillKind])[] = [
   ['delivery_', 'delivery'],
   ['dte_sys_adl_', 'autoDeleveraging'],
 ]
-/** Trade sides of fills of orders, including orders of others. */
 const TRADES: ReadonlySet<string> = new Set(['open', 'close', 'buy_single', 'sell_single'])
 
 /** An undocumented word of the system is kept as it is. */
@@ -106,7 +99,7 @@ function kindOf({ tradeSide, enterPointSource }: WireFill): Pick<Fill, 'fillKind
 
 /**
  * In hedge mode `side` is the direction of the position; if the system closed it, the trade side
- * names the direction. In one-way mode `side` is enough.
+ * names the direction.
  */
 function toDirection(
   positionMode: PositionMode,

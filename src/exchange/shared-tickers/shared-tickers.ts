@@ -14,43 +14,28 @@ export interface SharedTickersOptions {
   readonly limiter: GrantSource
   readonly trusted: TrustedClock
   readonly timers: Timers
-  /** Time between two polls. */
   readonly tickersMs: number
 }
 
-/** Counts of polls so far. */
 export interface SharedTickersView {
-  /** Read by another daemon. */
   readonly taken: number
-  /** Read here, and handed on if Redis answers. */
   readonly own: number
   /** Handed on, but not a valid answer of the exchange for that time: read here instead. */
   readonly refused: number
   readonly failed: number
 }
 
-/** A later answer would delay the tickers too much. */
 export const ANSWER_MS_MAX = 50
-/**
- * Rest after two missing answers in a row; a single one may be late because this process was held
- * up.
- */
+/** A single missing answer may be late because this process was held up. */
 const REST_MS = 1000
-/**
- * A reading requested this long before a poll, as a share of the time between two, is as good as
- * its own.
- */
+/** A reading requested this share of the time between polls before one is as good as its own. */
 const AGE_SHARE = 0.5
 const AGE_MS_MAX = 250
-/** A reader is waited for until the next poll, and no longer than this: it may be dead. */
 const WAIT_MS_MAX = 1000
-/** First look of a daemon that waits in line for a call. */
 const IN_LINE_LOOK_MS = 5
-/** Tolerated error of our estimate of the exchange's clock. */
 const CLOCK_ERROR_MS = 1000
 const ROUNDING_MS = 1
 
-/** `lookedAt`: monotonic ms at the question; `answeredAt`: Unix ms, our clock, at the answer. */
 type Found = TickerLooked & { readonly lookedAt: number; readonly answeredAt: number }
 type Turn = Extract<Found, { kind: 'read' }> & { readonly grant?: Grant }
 
@@ -75,11 +60,10 @@ export class SharedTickers {
   readonly #options: SharedTickersOptions
   readonly #ageMsMax: number
   readonly #waitMsMax: number
-  /** When the newest known reading of each product type was requested, by the server's clock. */
+  /** When the newest known reading was requested, by the server's clock. */
   readonly #has = new Map<ProductType, number>()
   readonly #counts = { taken: 0, own: 0, refused: 0, failed: 0 }
   #isFailing = false
-  /** Monotonic ms. */
   #restsUntil = Number.NEGATIVE_INFINITY
 
   constructor(options: SharedTickersOptions) {
@@ -114,7 +98,6 @@ export class SharedTickers {
     return this.#read(table, productType, found)
   }
 
-  /** Undefined if Redis does not answer. */
   async #find(productType: ProductType): Promise<Found | undefined> {
     const { timers, trusted } = this.#options
     const { clock } = trusted
@@ -132,7 +115,6 @@ export class SharedTickers {
     }
   }
 
-  /** Undefined if Redis does not answer. */
   async #look(
     productType: ProductType,
     wanted: Pick<TickerLook, 'since' | 'otherwise'>,
@@ -148,7 +130,6 @@ export class SharedTickers {
     return { ...looked, lookedAt, answeredAt: trusted.clock.now() }
   }
 
-  /** Waits until a call is free, or another daemon has read. */
   async #standInLine(productType: ProductType, turn: Turn): Promise<Found | Turn> {
     const { limiter, timers, trusted } = this.#options
     let grant: Grant | undefined
@@ -180,7 +161,6 @@ export class SharedTickers {
     return grant ? { ...turn, grant } : turn
   }
 
-  /** Undefined if it is no valid answer of the exchange for that time. */
   #take(
     table: TickerTable,
     found: Extract<Found, { kind: 'reading' }>,
@@ -221,7 +201,6 @@ export class SharedTickers {
     return answer
   }
 
-  /** Without an answer it ends the turn. */
   #handOn(productType: ProductType, { now, answeredAt }: Found, wire?: WireAnswer): void {
     const sentAt = wire?.sentAt ?? answeredAt
     // It may have waited for a grant between the two.

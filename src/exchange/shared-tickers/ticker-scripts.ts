@@ -1,8 +1,6 @@
-/** Earliest and latest pause before looking again for another daemon's answer. */
+/** Before looking again for another daemon's answer. */
 const [LOOK_AGAIN_MS, LOOK_AGAIN_MS_MAX] = [5, 100]
-/** The same pause while no daemon is reading. */
 const IDLE_LOOK_MS = 25
-/** Expiry of untouched keys. */
 const KEPT_MS = 10_000
 
 /** An instant in the future comes from a clock that was set back, and is ignored. */
@@ -18,8 +16,8 @@ local asked, claimed = instant(held[1]), instant(held[2])
 `
 
 /**
- * Returns the newest reading, or whose turn it is: a daemon that finds nothing claims the turn, and
- * the others wait for it. ARGV: request time of the caller's newest reading; earliest good request
+ * The newest reading, or whose turn it is: a daemon that finds nothing claims the turn, and the
+ * others wait for it. ARGV: request time of the caller's newest reading; earliest good request
  * time, or 0 and the maximum age in ms; what else is wanted: turn, claim or wait.
  */
 export const LOOK_SCRIPT = `${BEGIN}
@@ -40,8 +38,8 @@ return {'read', now}
 `
 
 /**
- * Ends the turn and stores the reading, unless a newer one is there. ARGV: request time; duration,
- * ms; the answer's encoding and bytes, empty without one.
+ * Stores the reading unless a newer one is there. ARGV: request time; duration, ms; the answer's
+ * encoding and bytes, empty without one.
  */
 export const HAND_ON_SCRIPT = `${BEGIN}
 redis.call('HDEL', KEYS[1], 'claimed')

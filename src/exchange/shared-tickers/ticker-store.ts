@@ -7,21 +7,17 @@ import { HAND_ON_SCRIPT, LOOK_SCRIPT } from './ticker-scripts.ts'
 /** Instants are Unix ms by the server's clock. */
 export interface TickerLook {
   readonly productType: string
-  /** Request time of the reading that the caller has, which is not wanted again. */
   readonly has: number
   /** Earliest request time that is good; 0: `ageMsMax` before this look. */
   readonly since: number
   readonly ageMsMax: number
-  /**
-   * Without a reading: `turn` takes the turn unless another daemon reads; `claim` takes it in any
-   * case.
-   */
+  /** `turn` takes the turn unless another daemon reads; `claim` takes it in any case. */
   readonly otherwise: 'turn' | 'claim' | 'wait'
 }
 
 /**
  * - `reading`: an answer that another daemon received.
- * - `wait`: another daemon may be reading, for those who want a reading since then.
+ * - `wait`: another daemon may be reading.
  * - `read`: it is our turn.
  */
 export type TickerLooked = { readonly now: number } & (
@@ -37,12 +33,9 @@ export type TickerLooked = { readonly now: number } & (
 
 export interface HandedTickers {
   readonly productType: string
-  /** Earliest instant at which the exchange was asked. */
   readonly askedAt: number
-  /** From then until its answer. */
   readonly tookMs: number
   readonly contentEncoding: string
-  /** Empty if there was no usable answer. */
   readonly body: Buffer
 }
 
@@ -56,16 +49,14 @@ export interface RedisTickerStoreOptions {
   readonly url: string
   readonly password: Secret | undefined
   readonly group: string
-  /** Daemons share tickers per exchange. */
   readonly baseUrl: string
   readonly answerMsMax: number
 }
 
-/** Pause before reconnecting. */
 const RETRY_MS = 250
 const CONNECT_MS_MAX = 1000
 
-/** Uses a connection of its own, so that lists of tickers hold up no share of a limit. */
+/** Lists of tickers on a connection of their own hold up no share of a limit. */
 export class RedisTickerStore implements TickerStore {
   readonly #redis: Redis
   readonly #keyOf: (productType: string) => string
@@ -109,7 +100,6 @@ export class RedisTickerStore implements TickerStore {
     this.#redis.disconnect()
   }
 
-  /** @throws Error with the reason if there is no connection, which the client's own error lacks */
   async #run(
     script: string,
     productType: string,

@@ -11,10 +11,11 @@ import {
   type Mark,
   type MarkReading,
   readMark,
+  markFileOf,
 } from '../durable-mark.ts'
 import { type Flaw, foreign, isDamage, markDamaged, repairUnfinished } from '../journal-failures.ts'
 import { makeTables, removeDatabase } from '../journal-layout.ts'
-import { isJournalFile, markFileOf, verifyJournal } from '../sqlite-journal.ts'
+import { isJournalFile, verifyJournal } from '../sqlite-journal.ts'
 import { Connection, serverName } from '../postgres/connection.ts'
 import {
   copyBehind,

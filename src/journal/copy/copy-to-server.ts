@@ -2,11 +2,17 @@ import { renameSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Failure } from '../../lib/failure.ts'
 import { type JournalSize, countJournal } from './count-journal.ts'
-import { createMark, createMovedMark, type MarkReading, readMark } from '../durable-mark.ts'
+import {
+  createMark,
+  createMovedMark,
+  type MarkReading,
+  readMark,
+  markFileOf,
+} from '../durable-mark.ts'
 import { type Flaw, foreign, movedAway, movedOn } from '../journal-failures.ts'
 import { makeTables, openReading, removeDatabase } from '../journal-layout.ts'
 import { WRITER } from '../journal-writer.ts'
-import { markFileOf, type VerifiedJournal, verifyJournal } from '../sqlite-journal.ts'
+import { type VerifiedJournal, verifyJournal } from '../sqlite-journal.ts'
 import { readStoredRecords } from '../verify-journal.ts'
 import { type TableRow, toTableRow } from '../postgres/changes.ts'
 import { Connection, serverName, sqlStateOf } from '../postgres/connection.ts'

@@ -1,3 +1,4 @@
+import { markFileOf } from '../durable-mark.ts'
 import {
   closeSync,
   copyFileSync,
@@ -24,7 +25,6 @@ import {
 import {
   findFlawedRows,
   isJournalFile,
-  markFileOf,
   type VerifiedJournal,
   verifyJournal,
 } from '../sqlite-journal.ts'

@@ -36,6 +36,7 @@ type WriteStep =
       readonly record: JournalRecord
       readonly bookings: readonly Booking[]
     }
+  | { readonly kind: 'keys' }
   | { readonly kind: 'checkpoint'; readonly changes: readonly RowChange[] }
   | { readonly kind: 'archived'; readonly record: ArchivedRecord }
 
@@ -172,6 +173,15 @@ export class PostgresJournal implements OpenedJournal {
     return this.#tables.last.sequence + this.#recordsWaiting - this.#checkpointed
   }
 
+  /** While a write is under way a part waits for its end, and no second one is added. */
+  prepareCheckpoint(): boolean {
+    this.#assertSound()
+    if (!this.#tables.hasKeysAhead) return false
+    if (this.#steps.every(({ kind }) => kind !== 'keys')) this.#steps.push({ kind: 'keys' })
+    this.flush()
+    return true
+  }
+
   saveCheckpoint(changes: Iterable<RowChange>): void {
     this.#assertSound()
     this.#checkpointed = this.#tables.last.sequence + this.#recordsWaiting
@@ -284,6 +294,7 @@ export class PostgresJournal implements OpenedJournal {
 
   #carryOutOne(step: WriteStep): void {
     if (step.kind === 'checkpoint') return this.#tables.putCheckpoint(step.changes)
+    if (step.kind === 'keys') return this.#tables.putKeysAhead()
     this.#recordsWaiting -= 1
     if (step.kind === 'archived') this.#tables.dropBookings(step.record)
     else this.#tables.putRecord(step.record, step.bookings)

@@ -73,7 +73,8 @@ interface StoredKey {
 
 /**
  * The keys that were used, for as long as the journal keeps them; the book itself holds only the keys of its orders. A
- * checkpoint stores the keys of the records before it; those of later records are kept in memory, from the records.
+ * checkpoint stores the keys of the records before it. Those of later records are kept in memory, from the records; some
+ * may be stored already, since to store a key again changes nothing.
  *
  * It must be proved too that a key is *not* there: if a used key were lost, an order could be placed twice. So keys lie in
  * buckets by their digest, each bucket has a sum like the book, and a look-up reads and checks a whole bucket.
@@ -132,13 +133,23 @@ export class KeyTable {
     return stored && toUsedKey(stored)
   }
 
+  /** How many keys are not stored yet. */
+  get waiting(): number {
+    return this.#recent.size
+  }
+
   /**
-   * Stores keys, within the transaction of a checkpoint. Buckets that get a key lose those that were used before `before`
-   * (Unix ms), so that they do not grow beyond what is kept.
+   * Stores keys, those that have waited longest first, within a transaction that also writes the
+   * sum. Buckets that get a key lose those that were used before `before` (Unix ms), so that they
+   * do not grow beyond what is kept.
    */
-  save(before: number): void {
-    for (const used of this.#recent.values()) this.#save(used, before)
-    this.#recent.clear()
+  save(before: number, keysMax = Number.POSITIVE_INFINITY): void {
+    let count = 0
+    for (const used of this.#recent.values()) {
+      if (count++ >= keysMax) break
+      this.#save(used, before)
+      this.#recent.delete(used)
+    }
   }
 
   /** Adds keys without reading the bucket: damage in it remains, and is found when a key is looked up there. */
@@ -264,12 +275,17 @@ export class MemoryKeys {
     return this.#keys.get(nameOf(key))
   }
 
+  get size(): number {
+    return this.#keys.size
+  }
+
+  /** The longest known first. One may be deleted while it is visited. */
   values(): Iterable<UsedKey> {
     return this.#keys.values()
   }
 
-  clear(): void {
-    this.#keys.clear()
+  delete(key: StrategyKey): void {
+    this.#keys.delete(nameOf(key))
   }
 }
 

@@ -10,12 +10,12 @@ const UNKNOWN_SIGNER: ReadonlySet<string> = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ])
 
-/** Where Node itself looks for copies of certificates: whatever takes none in its address. */
+/** Node itself looks here for copies of certificates. */
 export const COPY_IN_VARIABLE = 'the variable NODE_EXTRA_CA_CERTS'
 
 /**
- * Advice for a server whose certificate was refused; undefined for any other error.
- * @param copyIn Where a copy of one is named that nobody known has signed.
+ * Undefined for other errors. @param copyIn Setting that names a copy of a certificate without a
+ * known authority.
  */
 export function adviseCertificate(error: unknown, copyIn: string): string | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -1,10 +1,10 @@
-/** How an address is reached where a forward proxy stands between this machine and the others. */
+/** A forward proxy stands between this machine and others. */
 import { createRequire } from 'node:module'
 import type Undici from 'undici'
 import type { Secret } from '../secret.ts'
 
 export interface ForwardProxy {
-  /** Scheme, host and port, without a login. */
+  /** Without a login. */
   readonly url: string
   /** Value of the header Proxy-Authorization. */
   readonly authorization: Secret | undefined
@@ -12,18 +12,18 @@ export interface ForwardProxy {
   readonly from: string
 }
 
-/** The proxy for an address; undefined where it is called directly. */
+/** Undefined for an address that is called directly. */
 export type ProxyFor = (address: string) => ForwardProxy | undefined
 
 /**
- * Calls addresses through the proxy: a CONNECT, then TLS with the address itself, whose certificate is checked as ever.
- * Until both are done no byte of a request leaves. Each of the two has the time of an attempt to connect.
+ * CONNECT, then TLS with the address itself, whose certificate is checked as ever. No byte of a
+ * request leaves before. Each of the two has the time of an attempt to connect.
  */
 export function openTunnel(
   { url, authorization }: ForwardProxy,
   { connectTimeoutMs, ...client }: Undici.Pool.Options & { readonly connectTimeoutMs: number },
 ): Undici.ProxyAgent {
-  // With the first proxy: all of it costs a start 60 ms and 14 MB more.
+  // All of undici costs a start 60 ms and 14 MB more, so it is loaded with the first proxy.
   const { Pool, ProxyAgent } = createRequire(import.meta.url)('undici') as typeof Undici
   const tls = { timeout: connectTimeoutMs, allowH2: false }
   return new ProxyAgent({
@@ -44,14 +44,15 @@ export function openTunnel(
   })
 }
 
-/** Nothing but a login, a host and a port. */
+/** Only a login, a host and a port. */
 export function isProxyUrl({ protocol, pathname, search, hash }: URL): boolean {
   return (protocol === 'http:' || protocol === 'https:') && pathname === '/' && search + hash === ''
 }
 
 /**
- * Whether NO_PROXY names a host: a list, separated by commas or spaces, of hosts with their subdomains, each with or
- * without a port. `.example.com` means the same as `example.com`, `*.example.com` only the subdomains, `*` all.
+ * NO_PROXY is a list, separated by commas or spaces, of hosts with their subdomains, each with or
+ * without a port. `.example.com` means the same as `example.com`, `*.example.com` only the
+ * subdomains, `*` all.
  */
 export function isExempt(noProxy: string, { hostname, port, protocol }: URL): boolean {
   const host = bareHost(hostname)
@@ -69,7 +70,7 @@ export function isExempt(noProxy: string, { hostname, port, protocol }: URL): bo
     })
 }
 
-/** A host and perhaps a port; an IPv6 address has one only behind brackets. */
+/** An IPv6 address has a port only behind brackets. */
 const ENTRY = /^(\[[^\]]+\]|[^:]+|[^[]*:[^:]*:.*?)(?::(\d+))?$/
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
 

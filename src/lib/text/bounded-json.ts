@@ -1,6 +1,6 @@
 /**
- * Levels of lists and objects in any JSON that is read. Nothing that the exchange, a file of ours, a recording or an
- * operator writes comes near; a text of brackets alone would keep the parser busy for seconds.
+ * Nothing that the exchange, a file of ours, a recording or an operator writes comes near; a text
+ * of brackets alone would keep the parser busy for seconds.
  */
 const DEPTH_MAX = 64
 
@@ -8,8 +8,8 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /**
- * Parses JSON that came from outside the process. Levels are counted before anything is parsed.
- * @throws SyntaxError for a text that is not JSON, or is nested deeper than 64 levels
+ * For JSON from outside the process. Levels are counted before anything is parsed. @throws
+ * SyntaxError for a text that is not JSON, or is nested deeper than 64 levels
  */
 export function parseBoundedJson(
   text: string,
@@ -19,7 +19,10 @@ export function parseBoundedJson(
   return JSON.parse(text, reviver)
 }
 
-/** Counts brackets outside texts. Where that misreads a text, the text is not JSON, and the parser has stopped before. */
+/**
+ * Counts brackets outside strings. A text that this misreads is not JSON, and the parser has
+ * stopped before.
+ */
 function isTooDeep(text: string): boolean {
   // Each level takes a character.
   if (text.length <= DEPTH_MAX) return false
@@ -34,7 +37,7 @@ function isTooDeep(text: string): boolean {
   return false
 }
 
-/** Where the text that begins at `at` ends: its quote, or the end of everything. */
+/** At its quote, or the end of everything. */
 function endOfText(text: string, at: number): number {
   for (let index = at + 1; index < text.length; index++) {
     const code = text.charCodeAt(index)

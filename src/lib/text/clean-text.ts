@@ -1,13 +1,13 @@
 /**
- * Texts that others have written (the exchange, a strategy, a file) for a terminal, a log or a message to people: what
- * moves the cursor, sets a colour, turns the direction of writing or is not seen at all is removed, and not replaced, so
- * that a text that hides behind it is found by what looks for it (`HiddenTexts`).
+ * Texts of others (the exchange, a strategy, a file) go to a terminal, a log or people. Whatever
+ * moves the cursor, sets a colour, turns the direction of writing or is not seen at all is removed,
+ * and not replaced, so that `HiddenTexts` finds a text that hides behind it.
  */
 
-/** Printable ASCII: nearly every text. */
+/** Nearly every text is printable ASCII. */
 const PLAIN = /^[\x20-\x7E]*$/
 
-/** Sequences that a terminal obeys: those with parameters, with a text up to its end, and the short ones. */
+/** A terminal obeys these: those with parameters, with a text up to its end, and the short ones. */
 const ESCAPES = new RegExp(
   [
     String.raw`(?:\x1B\[|\x9B)[0-?]*[ -/]*[@-~]`,
@@ -20,15 +20,14 @@ const ESCAPES = new RegExp(
 /** Control characters but the line break, signs of direction, and what has no width. */
 const UNSEEN = /(?!\n)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 
-/** Breaks that are not ours: a line of a log or a table is one line. */
+/** A line of a log or a table is one line. */
 const BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g
 
-/** On one line. */
 export function cleanLine(text: string): string {
   return PLAIN.test(text) ? text : cleanLines(text.replaceAll(BREAKS, ' '))
 }
 
-/** The same with its line breaks; a tab is a blank. */
+/** Keeps line breaks; a tab is a blank. */
 export function cleanLines(text: string): string {
   if (PLAIN.test(text)) return text
   return text
@@ -38,7 +37,7 @@ export function cleanLines(text: string): string {
     .replaceAll(UNSEEN, '')
 }
 
-/** Every text in plain data, with its line breaks. Data without such texts is given back as it is. */
+/** Data without such texts is returned as it is. */
 export function cleanData(value: unknown): unknown {
   if (typeof value === 'string') return cleanLines(value)
   if (typeof value !== 'object' || value === null) return value

@@ -5,7 +5,7 @@ const FORMULA = /^\s*[=+\-@\uFF0B\uFF0D\uFF1D\uFF20]/
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** A cell of a CSV file as RFC 4180 has it, on one line. A text that a spreadsheet would compute stands behind a `'`. */
+/** RFC 4180, on one line. A text that a spreadsheet would compute stands behind a `'`. */
 export function toCsvCell(value: string | number): string {
   if (typeof value === 'number') return String(value)
   const line = cleanLine(value)

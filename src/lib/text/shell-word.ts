@@ -1,4 +1,4 @@
-/** As a shell reads it back. */
+/** A shell reads the word back unchanged. */
 export function toShellWord(word: string): string {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,4 +1,4 @@
-/** As one paragraph without control characters, in lines of at most `columns`; a word that is longer stays whole. */
+/** One paragraph without control characters; a longer word stays whole. */
 export function wrapWords(text: string, columns: number): readonly string[] {
   const lines: string[] = []
   for (const word of text.split(/\s*\p{Cc}[\s\p{Cc}]*| /u)) {
@@ -12,7 +12,7 @@ export function wrapWords(text: string, columns: number): readonly string[] {
 
 const HANGING = '  '
 
-/** Each line for a screen: what does not fit goes on in the next one, indented. */
+/** The rest of a long line goes on in the next one, indented. */
 export function wrapForScreen(text: string, columns: number): string {
   const wrapped = text.split('\n').flatMap((line) => {
     if (line.length <= columns) return [line]

@@ -5,15 +5,11 @@
 import { Failure } from '../../lib/failure.ts'
 
 export interface Sizes {
-  /** The column named volume or size. */
   readonly volume: Float64Array
-  /** The column named as being in the quote coin. */
   readonly quote?: Float64Array | undefined
-  /** A column in a coin that the file does not name. */
+  /** In a coin that the file does not name. */
   readonly coin?: Float64Array | undefined
-  /** Number of price changes. */
   readonly ticks?: Float64Array | undefined
-  /** Price of a row, in quote coin. */
   readonly price: (row: number) => number
 }
 
@@ -22,16 +18,15 @@ export interface BaseVolume {
   readonly from: 'volume' | 'quote' | 'coin'
 }
 
-/** Tolerated because the mean price of a candle is not exactly the middle of its range. */
+/** The mean price of a candle is not exactly the middle of its range. */
 const NEAR = 0.1
 /** Dollars in a contract margined in its coin. */
 const CONTRACT_DOLLARS = [1, 10, 100]
 
 /**
- * The volume in the quote coin is the base volume times the price. If a size counts contracts or
- * dollars, another column may be the base volume. A file with one column of sizes is trusted.
- *
- * @throws Failure IMPORT_VOLUME_UNCLEAR
+ * Quote volume is base volume times price. If a size counts contracts or dollars, another column
+ * may be the base volume. A file with one column of sizes is trusted. @throws Failure
+ * IMPORT_VOLUME_UNCLEAR
  */
 export function chooseBaseVolume(sizes: Sizes, where: string): BaseVolume {
   const { volume, quote, coin, ticks, price } = sizes
@@ -59,7 +54,6 @@ export function chooseBaseVolume(sizes: Sizes, where: string): BaseVolume {
 
 const isNear = (number: number, target: number) => Math.abs(number / target - 1) <= NEAR
 
-/** @returns undefined if no row has both. */
 function valueRatio(
   base: Float64Array,
   value: Float64Array,

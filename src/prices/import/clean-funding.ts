@@ -1,6 +1,3 @@
-/**
- * Merges funding payments of several files into one series: each payment once, in order of time.
- */
 import { Failure } from '../../lib/failure.ts'
 import { findGaps, type Gaps } from './gaps.ts'
 import {
@@ -20,28 +17,24 @@ const MEDIAN_RATE_MAX = 0.003
 const RATE_MAX = 0.1
 
 export interface CleanFunding {
-  /** Unix ms, ascending. */
   readonly at: Float64Array
   readonly rates: Float64Array
   readonly findings: Readonly<
     Record<'disorder' | 'duplicates' | 'conflicts' | 'otherPeriods', Finding>
   >
-  /** Periods longer than any usual one. */
   readonly gaps: Gaps
 }
 
 interface Payment {
   readonly at: number
   readonly rate: number
-  /** Length of the period as stated by the row; NaN if it is not. */
   readonly periodMs: number
   readonly where: () => string
 }
 
 /**
- * @param tables Tables of kind funding, of one instrument.
- * @throws Failure IMPORT_FUNDING_TIME, IMPORT_FUNDING_PERCENT, IMPORT_FUNDING_RATE,
- * IMPORT_FUNDING_PREDICTED
+ * Each payment once, in order of time. @throws Failure IMPORT_FUNDING_TIME, IMPORT_FUNDING_PERCENT,
+ * IMPORT_FUNDING_RATE, IMPORT_FUNDING_PREDICTED
  */
 export function cleanFunding(tables: readonly PriceTable[]): CleanFunding {
   const lists = tables.map(listPayments)
@@ -142,7 +135,6 @@ function tooLarge({ rate, where }: Payment): Failure {
   })
 }
 
-/** Also used for a file whose columns say that its rates are predicted. */
 export function predicted(where: string, found: string): Failure {
   return new Failure({
     code: 'IMPORT_FUNDING_PREDICTED',

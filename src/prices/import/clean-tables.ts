@@ -1,6 +1,6 @@
 /**
- * Merges several files of one instrument into playable rows: in order of time, each time once,
- * every row possible. Wrong rows are dropped or sorted and counted, and the first place is named.
+ * Files of one instrument become playable rows: in order of time, each time once, every row
+ * possible. Wrong rows are dropped or sorted and counted, and the first place is named.
  */
 import { Failure } from '../../lib/failure.ts'
 import { assertRowCount } from '../price-file.ts'
@@ -20,36 +20,29 @@ import {
 } from './price-table.ts'
 
 export interface Findings {
-  /** Rows earlier than the row before: sorted. */
   readonly disorder: Finding
   /**
-   * Candles of a repeated time, quotes equal to the one before, trades of a repeated id: the first
-   * is kept.
+   * A repeated time of a candle, a quote equal to the one before, a repeated id of a trade: the
+   * first is kept.
    */
   readonly duplicates: Finding
-  /** Duplicates that differ from the kept row. */
   readonly conflicts: Finding
-  /** A price that is zero or negative: dropped. */
   readonly zeroPrices: Finding
   /** A high below another price, a crossed quote, a size below zero: dropped. */
   readonly impossible: Finding
-  /** A time off the interval's grid: dropped. */
   readonly offInterval: Finding
-  /** A price far from the one before: kept. `first` also states the price. */
+  /** Far from the price before: kept. `first` also states the price. */
   readonly outliers: Finding
 }
 
 export interface CleanRows {
   readonly rows: CandleRows | QuoteRows
-  /** Absent for quotes. */
   readonly intervalMs?: number
   readonly findings: Findings
   readonly gaps: Gaps
-  /** Columns dropped because not all files have them. */
+  /** Not all files have these columns, so they are dropped. */
   readonly leftAside: readonly Field[]
-  /**
-   * Whether times of candles were those of the close and have been converted to those of the open.
-   */
+  /** Times of candles were those of the close, and have been converted to those of the open. */
   readonly isByClose: boolean
   /** Notes for the operator on how files were read. */
   readonly remarks: readonly string[]
@@ -61,10 +54,9 @@ const SIZES: readonly Field[] = ['volume', 'bidSize', 'askSize']
 type TableColumns = ReadonlyMap<Field, Float64Array>
 
 /**
- * @param tables Tables of one kind and one interval. @param intervalMs Length of candles; undefined
- * for quotes.
- * @throws Failure RECORDING_TOO_LARGE; RECORDING_INTERVAL_CHANGES; RECORDING_CANDLE_IMPOSSIBLE if
- * many rows are; RECORDING_EMPTY if no row is left
+ * @param tables of one kind and one interval @throws Failure RECORDING_TOO_LARGE;
+ * RECORDING_INTERVAL_CHANGES; RECORDING_CANDLE_IMPOSSIBLE if many rows are; RECORDING_EMPTY if no
+ * row is left
  */
 export function cleanTables(tables: readonly PriceTable[], intervalMs?: number): CleanRows {
   const opened = tables.map((table) => toOpenTimes(table, intervalMs))
@@ -134,7 +126,6 @@ export function cleanTables(tables: readonly PriceTable[], intervalMs?: number):
   }
 }
 
-/** Rows in `order`, as quotes or as candles of the interval. */
 function pickRows(
   columns: TableColumns,
   order: Uint32Array,
@@ -151,7 +142,6 @@ function pickRows(
   )
 }
 
-/** Unix ms of the first row, or of the last if the file runs backwards. */
 function beginOf({ columns }: PriceTable): number {
   const at = columns.get('at') as Float64Array
   return Math.min(at[0] ?? Number.POSITIVE_INFINITY, at.at(-1) ?? Number.POSITIVE_INFINITY)
@@ -189,7 +179,6 @@ function joinColumns(tables: readonly PriceTable[]): {
   }
 }
 
-/** Translates a row of the joined columns to its place in its own file. */
 function whereIn(tables: readonly PriceTable[]): (row: number) => string {
   return (row) => {
     let rest = row
@@ -202,7 +191,7 @@ function whereIn(tables: readonly PriceTable[]): (row: number) => string {
   }
 }
 
-/** Finds rows that no market can show, and values that are not finite. */
+/** No market can show such rows, or values that are not finite. */
 function findImpossible(columns: TableColumns): (row: number) => boolean {
   const valueOf = (field: Field, row: number) => columns.get(field)?.[row] ?? 0
   const isBroken = (row: number) =>
@@ -218,7 +207,6 @@ function findImpossible(columns: TableColumns): (row: number) => boolean {
   }
 }
 
-/** Rows with equal times keep their order. */
 function sortStably(rows: Uint32Array, at: Float64Array): Uint32Array {
   const timeOf = (row: number) => at[row] as number
   const isOrdered = rows.every(
@@ -227,7 +215,7 @@ function sortStably(rows: Uint32Array, at: Float64Array): Uint32Array {
   return isOrdered ? rows : rows.sort((one, other) => timeOf(one) - timeOf(other) || one - other)
 }
 
-/** The most frequent offset of candles from whole intervals; undefined if there is no such grid. */
+/** From whole intervals, the most frequent one; undefined if there is no such grid. */
 function offsetOf(at: Float64Array, rows: Uint32Array, intervalMs?: number): number | undefined {
   if (intervalMs === undefined || intervalMs >= MONTH_MS_MIN) return undefined
   const counts = new Map<number, number>()
@@ -238,7 +226,6 @@ function offsetOf(at: Float64Array, rows: Uint32Array, intervalMs?: number): num
   return [...counts].toSorted(([, one], [, other]) => other - one)[0]?.[0]
 }
 
-/** Whether a place of the sorted rows repeats the row before. */
 function findDoubles(columns: TableColumns, rows: Uint32Array): (place: number) => boolean {
   const at = columns.get('at') as Float64Array
   const isCandles = columns.has('open')

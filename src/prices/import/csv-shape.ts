@@ -1,14 +1,13 @@
-/** Identifies the columns of a CSV by its header, or by its first line if there is none. */
+/** Columns are identified by the header, or by the first line if there is none. */
 import { type Separator, separatorOf, splitCells } from '../csv-columns.ts'
 import { INSTRUMENT_COLUMNS, plainTitle } from '../instrument-name.ts'
 import type { Field } from '../recording.ts'
 
 export type ShapeKind = 'candles' | 'quotes' | 'trades' | 'funding'
 /**
- * Fields read from a row: fields of prices; price, size and id of a trade; the time of day beside a
- * date, and the time zone of both; names of the instrument and the exchange; sizes in other units,
- * used to find the one in the base coin; whether a candle has ended; and the period of a funding
- * payment.
+ * Besides fields of prices: price, size and id of a trade; the time of day beside a date, and the
+ * time zone of both; names of the instrument and the exchange; sizes in other units, used to find
+ * the one in the base coin; whether a candle has ended; and the period of a funding payment.
  */
 export type ShapeField =
   | Field
@@ -20,32 +19,26 @@ export interface CsvShape {
   readonly kind: ShapeKind
   readonly separator: Separator
   readonly hasHeader: boolean
-  /** A name for each column of the file: its field, or a name that is not read. */
   readonly columns: readonly string[]
   readonly fields: readonly ShapeField[]
-  /** Titles of these columns in the header. */
   readonly titles: ReadonlyMap<ShapeField, string>
-  /** Columns that repeat one of {@link fields}, keyed by their name in {@link columns}. */
+  /** They repeat one of {@link fields}; keyed by their name in {@link columns}. */
   readonly twins: ReadonlyMap<string, ShapeField>
-  /** Whether the header says that times are those of the close. */
+  /** The header says that times are those of the close. */
   readonly isByClose: boolean
-  /** Whether a column states the taker's side, so that the sign of a size need not. */
   readonly hasSide: boolean
 }
 
-/** A kind of file whose header lacks columns. */
 export interface ShapeGap {
   readonly kind: ShapeKind
   readonly missing: readonly string[]
 }
 
-/** Payment time of a rate; the file may have the time of its row too. */
+/** The file may have the time of its row too. */
 const PAYMENT_TIMES = ['fundingtime', 'fundingratetimestamp', 'calctime', 'settletime']
 const CLOSE_TIMES = ['closetime', 'timeclose', 'endtime', 'timeend']
 
-/**
- * Header names in lower case without spaces, underscores and brackets; the first one found is used.
- */
+/** Lower case without spaces, underscores and brackets; the first one found is used. */
 const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   at: [
     'tsms',
@@ -126,7 +119,6 @@ const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   nextFunding: ['nextfundingtime', 'nextfundingratetimestamp', 'nextupdate'],
 }
 
-/** Columns that state the taker's side. */
 const SIDES = [
   'side',
   'takerside',
@@ -158,7 +150,7 @@ const WITHOUT_TWINS: readonly ShapeField[] = [
 
 const WITH_ZONE = /\d(?:Z| ?(?:UTC|GMT)?[+-]\d\d:?\d\d)$/
 
-/** The coin of a column of volumes: `Volume BTC`, `Volume_(USDT)`. */
+/** `Volume BTC`, `Volume_(USDT)`. */
 const VOLUME_IN_COIN = /^volume([a-z0-9]{2,10})$/
 
 interface KindFields {
@@ -191,7 +183,7 @@ const CANDLE_COLUMNS = ['at', 'open', 'high', 'low', 'close', 'volume'] as const
 
 /**
  * @param nextLine The first row below a header. @returns the missing columns if the shape is
- * unknown.
+ * unknown
  */
 export function findShape(firstLine: string, nextLine = ''): CsvShape | ShapeGap {
   const separator = separatorOf(firstLine)
@@ -254,7 +246,6 @@ function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]):
   )[0] as ShapeGap
 }
 
-/** Whether a column repeats the column of a field. */
 function isTwin({
   field,
   place,
@@ -299,7 +290,6 @@ function findPlaces(
   return places
 }
 
-/** Whether a time is a date without a time zone. */
 function isWallTime(cell: string): boolean {
   if (/^\d+(\.\d+)?$/.test(cell)) return /^20\d\d(?:0[1-9]|1[0-2])\d\d(?:\d\d){0,3}$/.test(cell)
   return !WITH_ZONE.test(cell) && !/\d ?(?:UTC|GMT)$/.test(cell)

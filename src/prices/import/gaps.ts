@@ -1,18 +1,16 @@
-/** Finds gaps in rows of prices, and the length of candles. */
-
 export interface Gaps {
   readonly count: number
-  /** Number of missing candles; unknown for quotes. */
+  /** Unknown for quotes. */
   readonly missing?: number
-  /** Longest time between two rows, ms, and the time of the row before it, Unix ms. */
+  /** Longest time between two rows, and the time of the row before it. */
   readonly longestMs: number
   readonly longestFrom?: number
 }
 
-/** Quotes further apart than this have a gap between them. */
+/** Quotes further apart have a gap between them. */
 const QUOTES_APART_MS_MAX = 60_000
 
-/** @param at Unix ms, ascending. @param intervalMs Length of candles; undefined for quotes. */
+/** @param at Ascending. @param intervalMs Undefined for quotes. */
 export function findGaps(at: Float64Array, intervalMs?: number): Gaps {
   let [count, missing, longestMs, longestFrom] = [0, 0, 0, 0]
   for (let row = 1; row < at.length; row++) {
@@ -37,8 +35,8 @@ export function findGaps(at: Float64Array, intervalMs?: number): Gaps {
 const SHARE_MIN = 0.01
 
 /**
- * Distance of candles, ms: the shortest step that is no exception, because instruments with few
- * trades lack many candles. @param at Unix ms, in any order. @returns undefined for a single time.
+ * The shortest step that is no exception, because instruments with few trades lack many candles.
+ * @param at In any order. @returns undefined for a single time
  */
 export function findInterval(at: Float64Array): number | undefined {
   const isOrdered = at.every((time, row) => row === 0 || (at[row - 1] as number) <= time)

@@ -1,4 +1,3 @@
-/** Imports files of prices from any vendor into one price file for each instrument and interval. */
 import { Buffer } from 'node:buffer'
 import { findInterval } from './gaps.ts'
 import { basename, join } from 'node:path'
@@ -20,22 +19,20 @@ import { joinSeams } from './trade-candles.ts'
 import { nameInterval } from '../times.ts'
 import { isPricesName, isZip, type PackedFile, unpackZip } from './zip-entries.ts'
 
-/** Maximum of one unpacked file: a day of all trades of the busiest instrument fits. */
+/** A day of all trades of the busiest instrument fits. */
 const FILE_BYTES_MAX = 1024 * 1024 * 1024
 
 export interface ImportOptions {
   readonly files: readonly string[]
   readonly directory: string
-  /** Symbol of all files; without it, columns and file names say it. */
+  /** Without it, columns and file names say the symbol. */
   readonly symbol?: string
   readonly market?: NonNullable<Recording['market']>
-  /** Interval of candles, ms, if neither files nor their names say it. */
+  /** Used if neither files nor their names say it. */
   readonly intervalMs?: number
-  /** Whether nothing is written if anything had to be corrected. */
   readonly isStrict: boolean
-  /** Whether existing price files are replaced. */
   readonly isReplacing: boolean
-  /** Unix ms; prices later than tomorrow are refused. */
+  /** Prices later than tomorrow are refused. */
   readonly now: number
 }
 
@@ -47,11 +44,9 @@ interface WrittenFile {
 
 export interface Imported extends CleanRows {
   readonly symbol: string
-  /** `1m`, or `quotes`. */
   readonly name: string
   readonly sources: readonly string[]
   readonly trades: number
-  /** Undefined if a strict import refused it. */
   readonly written?: WrittenFile
 }
 
@@ -63,10 +58,9 @@ export interface ImportedFunding extends CleanFunding {
 }
 
 /**
- * Files are read, cleaned and written instrument by instrument if all file names state it, so
- * memory holds only one. A strict import therefore reads all files twice: before it writes, it must
- * know what the times of all instruments mean.
- * @throws Failure IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER,
+ * If all file names state the instrument, memory holds only one instrument. A strict import reads
+ * all files twice: before it writes, it must know what the times of all instruments mean. @throws
+ * Failure IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER,
  * IMPORT_EXCHANGES_DIFFER, IMPORT_INTERVAL_DIFFERS, IMPORT_STAMPS_DIFFER, IMPORT_EXISTS,
  * IMPORT_UNWRITABLE, and those of reading: {@link readTables}, {@link cleanTables}, {@link
  * cleanFunding}
@@ -84,7 +78,6 @@ export async function* importPrices(
 
 interface InstrumentTables {
   readonly symbol: string
-  /** Tables by interval, ms; undefined for quotes. */
   readonly groups: ReadonlyMap<number | undefined, readonly PriceTable[]>
   readonly funding: readonly PriceTable[]
 }
@@ -136,8 +129,7 @@ export function* writePrices(
 
 /**
  * Beside candles stamped by their open, those stamped by their close would come a candle too late
- * or too early.
- * @param stamps One instrument for each kind of time seen so far.
+ * or too early. @param stamps One instrument for each kind of time seen so far.
  */
 function assertOneStamp(
   { symbol, isByClose }: Pick<Imported, 'symbol' | 'isByClose'>,
@@ -173,7 +165,6 @@ function writeFunding(
   return { ...imported, written: { file, bytes: bytes.length } }
 }
 
-/** Whether nothing was missing, sorted or dropped. */
 export function isClean({
   findings,
   gaps,
@@ -203,7 +194,7 @@ function placeOf(
   return join(directory, `${parts.filter((part) => part !== undefined).join('-')}.${extension}`)
 }
 
-/** A zip's files are all read, except those that explain it. */
+/** Files of a zip that only explain it are left out. */
 async function loadTables(path: string, now: number): Promise<readonly NamedTable[]> {
   const packed = await readPrices(path)
   const limit = { path, bytesMax: FILE_BYTES_MAX }
@@ -265,10 +256,7 @@ function intervalUnknown({ source }: PriceTable): Failure {
   })
 }
 
-/**
- * Groups quotes together, and candles by interval; a single candle takes the interval of the
- * others.
- */
+/** A single candle takes the interval of the others. */
 function groupByInterval(
   tables: readonly PriceTable[],
   given: number | undefined,

@@ -1,6 +1,3 @@
-/**
- * Determines the instrument of the rows of a file from columns and names, unless they contradict.
- */
 import { basename } from 'node:path'
 import { Failure } from '../../lib/failure.ts'
 import {
@@ -12,7 +9,6 @@ import {
 import type { Recording } from '../recording.ts'
 import type { PriceTable } from './price-table.ts'
 
-/** A table with what the names of its file and of the zip around it say. */
 export interface NamedTable extends PriceTable {
   readonly names: readonly InstrumentName[]
 }
@@ -23,9 +19,8 @@ interface InstrumentOptions {
 }
 
 /**
- * Groups files by instrument, in the order in which they are listed. If one name says none, all
- * form one group, because a column may name any instrument.
- * @throws Failure IMPORT_SYMBOLS_DIFFER
+ * In the order in which the files are listed. If one name says no instrument, all form one group,
+ * because a column may name any. @throws Failure IMPORT_SYMBOLS_DIFFER
  */
 export function groupFiles({
   files,
@@ -38,7 +33,10 @@ export function groupFiles({
   return [...Map.groupBy(files, symbolOf).values()]
 }
 
-/** @throws Failure IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER, IMPORT_EXCHANGES_DIFFER */
+/**
+ * @throws Failure IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER,
+ * IMPORT_EXCHANGES_DIFFER
+ */
 export function groupByInstrument(
   tables: readonly NamedTable[],
   given: InstrumentOptions,
@@ -57,9 +55,7 @@ export function groupByInstrument(
   )
 }
 
-/**
- * Combines the names of the file and the cells of its rows. @returns undefined if none is certain.
- */
+/** Undefined if neither names of the file nor cells of its rows are certain. */
 function symbolIn(table: NamedTable, all: readonly NamedTable[]): string | undefined {
   const { instrument, source, names } = table
   const inFile = [...new Set(names.flatMap(({ symbol }) => symbol ?? []))]
@@ -77,7 +73,6 @@ function symbolIn(table: NamedTable, all: readonly NamedTable[]): string | undef
   return certain ?? inFile[0]
 }
 
-/** The instrument named by a column; undefined for cells that only name a kind of market. */
 function instrumentIn({ instrument, isPriceFile }: NamedTable): string | undefined {
   const isNone = instrument === undefined || (isPriceFile !== true && isOfNoInstrument(instrument))
   return isNone ? undefined : instrument
@@ -91,8 +86,7 @@ function agrees({ instrument, isPriceFile }: NamedTable, symbol: string): boolea
 
 /**
  * A spot pair and a future of one name are two instruments. Vendors mark only the future, so marked
- * and unmarked names are different instruments. A price file is an exception: its market came from
- * `--market`.
+ * and unmarked names differ. The market of a price file came from `--market`.
  */
 function assertOneMarket(
   symbol: string,

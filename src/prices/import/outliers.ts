@@ -1,4 +1,4 @@
-/** Finds rows whose price is far from its neighbours: another unit, or a lost digit. */
+/** Another unit, or a lost digit, puts a price far from its neighbours. */
 import type { CandleRows, QuoteRows } from '../recording.ts'
 import { type Finding, findRows } from './price-table.ts'
 
@@ -6,7 +6,7 @@ import { type Finding, findRows } from './price-table.ts'
 const TIMES_MAX = 5
 
 /**
- * A row is compared with the last price that was no outlier, the first row with the two after it.
+ * Rows are compared with the last price that was no outlier, the first row with the two after it.
  * If prices stay at a new level, only the first row of that level is found.
  */
 export function findOutliers(
@@ -42,7 +42,6 @@ export function findOutliers(
   )
 }
 
-/** Names the place of a row that comes from no line of a file by its time. */
 export function timeIn({ at }: Pick<CandleRows | QuoteRows, 'at'>): (row: number) => string {
   return (row) => new Date(at[row] as number).toISOString()
 }

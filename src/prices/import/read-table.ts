@@ -1,4 +1,3 @@
-/** Reads rows of prices from the contents of a file of any vendor. */
 import { Buffer } from 'node:buffer'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { assertNoCommaInNumber, findBegin, readCsvColumns } from '../csv-columns.ts'
@@ -32,7 +31,7 @@ const SHAPES_HINT =
   'docs/data.md lists what is read; a CSV may have the header ts_ms,open,high,low,close,volume'
 const VOLUME_HINT =
   'orders are filled from a share of the volume, so none is assumed: export the file with its volume in the base coin, or add a column volume with what you assume'
-/** Names are stored as indexes, so that they fit a column of numbers. */
+/** Stored as indexes, so that names fit a column of numbers. */
 const TEXT_FIELDS: readonly ShapeField[] = ['instrument', 'exchange', 'zone']
 /** A float holds every number of so many digits. */
 const ID_DIGITS = /^\d{1,15}$/
@@ -40,13 +39,10 @@ const ID_DIGITS = /^\d{1,15}$/
 const TEXTS_MAX = 20_000
 
 /**
- * One table for each instrument named by a column, in order of appearance; one table if there is no
- * such column.
- *
- * @param now Unix ms. @throws Failure IMPORT_SHAPE_UNKNOWN, IMPORT_JSON_UNREADABLE,
- * IMPORT_VOLUME_UNCLEAR, IMPORT_COLUMNS_DIFFER, IMPORT_ZONE_UNKNOWN, IMPORT_FUNDING_PREDICTED,
- * RECORDING_EMPTY, RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, RECORDING_TIME_UNIT, and those of
- * {@link parsePriceFile}
+ * One table for each instrument named by a column, in order of appearance. @throws Failure
+ * IMPORT_SHAPE_UNKNOWN, IMPORT_JSON_UNREADABLE, IMPORT_VOLUME_UNCLEAR, IMPORT_COLUMNS_DIFFER,
+ * IMPORT_ZONE_UNKNOWN, IMPORT_FUNDING_PREDICTED, RECORDING_EMPTY, RECORDING_ROW_LENGTH,
+ * RECORDING_NOT_NUMERIC, RECORDING_TIME_UNIT, and those of {@link parsePriceFile}
  */
 export function readTables({ name, bytes }: PackedFile, now: number): readonly PriceTable[] {
   if (isPriceFile(bytes)) return [readPriceFile({ name, bytes })]
@@ -56,7 +52,7 @@ export function readTables({ name, bytes }: PackedFile, now: number): readonly P
   return /^\s*[[{]/.test(text) ? readJson({ name, bytes }, now) : readCsv({ name, bytes }, now)
 }
 
-/** @throws Failure IMPORT_SHAPE_UNKNOWN for text that is not UTF-8 with line ends. */
+/** @throws Failure IMPORT_SHAPE_UNKNOWN for text that is not UTF-8 with line ends */
 function assertPlainText(bytes: Buffer, name: string): void {
   const begin = bytes.subarray(0, 4096)
   if (begin.includes(0))
@@ -71,7 +67,6 @@ function assertPlainText(bytes: Buffer, name: string): void {
     )
 }
 
-/** 4096 bytes suffice to recognise the format. */
 function beginOf(bytes: Buffer, from: number): string {
   return bytes.toString('utf8', from, from + 4096).replace(/^\uFEFF/, '')
 }
@@ -183,7 +178,6 @@ function numberOfId(text: string): number {
   return -((high & 0x1f_ffff) * 0x1_0000_0000 + (low >>> 0) + 1)
 }
 
-/** Assigns numbers to texts, so that names fit a column of numbers. */
 class TextNumbers {
   readonly texts: string[] = []
   readonly #numbers = new Map<string, number>()
@@ -200,7 +194,6 @@ type ShapeColumns = ReadonlyMap<ShapeField, Float64Array>
 
 interface ReadFile extends Pick<PriceTable, 'source' | 'whereOf'> {
   readonly texts: TextNumbers
-  /** Unix ms. */
   readonly now: number
 }
 
@@ -256,7 +249,7 @@ function withoutSigns(columns: ShapeColumns): ShapeColumns {
   )
 }
 
-/** Offset of a row's clock from UTC, ms. @throws Failure IMPORT_ZONE_UNKNOWN */
+/** From UTC. @throws Failure IMPORT_ZONE_UNKNOWN */
 function zoneMsOf(
   zones: Float64Array,
   row: number,
@@ -273,7 +266,6 @@ function zoneMsOf(
   })
 }
 
-/** Splits rows by the instrument and the exchange that they name. */
 function splitRows(columns: ShapeColumns, { texts: { texts }, whereOf }: ReadFile) {
   const [instruments, exchanges] = [columns.get('instrument'), columns.get('exchange')]
   const length = columns.get('at')?.length ?? 0
@@ -418,9 +410,8 @@ function inTimeOrder(table: PriceTable): PriceTable {
 }
 
 /**
- * Accepts lists: freqtrade's candles (`[time, open, high, low, close, volume]`), its funding rates
- * (with the rate in place of the open), and funding answers of exchanges (one object for each
- * payment).
+ * Lists: freqtrade's candles (`[time, open, high, low, close, volume]`), its funding rates (with
+ * the rate in place of the open), and funding answers of exchanges (one object for each payment).
  */
 function readJson({ name, bytes }: PackedFile, now: number): readonly PriceTable[] {
   const whereOf = (row: number) => `${name}, row ${row + 1}`
@@ -446,7 +437,6 @@ function readJson({ name, bytes }: PackedFile, now: number): readonly PriceTable
   return toTables({ kind: 'funding', ...common }, rates, file)
 }
 
-/** Finds the list inside an exchange's wrapper. */
 function listIn(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value as readonly unknown[]
   if (typeof value !== 'object' || value === null) return undefined

@@ -1,7 +1,3 @@
-/**
- * Determines the interval of a file's candles, and whether times are those of the open or of the
- * close.
- */
 import { Failure } from '../../lib/failure.ts'
 import { MONTH_MS_MIN, shortOfClose, STEPS_OF_OTHER } from '../candle-times.ts'
 import { findInterval } from './gaps.ts'
@@ -12,12 +8,9 @@ import { intervalInName, nameInterval } from '../times.ts'
 const ASTRAY_SHARE_MAX = 0.1
 
 /**
- * The interval of a table's candles, ms. The file's statement comes first, then the operator's or
- * the file name's, because an instrument with few trades may not show it; else the shortest step
- * that is no exception.
- *
- * @returns undefined if nothing states it. @throws Failure IMPORT_INTERVAL_DIFFERS,
- * IMPORT_INTERVAL_MONTHS
+ * The file's statement comes first, then the operator's or the file name's, because an instrument
+ * with few trades may not show it; else the shortest step that is no exception. @throws Failure
+ * IMPORT_INTERVAL_DIFFERS, IMPORT_INTERVAL_MONTHS
  */
 export function intervalOf(
   { intervalMs, source, columns }: PriceTable,
@@ -90,9 +83,8 @@ function commonDivisor(numbers: Float64Array): number {
 }
 
 /**
- * Converts times to those of the open. Candles at 12:00:59.999 cover 12:00 to 12:01 and are stamped
- * at their end. Taken for an open, a price would be known a candle too late, and beside other files
- * too early.
+ * Candles at 12:00:59.999 cover 12:00 to 12:01 and are stamped at their end. Taken for an open, a
+ * price would be known a candle too late, and beside other files too early.
  */
 export function toOpenTimes(table: PriceTable, intervalMs: number | undefined): PriceTable {
   if (intervalMs === undefined || intervalMs >= MONTH_MS_MIN) return { ...table, isByClose: false }

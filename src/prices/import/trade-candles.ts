@@ -1,4 +1,4 @@
-/** Builds one-minute candles from trades; a minute without trades has none. */
+/** A minute without trades has no candle. */
 import { createGrid, floatOnGrid, nearestStep } from '../../lib/grid.ts'
 import { findUnit } from '../column-codec.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -17,8 +17,8 @@ import {
 const MINUTE_MS = 60_000
 
 /**
- * Trades without a price, with a negative size, or repeated are dropped.
- * @throws Failure IMPORT_TRADES_IMPOSSIBLE if too many sizes are negative
+ * Trades without a price, with a negative size, or repeated are dropped. @throws Failure
+ * IMPORT_TRADES_IMPOSSIBLE if too many sizes are negative
  */
 export function toCandles(
   trades: Trades,
@@ -65,7 +65,7 @@ function sizesBelowZero({ count, first = '' }: Finding, trades: number): Failure
   })
 }
 
-/** Marks trades that repeat id, time, price and size; ids alone may restart each day. */
+/** Only trades that repeat id, time, price and size: ids alone may restart each day. */
 function markDoubles({ at, price, size, id }: Trades, order: Uint32Array): Uint8Array {
   const isDouble = new Uint8Array(at.length)
   if (id === undefined) return isDouble
@@ -100,7 +100,7 @@ function pickMinute(
 
 /**
  * If files overlap or are cut within a minute, the minute is built from the trades of all of them,
- * each once. @param tables Tables of one instrument.
+ * each once. @param tables of one instrument
  */
 export function joinSeams(tables: readonly PriceTable[]): readonly PriceTable[] {
   const edges = tables.flatMap((table) => table.trades?.edges ?? [])
@@ -128,7 +128,7 @@ export function joinSeams(tables: readonly PriceTable[]): readonly PriceTable[] 
   return [...rest, ...seams.map((parts) => joinMinute(parts, source))]
 }
 
-/** Counts and findings are left to the files of these trades, which have them already. */
+/** The files of these trades have the counts and findings already. */
 function joinMinute(parts: readonly TradesOfMinute[], source: string): PriceTable {
   const ordered = parts.toSorted((one, other) => (one.at[0] as number) - (other.at[0] as number))
   const join = (pick: (part: TradesOfMinute) => Float64Array) =>

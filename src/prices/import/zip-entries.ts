@@ -1,4 +1,4 @@
-/** Reads zip files as exchanges pack their dumps: stored or deflated, not encrypted, below 4 GB. */
+/** As exchanges pack their dumps: stored or deflated, not encrypted, below 4 GB. */
 import { crc32, inflateRawSync } from 'node:zlib'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { tooLarge } from '../unpack-gzip.ts'
@@ -24,9 +24,7 @@ export function isZip(bytes: Buffer): boolean {
 }
 
 /**
- * Unpacks the files of a zip; folders and hidden files are skipped.
- *
- * @param path For failures. @param bytesMax Maximum of all files together, unpacked.
+ * Folders and hidden files are skipped. @param bytesMax Maximum of all files together, unpacked.
  * @throws Failure RECORDING_ZIP_DAMAGED, RECORDING_ZIP_UNSUPPORTED, RECORDING_TOO_LARGE
  */
 export function unpackZip(
@@ -61,7 +59,6 @@ export function unpackZip(
 const ASIDE =
   /(^|\/)(readme|licen[cs]e|copying|changelog|notice|checksums?|sha256sums?)[^/]*$|\.(md|pdf|html?|rtf|docx?|url|checksum|sha\d+|md5|asc|sig)$/i
 
-/** Whether an entry of this name may contain prices. */
 export function isPricesName(name: string): boolean {
   return !ASIDE.test(name)
 }
@@ -76,7 +73,7 @@ interface ZipEntry {
   readonly headerAt: number
 }
 
-/** Lists the directory at the end of the zip. @throws RangeError or Error if there is none. */
+/** The directory is at the end. @throws RangeError or Error if there is none */
 function* listEntries(bytes: Buffer): Generator<ZipEntry> {
   const endAt = findEnd(bytes)
   let at = bytes.readUInt32LE(endAt + 16)

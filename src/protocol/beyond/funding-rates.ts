@@ -8,7 +8,7 @@ const oneContract = {
   productType: productType.describe('Product type'),
 }
 
-const FUNDING_PAGE_MAX = 100
+export const FUNDING_PAGE_MAX = 100
 
 /**
  * Reads the funding rates that were paid, newest first, by page. Public. Source:

@@ -44,7 +44,7 @@ const X_STEPS_MS = [
   ...[1, 2, 4, 6, 12, 24, 48, 96, 168, 336, 730, 1460, 2920, 8760].map((hours) => hours * HOUR_MS),
 ]
 
-interface Scale {
+export interface Scale {
   readonly low: number
   readonly high: number
 }
@@ -83,7 +83,7 @@ function isNumber(value: number | null | undefined): value is number {
   return value !== null && value !== undefined && Number.isFinite(value)
 }
 
-function scaleOf(series: readonly ChartSeries[]): Scale {
+export function scaleOf(series: readonly Pick<ChartSeries, 'values' | 'upper' | 'kind'>[]): Scale {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const { values, upper = [], kind } of series) {
     for (const value of [...values, ...upper]) {
@@ -100,7 +100,7 @@ function scaleOf(series: readonly ChartSeries[]): Scale {
 }
 
 /** The distance from the top, in the units of the drawing, which are per cent of its height. */
-function y(value: number, { low, high }: Scale): number {
+export function y(value: number, { low, high }: Scale): number {
   const share = (value - low) / (high - low)
   return Number((HEIGHT * (1 - MARGIN - share * (1 - 2 * MARGIN))).toFixed(2))
 }
@@ -160,7 +160,7 @@ function bandPath(
   return `M${known.map(point(lower)).join('L')}L${known.toReversed().map(point(upper)).join('L')}Z`
 }
 
-function ticksOf({ low, high }: Scale): readonly number[] {
+export function ticksOf({ low, high }: Scale): readonly number[] {
   const raw = (high - low) / Y_TICKS
   const power = 10 ** Math.floor(Math.log10(raw))
   const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= raw) ?? 10) * power
@@ -174,7 +174,7 @@ function ticksOf({ low, high }: Scale): readonly number[] {
 /** Decimals of the smallest tick size. */
 const DECIMALS_MAX = 12
 
-function showTick(
+export function showTick(
   value: number,
   { unit, ticks }: { readonly unit: ChartOptions['unit']; readonly ticks: readonly number[] },
 ): string {

@@ -1,10 +1,9 @@
 import type { RunReport } from '../run-report.ts'
 import type { ComparedRun } from '../text/terminal-report.ts'
 import { moneyDecimals, showTime, withSign } from '../text/figures.ts'
-import { type Cell, escapeHtml, renderSection, renderTable, toned } from './html.ts'
+import { type Cell, escapeHtml, renderList, renderSection, renderTable, toned } from './html.ts'
 import { renderComparison, toDocument } from './page.ts'
 import { renderEquities } from './run-charts.ts'
-import { renderList } from './run-tables.ts'
 
 export interface NamedRun extends ComparedRun {
   readonly coin: string

@@ -48,3 +48,7 @@ export function renderSection(title: string, content: string, note = ''): string
   const says = note === '' ? '' : `<p class="note">${escapeHtml(note)}</p>`
   return `<section><h2>${escapeHtml(title)}</h2>${says}${content}</section>`
 }
+
+export function renderList(facts: readonly string[]): string {
+  return `<ul>${facts.map((fact) => `<li>${escapeHtml(fact)}</li>`).join('')}</ul>`
+}

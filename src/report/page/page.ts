@@ -13,11 +13,19 @@ import {
   withSign,
 } from '../text/figures.ts'
 import { roundNumbers } from '../round-numbers.ts'
-import { type Cell, escapeHtml, renderSection, renderTable, toned, toScriptJson } from './html.ts'
+import {
+  type Cell,
+  escapeHtml,
+  renderList,
+  renderSection,
+  renderTable,
+  toned,
+  toScriptJson,
+} from './html.ts'
 import { PAGE_SCRIPT } from './page-script.ts'
 import { PAGE_STYLE } from './page-style.ts'
 import { renderEquities, renderRunCharts } from './run-charts.ts'
-import { renderList, renderRunTables } from './run-tables.ts'
+import { renderRunTables } from './run-tables.ts'
 
 /** The report as one file: no network, readable without its script, in light and dark. */
 export function renderPage(

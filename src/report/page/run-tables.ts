@@ -1,15 +1,16 @@
 import {
   describeSteps,
   moneyDecimals,
-  showDuration,
   showNumber,
   showRatio,
   showShare,
   showTime,
   withSign,
 } from '../text/figures.ts'
+import { showDuration } from '../../lib/text/show-duration.ts'
 import type { Cause, PartReport, RunReport } from '../run-report.ts'
-import { type Cell, escapeHtml, renderSection, renderTable, toned } from './html.ts'
+import { type Cell, escapeHtml, renderList, renderSection, renderTable, toned } from './html.ts'
+import { renderWorstMoment } from './move-chart.ts'
 import { renderRolling } from './run-charts.ts'
 import { renderTrades } from './trade-tables.ts'
 
@@ -26,6 +27,11 @@ export function renderRunTables(run: RunReport, index: number, coin: string): st
     ),
     renderSection('Worst drawdowns', renderDrawdowns(run)),
     renderSection('Nearest to a liquidation', renderNearest(run)),
+    renderSection(
+      'The worst moment',
+      renderWorstMoment(run, coin),
+      'When a move of the market would have hurt the account most, and what each move would have left of it then.',
+    ),
     renderSection('Fills, limits and refusals', renderTrade(run)),
   ].join('')
 }
@@ -57,10 +63,6 @@ function renderMoney(
   ]
   const list = facts.length === 0 ? '' : `<h3>At the end</h3>${renderList(facts)}`
   return `${renderTable(['', coin], rows)}${list}`
-}
-
-export function renderList(facts: readonly string[]): string {
-  return `<ul>${facts.map((fact) => `<li>${escapeHtml(fact)}</li>`).join('')}</ul>`
 }
 
 const PART_COLUMNS = [

@@ -1,7 +1,8 @@
 import { type ClosedTrade, EXIT_REASONS, type TradeSums } from '../../domain/closed-trade.ts'
 import { coinDigits } from '../../domain/coin-amount.ts'
 import type { RunReport } from '../run-report.ts'
-import { showDuration, showNumber, showShare, showTime, withSign } from '../text/figures.ts'
+import { showNumber, showShare, showTime, withSign } from '../text/figures.ts'
+import { showDuration } from '../../lib/text/show-duration.ts'
 import { type Cell, renderSection, renderTable, toned } from './html.ts'
 
 /** Closed trades: the sums of each reason for which they ended, and the last of them. Empty where none were folded. */

@@ -18,13 +18,12 @@ export type ConvertSettings = Readonly<typeof defaultConvertSettings>
 
 export const defaultConvertSettings = {
   platformCoin: defaultPlatformCoin,
-  /** A share of the amount received: 0.02 is 2 %, as in the vendor's sample. */
+  /** A share of the amount received, as in the vendor's sample. */
   feeRate: '0.02',
-  /** Records kept for each account; the oldest are dropped. */
   recordsMax: 10_000,
 }
 
-/** A stored conversion; amounts and prices are decimals in strings, prices in USDT. */
+/** Amounts and prices are decimals in strings, prices in USDT. The fee is in the target coin. */
 export interface ConvertRecord {
   readonly orderId: string
   readonly uid: string
@@ -32,18 +31,13 @@ export interface ConvertRecord {
   readonly fromAmount: string
   readonly fromCoinPrice: string
   readonly toCoin: string
-  /** Before the fee. */
   readonly toAmount: string
   readonly toCoinPrice: string
-  /** In the target coin. */
   readonly fee: string
   readonly createdAt: number
 }
 
-/**
- * The record on the wire: the field table's `ts` is `ctime` in the sample. Document: Convert
- * record.
- */
+/** Document: Convert record. Its field table says `ts`, its sample `ctime`. */
 function toWireRecord({ uid: _uid, fee, createdAt, ...record }: ConvertRecord) {
   return {
     ...record,
@@ -58,15 +52,12 @@ const LIMIT_BY_DEFAULT = 20
 /** Document: "maximum interval 90 days". */
 const SPAN_DAYS_MAX = 90
 
-/** Amounts and prices have eight decimals, as in the vendor's sample. */
 const DECIMALS = 8
 export const CONVERTED_COINS = ['BTC', 'ETH', 'USDT'] as const
 
-/** State of the conversion of small spot balances into the platform's own coin. */
 export interface ConvertState {
   readonly ports: ServicePorts
   readonly settings: ConvertSettings
-  /** At most `recordsMax` for each account. */
   readonly records: Histories<ConvertRecord>
 }
 
@@ -92,7 +83,6 @@ export function convertLedger(
 
 export const convertHandlers = { convertRecords } satisfies Handlers<ConvertState>
 
-/** Document: GET /api/v2/convert/{platform_coin}-convert-records. */
 function convertRecords(
   state: ConvertState,
   { uid }: AccountRef,
@@ -116,10 +106,7 @@ function convertRecords(
   return page.ok ? accept(page.data.map(toWireRecord)) : page
 }
 
-/**
- * Converts an available amount. The document only lists conversions. The fee is paid from the
- * amount received.
- */
+/** The document only lists conversions. The fee is paid from the amount received. */
 export function bookConversion(
   { ports, settings, records }: ConvertState,
   uid: string,
@@ -150,8 +137,6 @@ export function bookConversion(
 interface ConversionTerms {
   readonly fromCoin: string
   readonly from: Decimal
-  /** Price of the source coin, in USDT. */
   readonly price: Decimal
-  /** Unix ms. */
   readonly at: number
 }

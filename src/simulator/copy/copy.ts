@@ -20,18 +20,12 @@ import {
 } from './trader.ts'
 import { toSummary } from './trader-summary.ts'
 
-/**
- * Copy trading from the trader's side: accounts of role `copyTrader` have followers, and symbols
- * that may be copied. Followers are only a number and trade nowhere. The trader's own futures
- * account provides its days and results.
- */
+/** Copy trading, seen by the trader. Followers are only a number and trade nowhere. */
 export interface CopyState {
   readonly ports: ServicePorts
   readonly futures: CoreState
   readonly random: Random
-  /** Keyed by uid; bounded by the accounts. */
   readonly traders: Map<string, Trader>
-  /** Unix ms of the next midnight; nothing is due before. */
   nextDayAt: number
 }
 
@@ -49,14 +43,12 @@ export function openCopy(ports: ServicePorts, futures: CoreState): CopyState {
     state.traders.set(uid, createTrader(uid, ports.startAt, opening))
   }
   ports.rows.restore(TRADERS, state.traders)
-  // A day closes at the first quote after it with the profit up to then, so the result does not
-  // depend on requests.
+  // A day closes at the first quote after it, so the result does not depend on requests.
   const market = state.traders.size === 0 ? undefined : ports.market(CLOCK_SYMBOL)
   market?.follow(() => playCopy(state, market.shown.at))
   return state
 }
 
-/** Closes the days that have ended. */
 export function playCopy(state: CopyState, now: number): void {
   if (now < state.nextDayAt) return
   for (const [uid, trader] of state.traders) {
@@ -93,17 +85,14 @@ function copyConfigSettingSymbols(
   if (!changed.ok) return changed
   trader.settings = changed.data
   state.ports.rows.put(TRADERS, trader)
-  // The document's sample answers with this word.
   return accept('success')
 }
 
-/** The trader's part of the account statement. */
 export function copyLedger({ traders }: CopyState, uid: string) {
   const trader = traders.get(uid)
   return trader && { followers: trader.followersNow, settings: [...trader.settings.values()] }
 }
 
-/** The setting of the first symbol that may be copied, without ratios. */
 export function firstSetting({ futures }: CopyState): SymbolSetting | undefined {
   const [first] = futures.symbols.values()
   if (first === undefined || !COPIED_TYPES.has(first.instrument.productType)) return undefined
@@ -121,7 +110,5 @@ function takeResults(state: CopyState, uid: string, trader: Trader): FuturesResu
   return results
 }
 
-/** Any market that is always open would do. */
 const CLOCK_SYMBOL = 'BTCUSDT'
-/** Document, config-setting-symbols: productType. */
 const COPIED_TYPES: ReadonlySet<string> = new Set(['USDT-FUTURES', 'COIN-FUTURES', 'USDC-FUTURES'])

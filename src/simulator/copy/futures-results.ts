@@ -2,14 +2,11 @@ import { sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { accountOf, coinOf, symbolOf, type CoreState } from '../futures/core-state.ts'
 import { unrealised } from '../futures/positions/position.ts'
 
-/** Margin coin in which the copy service counts. */
 const COIN = 'USDT'
 
 export type FuturesResults = Readonly<ReturnType<typeof futuresResults>>
 
-/**
- * The copy service's view of a trader's futures account. Margin coins other than USDT are left out.
- */
+/** Margin coins other than USDT are left out. */
 export function futuresResults(state: CoreState, uid: string, afterTrade: number) {
   const account = accountOf(state, uid)
   const { balance, realisedProfit, fees, funding, insurance } = coinOf(account, COIN)

@@ -11,10 +11,9 @@ type SymbolSettings = ReadonlyMap<string, SymbolSetting>
 
 /**
  * Applies the changes in order, all or none.
- *
- * - ADD opens a symbol, or replaces both ratios of an open one, so a repeated list does no harm.
- * - UPDATE requires an open symbol. Empty keeps a ratio, `0` removes it, another value sets it.
- * - DELETE closes a symbol; a closed one stays closed. Its ratios are ignored.
+ * - ADD also replaces both ratios of an open symbol, so a repeated list does no harm.
+ * - UPDATE requires an open symbol. Empty keeps a ratio, `0` removes it.
+ * - DELETE closes a symbol. Its ratios are ignored.
  */
 export function changeSettings(
   settings: SymbolSettings,

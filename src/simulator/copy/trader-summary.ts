@@ -9,10 +9,9 @@ const RATE_DECIMALS = 6
 const PERCENT_DECIMALS = 2
 
 /**
- * Adds the futures account's present results to the trader's past. Document: Copy trader summary.
- * The figures are consistent: ratios of gains and losses count all orders, ROI is the total profit
- * over the capital, and each day's rate is its profit over the equity at its beginning. Rates are
- * in percent and the total profit has a dollar sign, as in the document's sample.
+ * Document: Copy trader summary. Ratios of gains and losses count all orders, ROI is the total
+ * profit over the capital, and a day's rate its profit over the equity at its beginning, in
+ * percent. The total profit has a dollar sign, as in the document's sample.
  */
 export function toSummary(
   trader: Trader,
@@ -28,7 +27,6 @@ export function toSummary(
     totalFollowerNum: String(trader.followersEver),
     currentFollowerNum: String(trader.followersNow),
     totalpl: dollars(total),
-    // Document: "Ratio of profitable trades", "Ratio of losing trades".
     gainNum: shareOf(gains, orders),
     lossNum: shareOf(losses, orders),
     winRate: shareOf(gains, orders),
@@ -58,7 +56,6 @@ function percent(part: Decimal, whole: Decimal, decimals: number): string {
   return part.times(decimal('100')).div(whole).round(decimals).toString()
 }
 
-/** `$46.95`, as in the document's sample; a loss has its sign before the dollar. */
 function dollars(amount: Decimal): string {
   const rounded = amount.round(PERCENT_DECIMALS)
   return rounded.lt(ZERO) ? `-$${negated(rounded).toString()}` : `$${rounded.toString()}`

@@ -3,7 +3,7 @@ import type { Random } from '../../lib/random.ts'
 import type { ProductType } from '../../protocol/values.ts'
 import type { PlacedCodec } from '../store/stored-rows.ts'
 
-/** Settings that followers copy for a symbol. Ratios are in percent, 1 to 400, or undefined. */
+/** Ratios are in percent, 1 to 400. */
 export interface SymbolSetting {
   readonly symbol: string
   readonly productType: ProductType
@@ -11,52 +11,40 @@ export interface SymbolSetting {
   readonly stopLossRatio: string | undefined
 }
 
-/** A day that has ended. Amounts are exact USDT. */
+/** Amounts are exact USDT. */
 export interface TraderDay {
-  /** Midnight at which the platform's day begins, Unix ms. */
   readonly startAt: number
-  /** Equity at the beginning of the day. */
   readonly equity: Decimal
   readonly profit: Decimal
 }
 
-/**
- * The service's record of a trader. Bounded: the last {@link DAYS_KEPT} days, one setting for each
- * listed symbol.
- */
+/** Bounded: {@link DAYS_KEPT} days, one setting for each listed symbol. */
 export interface Trader {
   readonly uid: string
-  /** Start of the current day, Unix ms. */
   today: number
   readonly days: TraderDay[]
-  /** Total profit before today, and the initial capital, USDT. */
   totalProfit: Decimal
   capital: Decimal
   gains: number
   losses: number
   followersEver: number
   followersNow: number
-  /** Part of the futures account's own profit that is already in the days, USDT. */
+  /** Profit of the futures account that is already in the days, USDT. */
   profitTaken: Decimal
-  /** The last trade whose result is counted. */
   tradeTaken: number
-  /** Keyed by symbol. */
   settings: ReadonlyMap<string, SymbolSetting>
 }
 
 export const DAY_MS = 86_400_000
-/** The platform's days begin at midnight of UTC+8, as the document's sample of a trader shows. */
+/** Midnight of UTC+8, as the document's sample of a trader shows. */
 const DAY_OFFSET_MS = 8 * 3_600_000
-/** Document: lists of the last week and the last month. */
 export const DAYS_KEPT = 30
-/** Maximum followers that join, or leave, in a day. */
 const FOLLOWERS_A_DAY_MAX = 3
 
 export function dayStart(at: number): number {
   return Math.floor((at + DAY_OFFSET_MS) / DAY_MS) * DAY_MS - DAY_OFFSET_MS
 }
 
-/** Creates a trader without a past. @param opening USDT. */
 export function createTrader(uid: string, startAt: number, opening: Decimal): Trader {
   return {
     uid,
@@ -74,7 +62,7 @@ export function createTrader(uid: string, startAt: number, opening: Decimal): Tr
   }
 }
 
-/** Closes days one by one up to `now`. Profit since the last close belongs to the first of them. */
+/** Profit since the last close belongs to the first of the closed days. */
 export function closeDays(
   trader: Trader,
   {

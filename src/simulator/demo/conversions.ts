@@ -5,11 +5,9 @@ import { createGrid, formatOnGrid } from '../../lib/grid.ts'
 import type { ServicePorts } from '../services/service-ports.ts'
 import { pastMoments } from './past-moments.ts'
 
-/** More than the default page of the history. */
 const CONVERSIONS = 30
 const DECIMALS = 8
 
-/** Writes conversions of leftovers worth a few USDT. */
 export function writeConversions(state: ConvertState, uid: string): void {
   const { ports } = state
   const moments = pastMoments(ports, `convert/${uid}`, CONVERSIONS)
@@ -23,10 +21,9 @@ export function writeConversions(state: ConvertState, uid: string): void {
   }
 }
 
-/** Prices before anything is displayed: the start of the seeded market. */
+/** Used before anything is displayed: the start of the seeded market. */
 const START_PRICES: Readonly<Record<string, string>> = { BTCUSDT: '65000', ETHUSDT: '2600' }
 
-/** The last price of a pair, in USDT. */
 export function lastPrice(ports: Pick<ServicePorts, 'market'>, symbol: string): string {
   const market = ports.market(symbol)
   if (market === undefined || market.shown.at === 0) return START_PRICES[symbol] ?? '1'

@@ -17,14 +17,11 @@ import { pairOf } from '../services/pair-order.ts'
 import { decimalOfFloat, negated } from '../wallet/rounding.ts'
 
 /*
- * Past of margin accounts at the exchange's opening. It is played at invented prices through the
- * functions that serve the accounts later, so that everything follows from bookings.
+ * The past of margin accounts is played at invented prices through the functions that serve the
+ * accounts later, so everything follows from bookings.
  */
 
-/**
- * Turns the clock back, plays the past and removes the invented prices again. It requires that
- * there are no debts yet.
- */
+/** Turns the clock back, plays the past and removes the invented prices. No debts may exist yet. */
 export function writeMarginPast(state: MarginState): void {
   const prices = new Map<string, number>()
   for (const [symbol, pair] of state.pairs) {
@@ -39,14 +36,12 @@ export function writeMarginPast(state: MarginState): void {
   state.clock.now = startAt
 }
 
-/** A balance with its pair. */
 interface BalanceOwner {
   readonly uid: string
   readonly mode: MarginMode
   readonly symbol: string
 }
 
-/** Deposits collateral, booked as an opening. */
 function deposit(
   state: MarginState,
   { uid, mode, symbol }: BalanceOwner,
@@ -60,18 +55,12 @@ function deposit(
   )
 }
 
-/** More than the default page of records, and some of it older than the 90 days of a query. */
+/** More than the default page, and partly older than the 90 days of a query. */
 const LIQUIDATIONS = 130
 const PAST_MS = 100 * 86_400_000
-/** Once in so many rounds, all accounts have a liquidation instead of only the first. */
 const SHARED_EVERY = 26
-/** The last liquidation is this long before the exchange opens. */
 const QUIET_MS = 86_400_000
 
-/**
- * In each round an account borrows, trades and is liquidated; the rest of its collateral is
- * removed. @param prices By symbol.
- */
 function liveLiquidations(
   state: MarginState,
   prices: ReadonlyMap<string, number>,
@@ -103,21 +92,16 @@ function liveLiquidations(
 
 interface Episode extends BalanceOwner {
   readonly isLong: boolean
-  /** Unix ms. */
   readonly at: number
-  /** Price at which the position opens. */
   readonly price: number
-  /** Collateral, in hundredths of the quote coin. */
   readonly cents: number
 }
 
-/** Debt in percent of the collateral: nine tenths of what the leverage allows. */
+/** Percent of the collateral: nine tenths of what the leverage allows. */
 const BORROWED_PERCENT = { isolated: 810, crossed: 180 } as const
-/** First move of the price against a position, not quite to its liquidation. */
 const FIRST_MOVE = { isolated: 0.07, crossed: 0.28 } as const
 const LOOKS_MAX = 40
 
-/** Opens a position with a loan, and moves the price until it is liquidated. */
 function liveLiquidation(state: MarginState, episode: Episode): void {
   const { uid, mode, symbol, isLong, at, price, cents } = episode
   const pair = pairOf(state, symbol)
@@ -152,7 +136,6 @@ function liveLiquidation(state: MarginState, episode: Episode): void {
 
 const PLENTY_LOTS = 1e12
 
-/** Displays a past price with ample depth. */
 function showPrice({ clock }: MarginState, pair: MarginPair, price: number): void {
   const bidTicks = pair.ticks(decimalOfFloat(price, 2))
   const plenty = { bidLots: PLENTY_LOTS, askLots: PLENTY_LOTS, candleLots: PLENTY_LOTS }
@@ -166,7 +149,7 @@ function toQuote(cents: number): Decimal {
   return decimalOfFloat(cents / 100, 2)
 }
 
-/** Collateral, and the amount bought with it and a loan by a market order, both in quote coin. */
+/** Amounts are quote coin. A market order buys with the collateral and a loan. */
 const BALANCES = [
   { mode: 'isolated', symbol: 'BTCUSDT', collateral: '4000', bought: '6000' },
   { mode: 'isolated', symbol: 'ETHUSDT', collateral: '2500', bought: '4000' },
@@ -175,13 +158,12 @@ const BALANCES = [
 ] as const
 
 interface OrderRow {
-  /** Percent of the market price. */
   readonly percent: number
   readonly side: 'buy' | 'sell'
   readonly force: 'gtc' | 'post_only'
   readonly loanType: LoanType
   readonly source: OrderSource
-  /** Its final state, which its clientOid names. Without it the order just rests. */
+  /** The final state, named in the clientOid. Without it the order rests. */
   readonly status?: 'live' | 'partial_fill' | 'cancelled' | 'reject'
 }
 
@@ -208,7 +190,6 @@ const ORDERS: readonly OrderRow[] = [
     source: 'WEB',
     status: 'cancelled',
   },
-  // A post-only order that would take is rejected.
   {
     percent: 102,
     side: 'buy',
@@ -218,14 +199,12 @@ const ORDERS: readonly OrderRow[] = [
     status: 'reject',
   },
 ]
-/** Value of each order, in quote coin. */
 const VALUE = 150
 const HOUR_MS = 3_600_000
 
 /**
- * Gives an account its state at the opening: in each balance collateral, a running loan, and orders
- * far from the price. There is one in every state of the document, under a clientOid such as
- * `isolated-BTCUSDT-filled`.
+ * Every account gets collateral, a running loan, and one order in every state of the document, with
+ * a clientOid such as `isolated-BTCUSDT-filled`.
  */
 function placeMarginOrders(
   state: MarginState,

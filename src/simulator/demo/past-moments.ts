@@ -3,21 +3,16 @@ import type { ServicePorts } from '../services/service-ports.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
-/** Standard deviation of a day's return: 2.5 %. */
 const DAILY_VOLATILITY = 0.025
-/**
- * A little less than the depth of the histories, so that the whole past can be read for two days.
- */
+/** Less than the depth of the histories, so the whole past can be read for two days. */
 const DAYS = 88
 
 export interface PastMoment {
-  /** Unix ms; at least an hour before the exchange's first start. */
   readonly at: number
-  /** Past price as a share of the present one. */
   readonly priceRatio: number
 }
 
-/** Spreads `count` moments over the past, oldest first. @param name Names the random sequence. */
+/** Oldest first. @param name Names the random sequence. */
 export function pastMoments(
   { seed, startAt }: ServicePorts,
   name: string,

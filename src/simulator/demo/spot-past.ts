@@ -14,24 +14,20 @@ import { COINS } from '../spot/coins.ts'
 import { withdraw } from '../spot/withdrawals.ts'
 import { pastMoments } from './past-moments.ts'
 
-/** More than the default page of the history. */
 const ORDERS = 130
-/** Orders older than this have their fees under a coin's name. */
+/** Older orders have their fees under a coin's name. */
 const OLD_FEES_MS = 45 * 86_400_000
 
 interface SpotOrderKind {
   readonly orderType: 'limit' | 'market'
-  /** Filled share of its size. */
   readonly filled: '0' | '0.4' | '1'
-  /** How it ends if it is not filled; without it, it is still open. */
+  /** Without it, an order that is not filled is still open. */
   readonly cancelled?: 'user' | 'self_trade'
   readonly hasTrigger?: boolean
   readonly isFollowing?: boolean
 }
 
-/**
- * Kinds taken in turn, as buys and sells of every pair. They cover every outcome of the document.
- */
+/** Taken in turn, these kinds cover every outcome of the document. */
 const KINDS: readonly SpotOrderKind[] = [
   { orderType: 'limit', filled: '1' },
   { orderType: 'market', filled: '1' },
@@ -42,7 +38,6 @@ const KINDS: readonly SpotOrderKind[] = [
   { orderType: 'limit', filled: '0', cancelled: 'self_trade' },
 ]
 
-/** Kinds of the last orders, which are still open when the exchange opens. */
 const OPEN_KINDS: readonly SpotOrderKind[] = [
   { orderType: 'limit', filled: '0' },
   { orderType: 'limit', filled: '0', hasTrigger: true },
@@ -53,10 +48,7 @@ const OPEN_KINDS: readonly SpotOrderKind[] = [
 
 const ENTRIES = ['API', 'WEB', 'ANDROID', 'IOS', 'SYS'] as const
 
-/**
- * Writes orders of every kind and outcome. All coins are booked as if they had happened, so
- * balances, fees and histories agree.
- */
+/** Coins are booked as if the orders had happened, so balances, fees and histories agree. */
 export function writeSpotOrders(state: SpotState, uid: string): void {
   const pairs = [...state.pairs.values()].filter(({ market }) => market.at > 0)
   for (const [index, { at, priceRatio }] of pastMoments(
@@ -79,7 +71,6 @@ interface PastOrder {
   readonly pair: SpotPair
   readonly kind: SpotOrderKind
   readonly index: number
-  /** Unix ms. */
   readonly at: number
   readonly reference: Decimal
 }
@@ -123,7 +114,7 @@ function fillShare(
   })
 }
 
-/** A limit order rests slightly away from the market, one that is still open far away. */
+/** A limit order rests close to the market, one that is still open far away. */
 function termsOf(state: SpotState, { uid, pair, kind, index, reference }: PastOrder): SpotTerms {
   const { orderType, isFollowing, hasTrigger } = kind
   const { priceDecimals, sizeDecimals, symbol } = pair.rules
@@ -161,7 +152,6 @@ function termsOf(state: SpotState, { uid, pair, kind, index, reference }: PastOr
   }
 }
 
-/** Orders that the account cannot pay are left out, so an account with small balances has fewer. */
 function isPaid({ ports }: SpotState, pair: SpotPair, terms: SpotTerms): boolean {
   const { available } = ports.wallet.coin(spotBalance(terms.uid, paidCoin(pair.rules, terms)))
   return available.gte(costOf(terms))
@@ -169,10 +159,6 @@ function isPaid({ ports }: SpotState, pair: SpotPair, terms: SpotTerms): boolean
 
 const WITHDRAWALS = 8
 
-/**
- * Writes withdrawals of every coin on each of its chains, and transfers to another account if there
- * is one.
- */
 export function writeWithdrawals(state: SpotState, uid: string): void {
   const routes = COINS.flatMap(({ coin, chains }) => chains.map((row) => ({ coin, ...row })))
   const other = state.ports.accounts.find((account) => account.uid !== uid)

@@ -2,7 +2,6 @@ import { decimalOfInteger, sumDecimals, type Decimal } from '../../lib/decimal.t
 import { clamp, type Random } from '../../lib/random.ts'
 import { DAY_MS, DAYS_KEPT, type SymbolSetting, type Trader } from '../copy/trader.ts'
 
-/** A few orders a day, and days that rarely move the account by more than a few percent. */
 const ORDERS_A_DAY_MAX = 8
 const DAY_SPREAD = 0.02
 const DAY_SPREAD_MAX = 0.05
@@ -10,8 +9,8 @@ const FOLLOWERS_MAX = 300
 const MONEY_DECIMALS = 2
 
 /**
- * Gives a new trader a month that ends in its balance: the days' profits are shares of it, and the
- * rest is the initial capital. @param copied A symbol that it opens for copying.
+ * The month ends in the trader's balance: daily profits are shares of it, the rest is the initial
+ * capital. @param copied A symbol that it opens for copying.
  */
 export function writeTraderPast(
   trader: Trader,
@@ -37,8 +36,7 @@ export function writeTraderPast(
 
 function drawProfit(random: Random, opening: Decimal): Decimal {
   const share = clamp(random.normal() * DAY_SPREAD, DAY_SPREAD_MAX)
-  // The share of the opening balance is small, because a month of the worst days must not cost more
-  // than the balance.
+  // A month of the worst days must not cost more than the balance.
   const perMille = decimalOfInteger(Math.round((share * 1000) / 2))
   return opening.times(perMille).div('1000').round(MONEY_DECIMALS)
 }

@@ -18,10 +18,8 @@ export interface DemoServices {
 }
 
 /**
- * Gives every account a past at the services besides futures, up to the exchange's first start:
- * orders of every outcome, withdrawals, liquidations, conversions, and a trader's month. It uses
- * the services' own functions, so all books balance. The prices end at the present market, so one
- * must be displayed. The same seed and prices give the same past.
+ * Uses the services' own functions, so all books balance. A price must be displayed, because the
+ * past ends at the present market.
  */
 export function writeDemoPast(
   ports: ServicePorts,

@@ -13,9 +13,8 @@ import type { CoreState } from './core-state.ts'
 import type { Instrument } from './instruments/instruments.ts'
 
 /*
- * Stores the market and its statistics at one moment. They are too large to store with every
- * operation, so they are stored at intervals, of the statistics only the changes. The time between
- * that and the last operation is replayed without orders.
+ * Market and statistics are too large to store with every operation, so they are stored at
+ * intervals. The time from there to the last operation is replayed without orders.
  */
 
 export interface Checkpoint {
@@ -24,7 +23,6 @@ export interface Checkpoint {
   readonly symbols: ReadonlyMap<string, SymbolCheckpoint>
 }
 
-/** Tick size and lot size by symbol, because the store holds whole ticks and lots. */
 type Grids = Readonly<Record<string, readonly [tickSize: string, lotSize: string]>>
 
 interface SymbolCheckpoint {
@@ -34,9 +32,8 @@ interface SymbolCheckpoint {
 
 interface MarketRow {
   readonly market: MarketState
-  /** The symbols listed at that time; rows of other symbols belong to an earlier listing. */
+  /** Rows of other symbols belong to an earlier listing. */
   readonly symbols: readonly string[]
-  /** Grids of the same symbols; missing in the state of an earlier version. */
   readonly grids?: Grids
 }
 
@@ -52,10 +49,7 @@ const SYMBOL_MARKETS: Codec<SymbolMarketRow> = {
   id: ({ symbol }) => symbol,
 }
 
-/**
- * One row for each minute of the day's ring. Rows of one minute are adjacent, so few pages change
- * at once.
- */
+/** Rows of one minute are adjacent, so few pages change at once. */
 const MINUTES: Codec<Bucket & { readonly symbol: string }> = {
   table: 'minutes',
   id: ({ minute, symbol }) => `${String(minute % BUCKETS).padStart(4, '0')}/${symbol}`,
@@ -72,8 +66,7 @@ export function putCheckpoint({ rows, symbols }: CoreState, market: Market): voi
 }
 
 /**
- * Undefined if nothing was ever stored. @throws Failure SIMULATOR_STORE_DAMAGED,
- * SIMULATOR_STORE_VERSION
+ * Undefined if nothing was stored. @throws Failure SIMULATOR_STORE_DAMAGED, SIMULATOR_STORE_VERSION
  */
 export function readCheckpoint(rows: StoredRows): Checkpoint | undefined {
   if (rows.isFresh) return undefined
@@ -101,7 +94,7 @@ export function applyCheckpoint(state: CoreState, checkpoint: Checkpoint): void 
   }
 }
 
-/** @throws Failure SIMULATOR_MARKET_CHANGED if the stored accounts belong to another market. */
+/** @throws Failure SIMULATOR_MARKET_CHANGED */
 export function assertSameMarket(market: Market, checkpoint: Checkpoint): void {
   if (market.identity === checkpoint.market.identity) return
   throw new Failure({

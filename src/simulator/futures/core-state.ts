@@ -1,7 +1,7 @@
 import type { FeeRates } from '../wallet/fees.ts'
 import type { WireTicker } from '../../protocol/futures/tickers.ts'
 import type { DayStatistics } from '../market/day-statistics.ts'
-import type { FundingPayments, Market, RecordedReferences } from '../market/market.ts'
+import type { FundingPayments, Market, PastMinutes, RecordedReferences } from '../market/market.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import { indexFrom } from '../../prices/recording.ts'
@@ -26,32 +26,24 @@ import { positionKey, type Position } from './positions/position.ts'
 import type { CoreSettings } from './settings.ts'
 
 /**
- * The core's whole state. It has one writer and no I/O: each function of this module takes it as
- * its first argument.
+ * The core's whole state has one writer: each function of `futures` takes it as its first argument.
  */
 export interface CoreState {
   readonly settings: CoreSettings
   /** A speed above 1 is a demonstration, without funding. */
   readonly matching: MatchingRules
-  /** Seed for values drawn besides the market. */
   readonly seed: string | number
   readonly rates: FeeRates & { readonly takerFloat: number }
-  /** Keyed by uid; bounded by the setup. */
   readonly accounts: ReadonlyMap<string, Account>
-  /** Keyed by symbol; bounded by the list of instruments. */
   readonly symbols: ReadonlyMap<string, SymbolState>
-  /** Keyed by margin coin, and by the coin of fees. */
   readonly counterparties: ReadonlyMap<string, Counterparties>
-  /**
-   * Accepted orders before their matching, soonest first. Bounded by the open orders of all
-   * accounts.
-   */
+  /** Accepted but not matched yet, soonest first. */
   readonly arrivals: Order[]
   readonly clock: CoreClock
-  /** Unix ms of the next delivery or delisting; derived, see timeline.ts. */
+  /** The next delivery or delisting; derived, see timeline.ts. */
   readonly nextSettlement: { at: number }
   readonly rows: StoredRows
-  /** The tickers last answered, by product type, and the count of market moves at that time. */
+  /** Keyed by product type, with the count of market moves at which rows were written. */
   readonly tickerBoards: Map<string, { readonly moves: number; readonly rows: WireTicker[] }>
 }
 
@@ -61,39 +53,30 @@ export interface CoreClock {
   nextFundingAt: number
   orderSequence: number
   tradeSequence: number
-  /** Start of the pause; 0 while the market runs. */
+  /** 0 while the market runs. */
   pausedAt: number
-  /** Total of earlier pauses: the market's clock is behind by this much. */
+  /** The market's clock is behind by the total of earlier pauses. */
   pausedMs: number
 }
 
 export interface IdempotencyEntry {
   readonly clientOid: string
   readonly orderSequence: number
-  /** Unix ms; start of the idempotency window. */
   readonly at: number
-  /** The first answer had no orderId (excess reduce-only), so a repetition has none either. */
   readonly isWithoutId: boolean
 }
 
 export interface Account {
-  /** The operator's setup together with the owner's later choices; see account-choices.ts. */
+  /** The operator's setup with the owner's later choices; see account-choices.ts. */
   setup: AccountSetup
   choices: AccountChoices
   readonly coins: Map<string, CoinBalance>
-  /**
-   * Pending and resting orders by sequence, oldest first. At most `productOrdersMax` for each
-   * product type.
-   */
+  /** Oldest first. At most `productOrdersMax` for each product type. */
   readonly openOrders: Map<number, Order>
-  /** Filled and cancelled orders within the idempotency window, oldest first. */
+  /** Only within the idempotency window, oldest first. */
   readonly closedOrders: Map<number, Order>
-  /** Keyed by symbol and slot. At most two for each symbol. */
   readonly positions: Map<string, Position>
-  /**
-   * Pending ones, and completed ones within the idempotency window. At most `planOrdersMax` are
-   * pending.
-   */
+  /** Completed ones stay within the idempotency window. */
   readonly planOrders: Map<number, PlanOrder>
   /** Keyed by clientOid, oldest first. At most `idempotencyEntriesMax`. */
   readonly idempotency: Map<string, IdempotencyEntry>
@@ -113,36 +96,27 @@ export const NO_COUNTS = {
 
 export type AccountCounts = Record<keyof typeof NO_COUNTS, number>
 
-/** An instrument's market, with the accounts' orders and positions in it. */
 export interface SymbolState extends OrderBook<Order> {
   readonly instrument: Instrument
-  /** Number of quotes since the start; it only grows. */
   quoteCount: number
   markTicks: number
-  /** Mark prices at which no position of the symbol needs a check; see liquidation.ts. */
+  /** No position of the symbol needs a check at mark prices within; see liquidation.ts. */
   readonly safe: { fromTicks: number; toTicks: number }
   readonly statistics: DayStatistics
-  /** Whether the contract was delivered or delisted: it is no longer traded and pays no funding. */
+  /** Delivered or delisted: no longer traded, and pays no funding. */
   isSettled: boolean
-  /**
-   * Unix ms at which a delivery contract is listed and at which trading opens; 0 for other
-   * instruments.
-   */
+  /** When a delivery contract is listed and when trading opens; 0 for other instruments. */
   readonly listedAt: number
   readonly opensAt: number
-  /** End of its prices on the market's clock; infinite if the market ends first. */
+  /** On the market's clock; infinite if the market ends first. */
   readonly endsAt: number
-  /** Recorded funding payments, on the market's clock. */
   readonly funding: FundingPayments | undefined
-  /** Recorded mark prices and rates, known from row to row. */
+  /** The minutes before the market opened; undefined if they are unknown. */
+  readonly past: PastMinutes | undefined
   readonly references: RecordedReferences | undefined
-  /** Open positions of all accounts, in the order of their opening. */
   readonly positions: Position[]
-  /** Pending trigger orders of all accounts. */
   readonly planOrders: PlanOrder[]
-  /** The matching engine's view of the symbol; see futures-venue.ts. */
   venue: Venue<Order> | undefined
-  /** Callbacks of account services, called after each quote. Bounded by the services. */
   readonly followers: (() => void)[]
 }
 
@@ -161,7 +135,6 @@ function createAccount(setup: AccountSetup): Account {
   }
 }
 
-/** @param market States when the instrument's prices end, and its recorded values. */
 export function createSymbolState(
   instrument: Instrument,
   {
@@ -177,6 +150,7 @@ export function createSymbolState(
     statistics,
     endsAt: market.endings?.get(instrument.symbol) ?? Number.POSITIVE_INFINITY,
     funding: market.funding?.get(instrument.symbol),
+    past: instrument.delivery === undefined ? market.past?.(instrument.symbol) : undefined,
     references: market.references?.get(instrument.symbol),
     market: createDisplayedMarket(),
     quoteCount: 0,
@@ -192,11 +166,11 @@ export function createSymbolState(
   }
 }
 
-type MarketFacts = Pick<Market, 'endings' | 'funding' | 'priceStepsMs' | 'references'>
+type MarketFacts = Pick<Market, 'endings' | 'funding' | 'past' | 'priceStepsMs' | 'references'>
 
 /**
- * A contract of the calendar follows the one before it. With recorded prices, the recording states
- * when trading begins.
+ * A contract is listed when the one before it is delivered. With recorded prices, the recording
+ * says when trading begins.
  */
 function listingOf(
   { symbol, delivery }: Instrument,
@@ -209,7 +183,6 @@ function listingOf(
   return { listedAt, opensAt: listedAt + deliveryConfigMs }
 }
 
-/** Adds to earlier choices. The caller checks whether they may be changed now. */
 export function applyChoices(account: Account, choices: AccountChoices): void {
   account.choices = { ...account.choices, ...choices }
   const { positionMode, leverageBySymbol } = account.choices
@@ -267,12 +240,11 @@ export function createCoreState(parts: CoreStateParts): CoreState {
   }
 }
 
-/** @throws Failure SIMULATOR_UNKNOWN */
 export function accountOf(state: CoreState, uid: string): Account {
   return known(state.accounts, uid, 'an account')
 }
 
-/** @throws Failure SIMULATOR_UNKNOWN: only for checked symbols. */
+/** For checked symbols. @throws Failure SIMULATOR_UNKNOWN */
 export function symbolOf(state: CoreState, symbol: string): SymbolState {
   return known(state.symbols, symbol, 'an instrument')
 }
@@ -288,22 +260,17 @@ export function counterpartiesOf(state: CoreState, coin: string): Counterparties
   })
 }
 
-/** The account's money in a coin; a coin without bookings gives a row of zeros. */
 export function coinOf(account: Account, coin: string): CoinBalance {
   const balance = account.coins.get(coin) ?? { ...NO_MONEY, balanceFloat: 0 }
   account.coins.set(coin, balance)
   return balance
 }
 
-/** A position of the symbol has changed, so the next mark price is checked whatever it is. */
 export function forgetBand({ safe }: SymbolState): void {
   safe.fromTicks = Number.POSITIVE_INFINITY
 }
 
-/**
- * The newest recorded mark price (in ticks) or rate at an instant of the exchange's clock;
- * undefined if there is none.
- */
+/** The newest mark price (in ticks) or rate recorded by an instant of the exchange's clock. */
 export function recordedAt(
   { clock }: Pick<CoreState, 'clock'>,
   { references }: SymbolState,
@@ -315,7 +282,6 @@ export function recordedAt(
   return values[indexFrom(references.at, marketAt + 1) - 1]
 }
 
-/** Forgets the bands of all symbols in which the account has a position. */
 export function forgetBands(state: CoreState, account: Account): void {
   for (const { symbol } of account.positions.values()) forgetBand(symbolOf(state, symbol))
 }
@@ -328,7 +294,6 @@ export function positionOf(
   return account.positions.get(positionKey(symbol, slot))
 }
 
-/** The leverage of the account on an instrument, capped by the instrument. */
 export function leverageOf(account: Account, instrument: Instrument): number {
   const { leverageBySymbol, leverage = 20 } = account.setup
   return Math.max(

@@ -41,20 +41,17 @@ type FuturesHandlers = typeof futuresHandlers
 type FuturesName = keyof FuturesHandlers
 
 /**
- * The futures side of the simulated exchange: synchronous, deterministic, without I/O, clock or
- * randomness.
+ * Synchronous and deterministic, without I/O, clock or randomness of its own.
  *
- * `now` is Unix ms of the exchange's clock and never goes back: an earlier one counts as the latest
- * seen. Orders trade against the displayed market only: accounts never trade with one another.
+ * `now` is Unix ms of the exchange's clock; an earlier one counts as the latest seen. Orders trade
+ * only against the displayed market, never with other accounts.
  */
 export class ExchangeCore {
   readonly #state: CoreState
   readonly #market: Market
   readonly #answers: BoundHandlers<FuturesHandlers>
   readonly #byKey: ReadonlyMap<string, Account>
-  /** Functions played up to the moment of a request, after the market. */
   readonly #played: ((now: number) => void)[] = []
-  /** Time of the last stored market, on the exchange's clock. */
   #checkpointAt: number
 
   constructor(state: CoreState, market: Market) {
@@ -69,17 +66,15 @@ export class ExchangeCore {
     this.#save()
   }
 
-  /** Unix ms: the latest `now` that was played. */
   get now(): number {
     return this.#state.clock.now
   }
 
-  /** Distance of recorded prices by symbol, ms of the exchange's clock. */
   get priceStepsMs(): ReadonlyMap<string, number> {
     return this.#market.priceStepsMs ?? new Map()
   }
 
-  /** End of the last recording, moved by pauses; undefined if there is none. */
+  /** The last recording's end, moved by pauses. */
   get endsAt(): number | undefined {
     const { now, pausedAt, pausedMs } = this.#state.clock
     const { endsAt } = this.#market
@@ -91,26 +86,21 @@ export class ExchangeCore {
   }
 
   /**
-   * Plays the market up to `now`: matching, triggers, funding, liquidation, delivery.
+   * Matching, triggers, funding, liquidation and delivery up to `now`.
    * @returns false after a tenth of a second with work left: call again with the same `now`.
    */
   advance(now: number): boolean {
-    // An unfinished stretch is not stored: after a kill the whole stretch is played again.
+    // An unfinished stretch is not stored: after a kill all of it is played again.
     if (!playUntil(this.#state, this.#market, now)) return false
     for (const play of this.#played) play(this.now)
     this.#save()
     return true
   }
 
-  /**
-   * Adds a function that is played after the market in each step, for what is due at a service by
-   * the clock.
-   */
   playAlso(play: (now: number) => void): void {
     this.#played.push(play)
   }
 
-  /** Answers one of the document's futures endpoints; the services answer the others. */
   answer<Name extends FuturesName>(
     name: Name,
     account: AccountRef,
@@ -121,8 +111,8 @@ export class ExchangeCore {
   }
 
   /**
-   * The single entry: plays everything up to `now`, calls `handle`, prunes the idempotency window
-   * of the requesting account, and stores the changes as one operation.
+   * The single entry. Plays up to `now`, calls `handle`, prunes the idempotency window of the
+   * requesting account, and stores the changes as one operation.
    */
   carryOut<Result>(now: number, handle: (state: CoreState) => Result, asking?: AccountRef): Result {
     this.#playAll(now)
@@ -145,7 +135,6 @@ export class ExchangeCore {
     return this.#byKey.get(apiKey)?.setup
   }
 
-  /** Adds play money. @param amount A positive decimal. */
   deposit(
     uid: string,
     { coin, amount }: { readonly coin: string; readonly amount: string },
@@ -158,12 +147,11 @@ export class ExchangeCore {
     )
   }
 
-  /** The statement at the latest `now`. @throws Failure SIMULATOR_UNKNOWN */
   ledger(uid: string): LedgerStatement {
     return ledgerStatement(this.#state, accountOf(this.#state, uid))
   }
 
-  /** Books of the whole exchange by margin coin: `sum` is always zero. */
+  /** For each margin coin; `sum` is always zero. */
   books(): readonly BookSum[] {
     const { counterparties, accounts } = this.#state
     return [...counterparties].map(([coin, others]) => {
@@ -180,7 +168,7 @@ export class ExchangeCore {
     return sums
   }
 
-  /** Pauses the market: quotes stay, requests are still served, funding by the clock continues. */
+  /** Quotes stay, requests are served, funding by the clock continues. */
   pause(now: number): void {
     this.#playAll(now)
     const { clock } = this.#state
@@ -224,20 +212,13 @@ export class ExchangeCore {
 export interface ExchangeCoreOptions {
   readonly instruments: readonly Instrument[]
   readonly accounts: readonly AccountSetup[]
-  /**
-   * Opens the market of these instruments, new or from the stored state. A market with another
-   * identity than the stored one is refused.
-   */
   readonly market: (stored: MarketState | undefined) => Market
   readonly settings?: Partial<CoreSettings>
-  /** Without a store the core lives only in memory. */
   readonly store?: RowStore
-  /** Seed of statistics that the market lacks: premium, open interest, long/short ratio. */
   readonly seed: string | number
 }
 
 /**
- * Starts the exchange, new or from its store.
  * @throws Failure SIMULATOR_ACCOUNT_INVALID, SIMULATOR_GRIDS_CHANGED, SIMULATOR_MARKET_CHANGED,
  * SIMULATOR_ACCOUNT_MISSING, SIMULATOR_SYMBOL_MISSING, SIMULATOR_POSITION_MODE_CHANGED,
  * SIMULATOR_STORE_DAMAGED, SIMULATOR_STORE_VERSION, SIMULATOR_COIN_UNKNOWN
@@ -290,7 +271,7 @@ function openSymbol(instrument: Instrument, { market, settings, seed, checkpoint
   return createSymbolState(instrument, { statistics, market, settings })
 }
 
-/** Books the opening balance of every coin that the account has never had. */
+/** Only coins that the account never had get their opening balance. */
 function openAccounts(state: CoreState): void {
   for (const account of state.accounts.values()) {
     for (const [coin, amount] of Object.entries(account.setup.balances)) {

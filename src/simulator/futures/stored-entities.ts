@@ -24,12 +24,10 @@ import { isPending, type PlanOrder } from './plans/plan-order.ts'
 import { positionKey, type Position } from './positions/position.ts'
 
 /*
- * How each futures entity is stored and restored. Code that changes an entity must call
- * `state.rows.put(ORDERS, order)` or the like. The market is in checkpoint.ts. Fills and ended
- * orders of instruments that left the list are dropped; their money is in the ledger.
+ * Code that changes an entity must call `state.rows.put(ORDERS, order)` or the like. Fills and
+ * ended orders of instruments that left the list are dropped; their money is in the ledger.
  */
 
-/** Clock, sequences and the next funding, stored with every operation that changed something. */
 export const CLOCK = singleRow<CoreClock>('clock')
 
 interface CoinCounterparties {
@@ -68,7 +66,6 @@ export const ACCOUNTS: PlacedCodec<CoreState, Account, AccountRow> = {
   },
 }
 
-/** Size taken by orders at a quote; the quote itself comes from the market. */
 export interface SymbolRow {
   readonly symbol: string
   readonly isSettled: boolean
@@ -145,7 +142,7 @@ export const IDEMPOTENCY: PlacedCodec<CoreState, IdempotencyEntry & { readonly u
 }
 
 /**
- * Restores a fresh state from the stored rows, except the market; see replayQuotes.
+ * Everything except the market; see replayQuotes.
  * @throws Failure SIMULATOR_ACCOUNT_MISSING, SIMULATOR_SYMBOL_MISSING,
  * SIMULATOR_POSITION_MODE_CHANGED
  */
@@ -172,7 +169,6 @@ function namedAccount(state: CoreState, uid: string): Account {
   })
 }
 
-/** The symbol of an open order or position, which could not be priced or closed without it. */
 function listed(
   state: CoreState,
   entity: { readonly symbol: string; readonly uid: string },

@@ -11,9 +11,8 @@ import { fireExits } from './positions/position-exits.ts'
 import type { SymbolRow } from './stored-entities.ts'
 
 /**
- * Plays everything due up to `now` in time order: arrivals, funding and settlements first, then the
- * quotes of that instant. The result does not depend on how the time is divided into calls.
- *
+ * In time order: arrivals, funding and settlements first, then the quotes of that instant. The
+ * result does not depend on how the time is divided into calls.
  * @returns false if the market stopped at its limit for one call: call again with the same `now`.
  */
 export function playUntil(state: CoreState, market: Market, now: number): boolean {
@@ -30,8 +29,8 @@ export function playUntil(state: CoreState, market: Market, now: number): boolea
 }
 
 /**
- * Replays the quotes of a stretch that was played before, after a start from a stored state.
- * @param stored By symbol: restored at the quote at which it was stored.
+ * Plays a stretch again after a start from a stored state. @param stored By symbol: restored at the
+ * quote at which it was stored.
  */
 export function replayQuotes(
   state: CoreState,
@@ -89,7 +88,6 @@ function applyQuote(
   symbol.statistics.apply(shownAt, quote, reference)
 }
 
-/** Plays what is due by the exchange's clock alone, up to and including `until`. */
 function playTimers(state: CoreState, until: number): void {
   const { clock, arrivals } = state
   for (;;) {
@@ -118,10 +116,6 @@ function settleDue(state: CoreState, dueAt: number): void {
   findNextSettlement(state)
 }
 
-/**
- * Schedules the next due times after the market was opened, paused or resumed, because its own
- * times have moved.
- */
 export function findDueTimes(state: CoreState): void {
   const { clock } = state
   // Without any funding the stored state holds null, since JSON has no infinity.
@@ -129,7 +123,6 @@ export function findDueTimes(state: CoreState): void {
   findNextSettlement(state)
 }
 
-/** Keeps the time of the next settlement, so that the hot path only compares with it. */
 function findNextSettlement(state: CoreState): void {
   let next = Number.POSITIVE_INFINITY
   for (const symbol of state.symbols.values()) next = Math.min(next, settlementAt(state, symbol))
@@ -141,8 +134,7 @@ function refreshMarks(state: CoreState): void {
 }
 
 /**
- * The mark price is the recorded one. Without a record it moves with the quotes and, through the
- * premium, once a minute.
+ * Without a recorded mark price it moves with the quotes and, through the premium, once a minute.
  */
 function refreshMark(state: CoreState, symbol: SymbolState, at: number): void {
   if (symbol.market.at === 0) return

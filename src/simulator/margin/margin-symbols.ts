@@ -1,12 +1,10 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
 import type { Pair } from '../services/pair-market.ts'
 
-/** A pair that can be traded on margin, isolated and crossed, with both coins borrowable. */
 export interface MarginSymbol extends Pair {
-  /** Minimum size of an order in base coin, and minimum value in quote coin. */
+  /** Minimum order: size in base coin, value in quote coin. */
   readonly baseMin: Decimal
   readonly notionalMin: Decimal
-  /** Share of the received coin, for maker and taker alike. */
   readonly feeRate: Decimal
   readonly isolatedLeverageMax: Decimal
   readonly crossedLeverageMax: Decimal
@@ -14,9 +12,7 @@ export interface MarginSymbol extends Pair {
 
 export interface BorrowableCoin {
   readonly coin: string
-  /** Maximum debt of one balance. */
   readonly borrowMax: Decimal
-  /** Share of the principal, every full hour. */
   readonly hourlyInterestRate: Decimal
 }
 
@@ -38,7 +34,7 @@ export const MARGIN_SYMBOLS: readonly MarginSymbol[] = [
   }),
 ]
 
-/** The document gives neither rates nor caps. These are the simulator's own, 4 % to 9 % a year. */
+/** The document gives neither rates nor caps; these are 4 % to 9 % a year. */
 export const BORROWABLE_COINS: ReadonlyMap<string, BorrowableCoin> = new Map(
   [
     { coin: 'USDT', borrowMax: '2000000', hourlyInterestRate: '0.00001' },

@@ -21,10 +21,6 @@ import type { MarginMode } from './orders/margin-order.ts'
 import { createVenue } from './orders/margin-venue.ts'
 import { openOrdersPage, toWireOrder } from './orders/open-orders-page.ts'
 
-/**
- * Opens margin trading, isolated and crossed. Orders are matched and balances liquidated at every
- * quote. Amounts are exact; all money is in the wallet.
- */
 export function openMargin(
   ports: ServicePorts,
   settings: Partial<MarginSettings> = {},
@@ -34,7 +30,6 @@ export function openMargin(
   return state
 }
 
-/** Handlers of the document's margin endpoints: isolated and crossed ones share a function. */
 export const marginHandlers = {
   isolatedOpenOrders: (state, { uid }, query) =>
     openOrdersPage(state, { uid, mode: 'isolated' }, query),
@@ -59,7 +54,6 @@ function followPair(state: MarginState, pair: MarginPair): void {
   })
 }
 
-/** The margin part of an account's statement. Amounts are exact decimals in strings. */
 export function marginLedger(state: MarginState, uid: string) {
   refreshBooks(state)
   const orders = state.orders.of(uid)
@@ -71,7 +65,6 @@ export function marginLedger(state: MarginState, uid: string) {
   return {
     balances: balances.map((balance) => toBalance(state, { uid, balance }, coins)),
     openOrders: orders.filter(isOpen).map(toWireOrder),
-    /** Kept orders that were filled, cancelled or rejected, oldest first. */
     endedOrders: orders.filter((order) => !isOpen(order)).map(toWireOrder),
     liquidations: { isolated: count('isolated'), crossed: count('crossed') },
   }
@@ -82,13 +75,10 @@ function toBalance(state: MarginState, { uid, balance }: BalanceRef, coins: read
   return {
     balance,
     coins: coins.filter((coin) => coin.balance === balance),
-    /** Quote coin at the displayed price; undefined without one. */
+    /** Quote coin; undefined without a displayed price. */
     equity: risk?.equity.toString(),
     debts: risk?.debts.toString(),
-    /**
-     * Maintenance over equity: the balance is liquidated at 1. Undefined without a price, or
-     * without equity.
-     */
+    /** At 1 the balance is liquidated. Undefined without a price, or without equity. */
     riskRatio: risk && riskRatio(risk)?.toString(),
   }
 }

@@ -1,22 +1,22 @@
 /**
- * One instrument's ticker figures of the last 24 hours, in minute buckets: the current minute and
- * the 1439 before it. Every minute gets its bucket, with or without a trade, so the figures depend
- * only on the steps and the elapsed minutes.
+ * Ticker figures of 24 hours in minute buckets: the current minute and the 1439 before it. Every
+ * minute gets its bucket, with or without a trade, so the figures depend only on the steps and the
+ * elapsed minutes.
  */
-import { FairPrice, type FairPriceFigures, type FairPriceState } from './fair-price.ts'
+import {
+  FairPrice,
+  type FairPriceFigures,
+  type FairPriceState,
+  type FundingSettlement,
+} from './fair-price.ts'
 import type { MarketInstrument, MarketReference, MinuteBar, Quote } from './market.ts'
 
-/**
- * The document's Futures ticker in numbers. Prices in ticks, sizes in lots, changes as shares of 1.
- */
+/** The document's Futures ticker. Prices in ticks, sizes in lots, changes as shares of 1. */
 export interface TickerFigures extends FairPriceFigures {
   readonly high24hTicks: number
   readonly low24hTicks: number
-  /** First price of the oldest bucket: 24 hours ago, or at the instrument's start. */
   readonly open24hTicks: number
-  /** First price of the UTC day, or at the instrument's start. */
   readonly openUtcTicks: number
-  /** (last - open24h) / open24h. */
   readonly change24h: number
   readonly changeUtc24h: number
   readonly baseLots: number
@@ -25,17 +25,13 @@ export interface TickerFigures extends FairPriceFigures {
 }
 
 export interface Bucket {
-  /** Minutes since 1970. */
   readonly minute: number
-  /** Open, high, low, lots, quote volume. */
   readonly figures: readonly number[]
 }
 
-/** Stored statistics of an instrument: 100 kB for a whole day, of which a minute changes little. */
+/** 100 kB for a whole day; a minute changes little of it. */
 export interface DayStatisticsState {
-  /** The current bucket; -1 before the first step. */
   readonly minute: number
-  /** All minutes up to the current one, in any order. */
   readonly buckets: readonly Bucket[]
   readonly lastTicks: number
   readonly fair: FairPriceState
@@ -44,11 +40,9 @@ export interface DayStatisticsState {
 export interface DayStatisticsOptions {
   readonly instrument: MarketInstrument
   readonly seed: number | string
-  /** The market's speed: smoothing over seconds is over seconds of market time. */
+  /** Smoothing over seconds is over seconds of market time. */
   readonly speed: number
-  /** The market's `pastDay`. It is undefined for real prices, which get no invented past. */
   readonly past: readonly MinuteBar[] | undefined
-  /** Result of `state()` and `takeChanged()`; the past is ignored then. */
   readonly state?: DayStatisticsState | undefined
 }
 
@@ -64,7 +58,6 @@ interface HourSums extends DaySums {
 }
 
 const MINUTE_MS = 60_000
-/** Minutes kept for each instrument; each is stored under its place in the ring. */
 export const BUCKETS = 1440
 const HOUR = 60
 const FIELDS = 5
@@ -76,21 +69,12 @@ export class DayStatistics {
   readonly #fair: FairPrice
   /** A ring: minute m is in slot m % 1440. */
   readonly #ring = new Float64Array(BUCKETS * FIELDS)
-  /** Minutes since 1970 of the current bucket and of the oldest; -1 before the first step. */
   #minute = -1
   #oldest = -1
   #lastTicks = 0
-  /**
-   * The current bucket at the last call of {@link takeChanged}; earlier ones have not changed
-   * since.
-   */
+  /** At the last {@link takeChanged}; earlier buckets have not changed since. */
   #takenMinute = -1
-  /**
-   * Sums of the complete buckets; undefined until the first read. The current bucket is added when
-   * read.
-   */
   #closed: DaySums | undefined
-  /** Sums of the last whole hours, indexed by hour of the day. */
   readonly #hours: HourSums[] = []
 
   constructor({ instrument, seed, speed, past, state }: DayStatisticsOptions) {
@@ -107,7 +91,6 @@ export class DayStatistics {
     else this.#addPast(past ?? [])
   }
 
-  /** Adds one step of the instrument. @param at Unix ms, ascending. */
   apply(at: number, quote: Quote, reference?: MarketReference): void {
     if (this.#lastTicks === 0) this.#lastTicks = quote.lastTicks
     this.#roll(Math.floor(at / MINUTE_MS))
@@ -129,7 +112,6 @@ export class DayStatistics {
     ring[base + QUOTE_VOLUME] = (ring[base + QUOTE_VOLUME] as number) + traded
   }
 
-  /** Figures at `now` (Unix ms); undefined before the first step without a past. */
   read(now: number): TickerFigures | undefined {
     if (this.#lastTicks === 0) return undefined
     this.#roll(Math.floor(now / MINUTE_MS))
@@ -152,27 +134,27 @@ export class DayStatistics {
     }
   }
 
-  /** Mark price at `now` (Unix ms), in ticks; undefined before the first step without a past. */
   markTicks(now: number): number | undefined {
     if (this.#lastTicks === 0) return undefined
     this.#roll(Math.floor(now / MINUTE_MS))
     return this.#fair.markTicks()
   }
 
+  /** The latest payments of funding, oldest first. */
+  settlements(): readonly FundingSettlement[] {
+    return this.#fair.settlements()
+  }
+
   state(): Omit<DayStatisticsState, 'buckets'> {
     return { minute: this.#minute, lastTicks: this.#lastTicks, fair: this.#fair.state() }
   }
 
-  /** Buckets opened or changed since the last call; at first all. */
   takeChanged(): Bucket[] {
     const changed = this.buckets(this.#takenMinute)
     this.#takenMinute = this.#minute
     return changed
   }
 
-  /**
-   * Oldest first, up to the current one. @param from Minutes since 1970; default: all kept ones.
-   */
   buckets(from = 0): Bucket[] {
     if (this.#minute < 0) return []
     const first = Math.max(this.#oldest, from)
@@ -186,7 +168,6 @@ export class DayStatistics {
     this.#lastTicks = lastTicks
     this.#minute = minute
     this.#takenMinute = minute
-    // A contract listed later has no buckets.
     this.#oldest = buckets.length === 0 ? -1 : minute - buckets.length + 1
     for (const bucket of buckets) this.#ring.set(bucket.figures, this.#slot(bucket.minute))
   }
@@ -207,7 +188,6 @@ export class DayStatistics {
     this.#lastTicks = bar.closeTicks
   }
 
-  /** Opens every minute up to this one at the last price, at most the last 1440. */
   #roll(minute: number): void {
     if (minute <= this.#minute) return
     const first = Math.max(this.#minute < 0 ? minute : this.#minute + 1, minute - BUCKETS + 1)
@@ -222,8 +202,8 @@ export class DayStatistics {
   }
 
   /**
-   * Sums the buckets at most once a minute, because a running sum of floats would drift over
-   * months. Whole hours are summed only once.
+   * A running sum of floats would drift over months, so the buckets are summed, at most once a
+   * minute. Whole hours are summed only once.
    */
   #sumClosed(): DaySums {
     const sums = { high: 0, low: Number.POSITIVE_INFINITY, lots: 0, quoteVolume: 0 }

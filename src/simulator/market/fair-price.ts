@@ -1,19 +1,15 @@
 /**
- * Index price, mark price, funding rate and open interest of one instrument.
+ * Prices of one instrument that follow from its quotes:
+ * - index: the middle, smoothed over 15 s and divided by 1 + premium
+ * - premium of the contract over the coin: a slow walk around 0, some hours and 4 bp wide
+ * - mark: index * (1 + basis). The basis is the middle's distance from the index, smoothed over 2.5
+ *   min and held within 0.3 %, so a single extreme trade moves no mark price
+ * - funding per 8 hours: P + clamp(1 bp - P, -5 bp, 5 bp), held within 0.3 %. P is the mean premium
+ *   since the last settlement. Other funding times pay their part of 8 hours
+ * - open interest: a slow walk around a third of a day's turnover
  *
- *   index    the middle of bid and ask, smoothed over 15 s and divided by 1 + premium: the coin elsewhere
- *   premium  how far the contract is above the coin: a slow walk around 0, some hours and 4 bp wide
- *   mark     index * (1 + basis): the basis is the middle's distance from the index, smoothed over 2.5 min
- *            and held within 0.3 %, so that a single extreme trade moves no mark price
- *   funding  per 8 hours: mean premium P since the last settlement, towards interest of 1 bp by at most
- *            5 bp: P + clamp(1 bp - P, -5 bp, 5 bp), held within 0.3 %. Settled at 0, 8 and 16 h UTC, or at
- *            the times of the instrument, each with its part of these 8 hours
- *   open     interest: a slow walk around a third of a day's turnover
- *
- * The smoothing follows the steps; the walks move once a minute of the exchange's clock.
- *
- * Real prices have no premium, so their funding is the interest, 1 bp per 8 hours: an assumption. A
- * recorded mark price or funding rate is used instead.
+ * Smoothing follows the steps; walks move once a minute of the exchange's clock. Real prices have
+ * no premium, so their funding is 1 bp: an assumption. Recorded values replace all of this.
  */
 import {
   clamp,
@@ -26,14 +22,10 @@ import {
 import type { MarketInstrument, MarketReference } from './market.ts'
 
 export interface FairPriceFigures {
-  /** Rounded to the nearest tick. */
   readonly indexTicks: number
   readonly markTicks: number
-  /** The rate if it were settled now, as a share of the notional, six decimals: 0.0001 is 1 bp. */
   readonly fundingRate: number
-  /** The rate of the latest settlement; undefined before the first. */
   readonly settledFundingRate: number | undefined
-  /** Open interest: the document's holdingAmount. */
   readonly holdingLots: number
 }
 
@@ -44,14 +36,24 @@ const PREMIUM_DEVIATION = 0.0004
 const INTEREST = 0.0001
 const INTEREST_REACH = 0.0005
 const FUNDING_MAX = 0.003
-/** Minutes after midnight UTC. */
+/** Deviation of the mean premium of eight hours, which is the slow walk smoothed. */
+const MEAN_PREMIUM_DEVIATION = 0.75 * PREMIUM_DEVIATION
 export const USUAL_FUNDING_MINUTES: readonly number[] = [0, 480, 960]
 const DAY_MINUTES = 1440
+/** A page of the history of rates; a hundred days of eight hours. */
+const SETTLEMENTS_MAX = 300
 const HOLDING_DAYS = 0.33
 const HOLDING_DEVIATION = 0.12
-/** Remaining share of premium and open interest after a minute: memories of 6 hours and 3 days. */
+/** The share that remains after a minute: memories of 6 hours and 3 days. */
 const PREMIUM_KEEP = exponential(-1 / 360)
 const HOLDING_KEEP = exponential(-1 / 4320)
+
+export interface FundingSettlement {
+  /** Minutes since 1970. */
+  readonly minute: number
+  /** A share of the notional. */
+  readonly rate: number
+}
 
 interface FairPriceLevels {
   at: number
@@ -63,7 +65,8 @@ interface FairPriceLevels {
   minute: number
   holdingLevel: number
   settledFundingRate?: number
-  /** Recorded values: see {@link MarketReference}. */
+  /** The latest settlements: minutes since 1970 and rates in turn, oldest first. */
+  settled?: number[]
   markTicks?: number | undefined
   fundingRate?: number | undefined
 }
@@ -115,7 +118,6 @@ export class FairPrice {
     }
   }
 
-  /** @param middle Middle of bid and ask, in ticks. */
   apply(at: number, middle: number): void {
     const now = this.#now
     const elapsedMs = Math.max(0, at - now.at) * this.#speed
@@ -127,7 +129,6 @@ export class FairPrice {
     now.basis += ((basis - now.basis) * elapsedMs) / (BASIS_SMOOTHING_MS + elapsedMs)
   }
 
-  /** Sets the recorded values valid from here. */
   refer({ markTicks, fundingRate }: MarketReference): void {
     this.#now.markTicks = markTicks
     this.#now.fundingRate = fundingRate
@@ -139,6 +140,7 @@ export class FairPrice {
     const settlesBetween = this.#settlementsUntil(minute) !== this.#settlementsUntil(now.minute)
     if (settlesBetween && now.minute > 0) {
       now.settledFundingRate = this.#fundingRate()
+      this.#noteSettled(minute, now.settledFundingRate)
       now.premiumSum = 0
       now.premiumCount = 0
     }
@@ -147,6 +149,15 @@ export class FairPrice {
     now.holdingLevel = this.#walk(now.holdingLevel, HOLDING_KEEP, HOLDING_DEVIATION)
     now.premiumSum += now.smoothTicks === 0 ? now.premium : now.basis
     now.premiumCount++
+  }
+
+  /** The latest settlements, oldest first: minutes since 1970 and the rate. */
+  settlements(): readonly FundingSettlement[] {
+    const { settled = [] } = this.#now
+    return Array.from({ length: settled.length / 2 }, (_, index) => ({
+      minute: settled[2 * index] ?? 0,
+      rate: settled[2 * index + 1] ?? 0,
+    }))
   }
 
   markTicks(): number {
@@ -167,14 +178,30 @@ export class FairPrice {
   }
 
   state(): FairPriceState {
-    return { random: this.#random.state(), ...this.#now }
+    const { settled, ...rest } = this.#now
+    const state = { random: this.#random.state(), ...rest }
+    return settled === undefined ? state : { ...state, settled: Array.from(settled) }
+  }
+
+  /** @param minute The first minute after the settlement. */
+  #noteSettled(minute: number, rate: number): void {
+    const settled = (this.#now.settled ??= [])
+    settled.push(this.#settledAt(minute), rate)
+    if (settled.length > 2 * SETTLEMENTS_MAX) settled.splice(0, 2)
+  }
+
+  /** The time of the last settlement up to a minute, in minutes since 1970. */
+  #settledAt(minute: number): number {
+    const ofDay = minute % DAY_MINUTES
+    const last = this.#fundingMinutes.findLast((one) => one <= ofDay)
+    if (last !== undefined) return minute - ofDay + last
+    return minute - ofDay - DAY_MINUTES + (this.#fundingMinutes.at(-1) ?? 0)
   }
 
   #walk(level: number, keep: number, deviation: number): number {
     return keep * level + deviation * Math.sqrt(1 - keep * keep) * this.#random.normal()
   }
 
-  /** @param minute Minutes since 1970. */
   #settlementsUntil(minute: number): number {
     const minutes = this.#fundingMinutes
     const ofDay = minutes.filter((one) => one <= minute % DAY_MINUTES).length
@@ -189,9 +216,27 @@ export class FairPrice {
     const { premiumSum, premiumCount, premium, fundingRate } = this.#now
     if (fundingRate !== undefined) return fundingRate
     const mean = premiumCount === 0 ? premium : premiumSum / premiumCount
-    const rate = clamp(mean + clamp(INTEREST - mean, INTEREST_REACH), FUNDING_MAX)
-    const ofEightHours = USUAL_FUNDING_MINUTES.length / Math.max(1, this.#fundingMinutes.length)
-    // A rate of eight hours has six digits; a part of it has more after the division.
-    return Math.round((Math.round(rate * 1e6) / 1e6) * ofEightHours * 1e10) / 1e10
+    return rateOf(mean, this.#fundingMinutes)
   }
+}
+
+/** The rate that follows from the mean premium since the settlement before. */
+function rateOf(mean: number, fundingMinutes: readonly number[]): number {
+  const rate = clamp(mean + clamp(INTEREST - mean, INTEREST_REACH), FUNDING_MAX)
+  const ofEightHours = USUAL_FUNDING_MINUTES.length / Math.max(1, fundingMinutes.length)
+  // A rate of eight hours has six digits; a part of it has more after the division.
+  return Math.round((Math.round(rate * 1e6) / 1e6) * ofEightHours * 1e10) / 1e10
+}
+
+/**
+ * The rate of a settlement of a seeded past, before any that was lived: the same whenever it is
+ * asked for.
+ * @param minute Minutes since 1970.
+ */
+export function pastFundingRate(
+  { symbol, fundingMinutes = USUAL_FUNDING_MINUTES }: MarketInstrument,
+  { seed, minute }: { readonly seed: number | string; readonly minute: number },
+): number {
+  const random = createRandom(seed).fork(symbol).fork(`funding ${minute}`)
+  return rateOf(MEAN_PREMIUM_DEVIATION * random.normal(), fundingMinutes)
 }

@@ -1,4 +1,3 @@
-/** Puts recorded or live quotes onto an instrument's grid, with assumptions on their trades. */
 import { createGrid, nearestStep, stepAbove, stepBelow, type Grid } from '../../lib/grid.ts'
 import type { Recording } from '../../prices/recording.ts'
 import { EMPTY_QUOTE, levelTicksFor, type MarketInstrument, type Quote } from './market.ts'
@@ -7,21 +6,17 @@ const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
 /**
- * Without a volume, a changed last price counts as a trade of this share of the size displayed on
- * its side before: an assumption.
+ * Without a volume, a changed last price counts as a trade of this share of the size displayed
+ * before: an assumption.
  */
 const QUOTE_TRADE_SHARE = 0.1
 
-/** Candles remembered, each weighted a little less than the one after it. */
 const CANDLES_REMEMBERED = 20
 
-/**
- * Maximum lots of a recorded candle or quote. Even once every 100 ms, it gives a day's volume that
- * can be counted: whole lots below 2^53.
- */
+/** Even once every 100 ms, this gives a day's volume in whole lots below 2^53. */
 export const RECORDED_LOTS_MAX = 1e10
 
-/** Number of rows with a volume or size above the maximum, to which it is cut. */
+/** Rows that were cut to {@link RECORDED_LOTS_MAX}. */
 export function countCutRows({ rows }: Pick<Recording, 'rows'>, lotSize: string): number {
   const sizes = rows.kind === 'candles' ? [rows.volume] : [rows.volume, rows.bidSize, rows.askSize]
   const isAbove = (size: number | undefined) => (size ?? 0) > RECORDED_LOTS_MAX * Number(lotSize)
@@ -31,18 +26,14 @@ export function countCutRows({ rows }: Pick<Recording, 'rows'>, lotSize: string)
   )
 }
 
-/** Memory of earlier candles; all zero before the first. */
 export interface CandleMemory {
-  /** Their number, up to {@link CANDLES_REMEMBERED}. */
   readonly candles: number
-  /** Their mean volume and range. */
   readonly lots: number
   readonly rangeTicks: number
 }
 
 export const NO_MEMORY: CandleMemory = { candles: 0, lots: 0, rangeTicks: 0 }
 
-/** Adds an ended candle to the memory. */
 export function rememberCandle(
   memory: CandleMemory,
   { high, low, lots }: { readonly high: number; readonly low: number; readonly lots: number },
@@ -55,12 +46,9 @@ export function rememberCandle(
   }
 }
 
-/** The latest quote and the memory of the market's size, for a restart. */
 export interface QuoteGridState {
-  /** {@link EMPTY_QUOTE} before the first. */
   readonly quote: Quote
   readonly memory: CandleMemory
-  /** The minute of the latest quote. */
   readonly minute: {
     readonly candle: number
     readonly lots: number
@@ -75,20 +63,16 @@ const NOTHING_SEEN: QuoteGridState = {
   minute: { candle: 0, lots: 0, high: 0, low: 0 },
 }
 
-/** A quote from elsewhere: prices in quote coin, sizes in base coin. */
 export interface ForeignQuote {
-  /** Unix ms. */
   readonly at: number
   readonly bid: number
   readonly ask: number
   readonly bidSize: number
   readonly askSize: number
   readonly last: number
-  /** Volume since the previous quote; undefined if unknown. */
   readonly volume: number | undefined
 }
 
-/** Puts one instrument's quotes onto its grid, one after the other. */
 export class QuoteGrid {
   readonly #grid: Grid
   readonly #lotGrid: Grid
@@ -110,7 +94,7 @@ export class QuoteGrid {
     return Math.max(1, nearestStep(this.#grid, price))
   }
 
-  /** The next quote, rounded outward to the grid. */
+  /** Bid and ask are rounded outward. */
   next(foreign: ForeignQuote): Quote {
     const lastTicks = this.ticks(foreign.last)
     const tradedLots = this.#tradedIn(foreign, lastTicks)
@@ -135,12 +119,10 @@ export class QuoteGrid {
     return quote
   }
 
-  /** Whole lots, rounded down. */
   lots(size: number): number {
     return Math.min(RECORDED_LOTS_MAX, stepBelow(this.#lotGrid, size))
   }
 
-  /** Lots in this time before anything was seen, from the turnover in the instrument's row. */
   usualLots(price: number, durationMs: number): number {
     const { dailyTurnover, lotSize } = this.#instrument
     return (dailyTurnover * durationMs) / DAY_MS / (price * Number(lotSize))

@@ -1,22 +1,19 @@
-/** Direction of the trade: closing a short buys, whatever the wire's `side` is. */
+/** Closing a short buys, whatever the wire's `side` is. */
 export type Direction = 'buy' | 'sell'
 export type Force = 'gtc' | 'ioc' | 'fok' | 'post_only'
 export type StpMode = 'none' | 'cancel_taker' | 'cancel_maker' | 'cancel_both'
 
-/**
- * The order's price level was not displayed yet since it rests: see {@link BookOrder.queueLots}.
- */
 export const QUEUE_UNKNOWN = -1
 
 /**
- * pending (accepted, not in the market yet) -> live -> partially_filled -> filled
- *                                              any of the first three -> cancelled
+ * pending (accepted, not in the market yet) -> live -> partially_filled -> filled; any of the first
+ * three -> cancelled
  */
 export type OrderStatus = 'pending' | 'live' | 'partially_filled' | 'filled' | 'cancelled'
 
 /**
- * The first four come from the market. `user`: cancelled by its owner. `position_gone`: it could
- * only close a position that no longer exists.
+ * The first four come from the market. `user`: its owner. `position_gone`: it could only close a
+ * position that no longer exists.
  */
 export type CancelReason =
   | 'force'
@@ -29,26 +26,23 @@ export type CancelReason =
   | 'liquidation'
   | 'delivery'
 
-/** The matching engine's view of an order of futures, spot or margin. */
 export interface BookOrder {
   readonly uid: string
-  /** Number in the exchange's sequence: at one price the lower one is first. */
+  /** At one price the lower one is first. */
   readonly sequence: number
   readonly direction: Direction
   readonly orderType: 'limit' | 'market'
   readonly force: Force
   readonly stpMode: StpMode
-  /** 0 for a market order. */
   readonly priceTicks: number
   /**
-   * The last price that triggered it; 0 for none. It is filled at no better price: see
+   * The last price that triggered it, 0 for none: it is filled at no better one, see
    * match-orders.ts.
    */
   readonly triggerTicks: number
   /**
-   * Time of the last quote from which it could take since its entry; 0 for none. If that was the
-   * previous quote, it still takes (as a taker, at the market's price); afterwards it rests as a
-   * maker.
+   * Time of the last quote from which it could take; 0 for none. If that was the previous quote, it
+   * still takes (as a taker, at the market's price); afterwards it rests as a maker.
    */
   takingAt: number
   /**
@@ -57,19 +51,15 @@ export interface BookOrder {
    */
   queueLots: number
   status: OrderStatus
-  /** Null until it is cancelled; stored, so that a restart changes nothing. */
   cancelReason: CancelReason | null
-  /** Unix ms, both. */
   readonly createdAt: number
   updatedAt: number
 }
 
-/** A trade of an order, with the market or with another order of its account. */
 export interface Trade {
-  /** Maximum lots. */
   readonly lots: number
   readonly ticks: number
   readonly scope: 'taker' | 'maker'
-  /** Whether it is the other side of the account's fill just before it, with the same id. */
+  /** The other side of the account's fill just before it, with the same id. */
   readonly isTwin?: boolean
 }

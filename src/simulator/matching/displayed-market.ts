@@ -4,30 +4,24 @@ import type { Direction } from './book-order.ts'
 import type { FillModel, MatchingRules } from './fill-model.ts'
 
 /**
- * The displayed market, and the size that orders have taken from it. Nothing else reacts to orders:
- * accounts never trade with each other. All zero before the first quote.
+ * Only the size that orders have taken reacts to orders: accounts never trade with each other. All
+ * zero before the first quote.
  */
 export interface DisplayedMarket extends MutableQuote {
-  /** Times of this quote and the previous one, Unix ms; 0 before the first. */
   at: number
   previousAt: number
-  /** Lowest and highest price since the previous quote; `lastTicks` if unknown. */
   lowTicks: number
   highTicks: number
   readonly taken: TakenLots
 }
 
-/** Size that orders have taken from a market at one of its quotes. */
 export interface TakenLots {
-  /** Time of the quote, Unix ms, and its candle. */
   at: number
   candle: number
-  /** Taken from the asks and the bids, including deeper levels; it recovers with time. */
+  /** With deeper levels; recovers with time. */
   askLots: number
   bidLots: number
-  /** Taken from the trades at `lastTicks`, of this quote only. */
   tradedLots: number
-  /** Taken altogether in this candle, and at this quote. */
   candleLots: number
   quoteLots: number
 }
@@ -36,12 +30,10 @@ export function createTaken(): TakenLots {
   return { at: 0, candle: 0, askLots: 0, bidLots: 0, tradedLots: 0, candleLots: 0, quoteLots: 0 }
 }
 
-/** @param taken Shared by all displays of the same market. */
 export function createDisplayedMarket(taken = createTaken()): DisplayedMarket {
   return { ...EMPTY_QUOTE, lowTicks: 0, highTicks: 0, at: 0, previousAt: 0, taken }
 }
 
-/** Shows the next quote. @param at Unix ms of the exchange's clock. */
 export function showQuote(
   market: DisplayedMarket,
   quote: Quote,
@@ -81,7 +73,6 @@ function recover(taken: TakenLots, { recoveryMs }: FillModel, elapsedMs: number)
   taken.bidLots = left(taken.bidLots)
 }
 
-/** Lots that all orders together may still take of this candle at this quote. */
 export function allowedLots(market: DisplayedMarket, model: FillModel): number {
   const ofCandle = market.candleLots * model.participation
   const left = Math.min(
@@ -91,41 +82,35 @@ export function allowedLots(market: DisplayedMarket, model: FillModel): number {
   return Math.max(0, Math.floor(left))
 }
 
-/**
- * Price of a level of the other side, 0 the best: each is `levelTicks` worse than the one before.
- */
+/** Level 0 is the best; each is `levelTicks` worse than the one before. */
 export function levelTicksAt(market: DisplayedMarket, direction: Direction, level: number): number {
   const away = level * market.levelTicks
   return direction === 'buy' ? market.askTicks + away : Math.max(1, market.bidTicks - away)
 }
 
-/** Remaining lots of the levels up to this one; each is as deep as the best one. */
+/** Each level is as deep as the best one. */
 export function depthUpTo(market: DisplayedMarket, direction: Direction, level: number): number {
   const displayed = direction === 'buy' ? market.askLots : market.bidLots
   const taken = direction === 'buy' ? market.taken.askLots : market.taken.bidLots
   return Math.max(0, Math.floor(displayed * (level + 1) - taken))
 }
 
-/** The first level that is not completely taken. */
 export function firstLevel(market: DisplayedMarket, direction: Direction): number {
   const displayed = direction === 'buy' ? market.askLots : market.bidLots
   const taken = direction === 'buy' ? market.taken.askLots : market.taken.bidLots
   return Math.floor(taken / displayed)
 }
 
-/** Takes lots from the levels of the other side. */
 export function takeDepth(market: DisplayedMarket, direction: Direction, lots: number): void {
   if (direction === 'buy') market.taken.askLots += lots
   else market.taken.bidLots += lots
 }
 
-/** Counts lots that an order got in any way. */
 export function countTaken(market: DisplayedMarket, lots: number): void {
   market.taken.candleLots += lots
   market.taken.quoteLots += lots
 }
 
-/** Whether a limit price takes from the displayed market. */
 export function reachesMarket(
   market: Pick<DisplayedMarket, 'at' | 'askTicks' | 'bidTicks'>,
   { direction, priceTicks }: { readonly direction: Direction; readonly priceTicks: number },

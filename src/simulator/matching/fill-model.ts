@@ -1,7 +1,6 @@
 /**
- * Assumptions on fills. It is unknown how a market would have treated an order that was not there.
- * These are three answers, from careful to generous; a result that holds under only one of them is
- * no result.
+ * It is unknown how a market would have treated an order that was not there. These are three
+ * answers, from careful to generous; a result that holds under only one of them is no result.
  */
 export const FILL_MODELS = ['pessimistic', 'default', 'optimistic'] as const
 export type FillModelName = (typeof FILL_MODELS)[number]
@@ -10,26 +9,20 @@ export interface FillModel {
   readonly name: FillModelName
   /** Share of a candle's volume (a minute's, without candles) that all orders together may have. */
   readonly participation: number
-  /** Share of that at one quote. */
   readonly participationAtOnce: number
   /**
-   * Effect of a trade at, not through, the price of a resting order. `never`: no fill. `queue`: a
-   * fill once the size displayed before it has traded. `front`: an immediate fill.
+   * A trade at, not through, the price of a resting order. `never`: no fill. `queue`: a fill once
+   * the size displayed before it has traded. `front`: an immediate fill.
    */
   readonly touch: 'never' | 'queue' | 'front'
   /** Share of such trades, behind the queue, that orders get. */
   readonly touchShare: number
-  /**
-   * Time in which half of the taken size is displayed again, ms of the market's time; 0: at the
-   * next quote.
-   */
+  /** Half of the taken size is displayed again after this market time; 0: at the next quote. */
   readonly recoveryMs: number
 }
 
-/** Matching rules of futures, spot and margin. */
 export interface MatchingRules {
   readonly model: FillModel
-  /** Levels of a quote available to an order. */
   readonly levelsMax: number
   /** Market time for each millisecond of the exchange's clock, ms. */
   readonly speed: number

@@ -14,28 +14,24 @@ import { meetOwnOrders, ownOrdersMet, preventSelfTrade } from './self-trade.ts'
 import type { Venue } from './venue.ts'
 
 /*
- * Matches orders of futures, spot and margin with the market. Accounts never trade with each other,
- * and orders of one account only if the venue allows it (self-trade.ts).
+ * Accounts never trade with each other, and orders of one account only if the venue allows it
+ * (self-trade.ts).
  *
- * An order that reaches the other side walks its levels: each is as deep as the displayed one and
- * `levelTicks` worse, so the price grows with the size. A limit order stops at its price, a market
- * order at the last level. The rest of a gtc order continues to take at each following quote while
- * it reaches it. From the first quote that it does not reach, it rests as a maker.
+ * An order that reaches the other side walks its levels, each as deep as the displayed one and
+ * `levelTicks` worse. The rest of a gtc order takes at each following quote while it reaches it,
+ * and rests as a maker from the first that it does not.
  *
- * A resting order is filled at its own price: if the market goes through it, also between two
- * quotes, and if the market only touches it, according to the fill model (fill-model.ts). All
- * orders together never get more of a candle than the model's share, so that they do not buy more
- * than was sold. The system's own orders have no such limit and walk on; what they take counts, so
- * that other orders get less of that candle, or nothing.
+ * A resting order is filled at its own price if the market goes through it, also between two
+ * quotes; a mere touch is up to fill-model.ts. All orders together never get more of a candle than
+ * the model's share, so that they do not buy more than was sold. The system's orders have no such
+ * limit; what they take counts for others.
  *
- * An order triggered by a last price gets no better price than that, as a resting one gets its own.
- * A path moves in jumps, and an order that entered at the end of one would profit from the gap.
+ * An order triggered by a last price gets no better price than that. A path moves in jumps, and an
+ * order that entered at the end of one would profit from the gap.
  */
 
-/** Levels available to an order of the system; the rest is filled at the last one. */
 const FORCED_LEVELS_MAX = 10_000
 
-/** Enters an accepted order into the market. */
 export function enterMarket<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
   const { book } = venue
   const { market } = book
@@ -46,8 +42,7 @@ export function enterMarket<Order extends BookOrder>(venue: Venue<Order>, order:
   if (!isOpen(order)) return
   if (order.force === 'post_only' && ownOrdersMet(venue, order).length > 0)
     return cancelOrder(venue, order, 'post_only')
-  // An order that must be filled completely trades only with the market, whose size is known in
-  // advance.
+  // Only the market's size is known in advance, so fok trades only with it.
   if (order.force !== 'fok') meetOwnOrders(venue, order)
   if (!isOpen(order)) return
   if (order.orderType === 'market') {
@@ -69,24 +64,20 @@ export function enterMarket<Order extends BookOrder>(venue: Venue<Order>, order:
   venue.putOrder(order)
 }
 
-/**
- * Whether a new quote may affect resting orders. Most quotes cost only this comparison of the best
- * prices.
- */
+/** Most quotes cost only this comparison of the best prices. */
 function reachesBook({ market, buys, sells }: OrderBook<BookOrder>): boolean {
   const { bidTicks, askTicks, lowTicks, highTicks } = market
   if (buys.bestTicks >= Math.min(bidTicks, lowTicks)) return true
   return sells.bestTicks > 0 && sells.bestTicks <= Math.max(askTicks, highTicks)
 }
 
-/** Matches resting orders against a new quote. */
 export function matchResting<Order extends BookOrder>(venue: Venue<Order>): void {
   if (!reachesBook(venue.book)) return
   const { market, buys, sells } = venue.book
   const hasTraded = market.tradedLots > 0
   const lowest = hasTraded ? Math.min(market.lowTicks, market.askTicks) : market.askTicks
   const highest = hasTraded ? Math.max(market.highTicks, market.bidTicks) : market.bidTicks
-  // With queues, an order's queue is determined when its price becomes the best one.
+  // An order's queue is determined when its price becomes the best one.
   const hasQueues = venue.model.touch === 'queue'
   const buysFrom = hasQueues ? Math.min(lowest, market.bidTicks) : lowest
   const sellsFrom = hasQueues ? Math.max(highest, market.askTicks) : highest
@@ -94,9 +85,7 @@ export function matchResting<Order extends BookOrder>(venue: Venue<Order>): void
   for (const order of reached(sells.orders, sellsFrom)) meetQuote(venue, order)
 }
 
-/**
- * Orders at this price and better ones: a copy, since orders leave the book when they are filled.
- */
+/** A copy, since orders leave the book when they are filled. */
 function reached<Order extends BookOrder>(
   orders: readonly Order[],
   ticks: number,
@@ -107,10 +96,7 @@ function reached<Order extends BookOrder>(
   return orders.slice(0, end < 0 ? orders.length : end)
 }
 
-/**
- * Takes from the other side level by level. @param cutTicks Takes no level at or beyond this price;
- * see self-trade.ts.
- */
+/** @param cutTicks Takes no level at or beyond this price; see self-trade.ts. */
 function takeLevels<Order extends BookOrder>(
   venue: Venue<Order>,
   order: Order,
@@ -148,7 +134,6 @@ function isBeyond(
   return orderType === 'limit' && (isBuy ? ticks > priceTicks : ticks < priceTicks)
 }
 
-/** Limits a fill to the price that triggered the order, or to its own price if that is better. */
 function noBetter({ direction, priceTicks, triggerTicks }: BookOrder, ticks: number): number {
   if (triggerTicks === 0) return ticks
   if (direction === 'sell') return Math.min(ticks, Math.max(triggerTicks, priceTicks))
@@ -190,14 +175,10 @@ function meetQuote<Order extends BookOrder>(venue: Venue<Order>, order: Order): 
 }
 
 interface QuoteMatch {
-  /**
-   * How the market met the order: it went through its price, or reached it with a quote or a trade.
-   */
   readonly by: 'through' | 'quote' | 'trade'
   readonly lots: number
 }
 
-/** Lots of a quote that a resting order gets, at its own price. */
 function lotsMet<Order extends BookOrder>(venue: Venue<Order>, order: Order): QuoteMatch {
   const { market } = venue.book
   const { model } = venue
@@ -217,7 +198,6 @@ function lotsMet<Order extends BookOrder>(venue: Venue<Order>, order: Order): Qu
   return { by: 'trade', lots: Math.min(allowed, lotsTradedAt(venue, order)) }
 }
 
-/** Lots it gets of trades at its price, after the queue before it has traded. */
 function lotsTradedAt<Order extends BookOrder>(venue: Venue<Order>, order: Order): number {
   const { market } = venue.book
   const { touch, touchShare } = venue.model
@@ -236,7 +216,6 @@ function lotsTradedAt<Order extends BookOrder>(venue: Venue<Order>, order: Order
   return Math.floor((left - before) * touchShare) - market.taken.tradedLots
 }
 
-/** Lots displayed at its price before it: none if its price is better than the best one. */
 function queueBefore<Order extends BookOrder>(
   { market }: OrderBook<Order>,
   order: BookOrder,

@@ -1,14 +1,10 @@
 import type { BookOrder } from './book-order.ts'
 import type { DisplayedMarket } from './displayed-market.ts'
 
-/**
- * Resting orders of one market on one side and of all accounts, best price first and oldest first
- * at one price.
- */
+/** Best price first, and oldest first at one price. */
 export interface BookSide<Order extends BookOrder> {
   readonly isBuy: boolean
   readonly orders: Order[]
-  /** Price of the first order, kept because most quotes need only this; 0 if there is none. */
   bestTicks: number
 }
 
@@ -29,7 +25,6 @@ export function sideOf<Order extends BookOrder>(
   return direction === 'buy' ? buys : sells
 }
 
-/** Inserts an order behind earlier ones of the same or a better price. */
 export function insertOrder<Order extends BookOrder>(side: BookSide<Order>, order: Order): void {
   side.orders.splice(placeOf(side, order), 0, order)
   noteBest(side)
@@ -45,7 +40,6 @@ function noteBest(side: BookSide<BookOrder>): void {
   side.bestTicks = side.orders[0]?.priceTicks ?? 0
 }
 
-/** Index of the order, or the index for inserting it. */
 function placeOf<Order extends BookOrder>(
   { orders, isBuy }: BookSide<Order>,
   order: Order,

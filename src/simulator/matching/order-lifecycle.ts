@@ -2,12 +2,8 @@ import { QUEUE_UNKNOWN, type BookOrder, type CancelReason, type Trade } from './
 import { removeOrder, sideOf } from './order-book.ts'
 import type { Venue } from './venue.ts'
 
-/*
- * Changes the status of orders of futures, spot and margin from acceptance to the end. Nothing else
- * does. Matching is in match-orders.ts.
- */
+/* Only this file changes an order's status. */
 
-/** Initial fields of every order. @param at Unix ms. */
 export function pendingSince(at: number) {
   return {
     status: 'pending',
@@ -23,7 +19,6 @@ export function isOpen({ status }: Pick<BookOrder, 'status'>): boolean {
   return status !== 'filled' && status !== 'cancelled'
 }
 
-/** Books a trade of an order, which ends if nothing remains. @returns the lots that were traded */
 export function fillOrder<Order extends BookOrder>(
   venue: Venue<Order>,
   order: Order,
@@ -40,18 +35,16 @@ export function fillOrder<Order extends BookOrder>(
   return lots
 }
 
-/** Ends a market order for which nothing more is available. */
 export function endMarketOrder<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
   if (venue.isSpent(order)) finishOrder(venue, order)
   else cancelOrder(venue, order, 'no_liquidity')
 }
 
-/** Ends an order as filled, whatever remains of it. */
 export function finishOrder<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
   endOrder(venue, order, 'filled')
 }
 
-/** Cancels the rest of an order; does nothing if it has ended. */
+/** Does nothing if it has ended. */
 export function cancelOrder<Order extends BookOrder>(
   venue: Venue<Order>,
   order: Order,

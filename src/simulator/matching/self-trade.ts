@@ -3,13 +3,11 @@ import { cancelOrder, fillOrder, isOpen } from './order-lifecycle.ts'
 import type { Venue } from './venue.ts'
 
 /**
- * Self-trade prevention: applies when an incoming order would trade with a resting order of its own
- * account. The incoming order's mode decides. With `none` both trade only with the market, or with
- * each other if the venue allows it ({@link meetOwnOrders}).
- *
- *   cancel_maker  the resting orders that it would meet are cancelled
- *   cancel_taker  it takes what the market has at better prices than its own resting order; the rest is cancelled
- *   cancel_both   the resting orders are cancelled, and it ends as with cancel_taker
+ * Applies when an incoming order would trade with a resting one of its own account; the incoming
+ * order's mode decides.
+ * - cancel_maker: the resting orders that it would meet are cancelled
+ * - cancel_taker: it takes what the market has at better prices, and its rest is cancelled
+ * - cancel_both: both
  *
  * @returns the price, in ticks, from which on the order must not trade nor rest; undefined without
  * one
@@ -37,8 +35,8 @@ export function preventSelfTrade<Order extends BookOrder>(
 }
 
 /**
- * Without self-trade prevention, an order first trades with resting orders of its own account that
- * are at least as good as the market's best price, at their price. Deeper ones are ignored.
+ * Without self-trade prevention, an order first trades with its account's resting orders at least
+ * as good as the market's best price, at their price.
  */
 export function meetOwnOrders<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
   for (const own of ownOrdersMet(venue, order)) {
@@ -51,7 +49,6 @@ export function meetOwnOrders<Order extends BookOrder>(venue: Venue<Order>, orde
   }
 }
 
-/** Resting orders of its own account with which an order would trade, best first. */
 export function ownOrdersMet<Order extends BookOrder>(
   venue: Venue<Order>,
   order: Order,

@@ -15,20 +15,18 @@ import {
 import { createBookSide, type OrderBook } from '../matching/order-book.ts'
 import { roundDown } from '../wallet/rounding.ts'
 
-/** Two coins that trade for each other. */
 export interface Pair {
   readonly symbol: string
   readonly baseCoin: string
   readonly quoteCoin: string
-  /** Decimals of price and size: one unit of the last decimal is the tick, or the lot. */
+  /** One unit of the last decimal is the tick, or the lot. */
   readonly priceDecimals: number
   readonly sizeDecimals: number
 }
 
 /**
- * The market of a pair: quotes of the futures contract with the same name, on the pair's own grids,
- * and the orders of all accounts. The size taken by orders belongs to the pair (see
- * pairs-taken.ts), and is not missing at the futures.
+ * Shows the quotes of the futures contract with the same name on the pair's own grids. The size
+ * taken by orders belongs to the pair (see pairs-taken.ts).
  */
 export class PairMarket<
   Order extends BookOrder,
@@ -38,7 +36,6 @@ export class PairMarket<
   readonly market: DisplayedMarket
   readonly buys = createBookSide<Order>(true)
   readonly sells = createBookSide<Order>(false)
-  /** Orders before their entry into the market, oldest first. */
   readonly waiting = new Set<Order>()
   readonly #ports: ServicePorts
   readonly #taken: PairTaken
@@ -46,10 +43,9 @@ export class PairMarket<
   readonly #scales: PairScales
   readonly #tick: Decimal
   readonly #lot: Decimal
-  /** Whether there may be a quote that was not taken in. */
+  /** There may be a quote that was not taken in. */
   #isBehind = true
 
-  /** Opens the market with the stored size taken by orders. */
   constructor(ports: ServicePorts, rules: Rules) {
     const tick = createGrid(unitText(rules.priceDecimals))
     const lot = createGrid(unitText(rules.sizeDecimals))
@@ -71,7 +67,7 @@ export class PairMarket<
     return this.buys.orders.length > 0 || this.sells.orders.length > 0 || this.waiting.size > 0
   }
 
-  /** Calls `hear` at every quote, which {@link refresh} takes in if needed. */
+  /** Quotes are taken in by {@link refresh} only if needed. */
   follow(hear: (at: number) => void): void {
     const { shown } = this.#source ?? {}
     this.#source?.follow(() => {
@@ -80,7 +76,6 @@ export class PairMarket<
     })
   }
 
-  /** Takes in the displayed quote. */
   refresh(): void {
     const { shown } = this.#source ?? {}
     if (!this.#isBehind || shown === undefined || shown.at === 0) return
@@ -88,12 +83,10 @@ export class PairMarket<
     this.#isBehind = false
   }
 
-  /** Shows a quote on the pair's grids. @param at Unix ms of the exchange's clock. */
   show(quote: Quote, at: number): void {
     showQuote(this.market, quote, at, this.#ports.matching)
   }
 
-  /** Clears the display and the taken size. */
   clear(): void {
     Object.assign(this.market.taken, createTaken())
     this.put()
@@ -110,7 +103,6 @@ export class PairMarket<
     return decimalOfInteger(ticks).times(this.#tick)
   }
 
-  /** @param price A price on the grid. */
   ticks(price: Decimal): number {
     return Number(price.div(this.#tick).toString())
   }
@@ -119,12 +111,10 @@ export class PairMarket<
     return decimalOfInteger(lots).times(this.#lot)
   }
 
-  /** Whole lots in a size. */
   lots(size: Decimal): number {
     return Number(roundDown(size.div(this.#lot), 0).toString())
   }
 
-  /** Prices in quote coin; undefined while nothing is displayed. */
   shownPrices(): { readonly bid: Decimal; readonly ask: Decimal } | undefined {
     const { at, bidTicks, askTicks } = this.market
     return at === 0 ? undefined : { bid: this.price(bidTicks), ask: this.price(askTicks) }
@@ -134,13 +124,12 @@ export class PairMarket<
     return this.price(this.market.lastTicks)
   }
 
-  /** Price of the next lot: the first level that orders have not completely taken. */
   nextAsk(): number {
     return levelTicksAt(this.market, 'buy', firstLevel(this.market, 'buy'))
   }
 }
 
-/** Number of the pair's steps in one of the contract's: `times / by`, both whole. */
+/** The pair's steps in one of the contract's: `times / by`, both whole. */
 interface StepRatio {
   readonly times: number
   readonly by: number
@@ -157,8 +146,7 @@ function scaleTo(grid: Grid, step: string): StepRatio {
 }
 
 /**
- * Converts to the pair's grids: the bid is rounded down and the ask up, so that no order trades at
- * a better price than displayed.
+ * The bid is rounded down and the ask up, so that no order trades at a better price than displayed.
  */
 function toPairQuote(quote: DisplayedMarket, { price, size }: PairScales): Quote {
   const priceOf = (ticks: number): number => (ticks * price.times) / price.by

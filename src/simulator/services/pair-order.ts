@@ -8,39 +8,31 @@ import { serviceIdText } from '../shared/order-sequence.ts'
 import { PairMarket, type Pair } from './pair-market.ts'
 import type { ServicePorts } from './service-ports.ts'
 
-/** An order of spot or margin, which pays one coin of a pair with the other. */
 export interface PairOrder extends BookOrder {
-  /** 18 digits; later ids are larger. */
   readonly id: string
   readonly clientOid: string
   readonly symbol: string
   /** Quote coin; zero for a market order of an account. */
   readonly price: Decimal
-  /** Base coin, or quote coin. */
   readonly size: Decimal
-  /** Whether the size is the amount to spend, as in an account's market buy. */
+  /** The size is the amount to spend, as in an account's market buy. */
   readonly isQuoteSized: boolean
   filledBase: Decimal
   filledQuote: Decimal
-  /**
-   * Amount still reserved: quote coin of a buy, base coin of a sell. Zero for the system's orders.
-   */
+  /** Still reserved: quote coin of a buy, base coin of a sell. Zero for the system's orders. */
   frozen: Decimal
 }
 
-/** Names by which an order is found. */
 export interface OrderNames {
   readonly symbol: string
   readonly orderId?: string | undefined
   readonly clientOid?: string | undefined
 }
 
-/** Unfilled size, in the coin of the order's size. */
 export function remainingOf(order: PairOrder): Decimal {
   return order.size.minus(order.isQuoteSized ? order.filledQuote : order.filledBase)
 }
 
-/** Initial fields of a pair's order: pending and unfilled. @param at Unix ms. */
 export function beginOrder<Order extends PairOrder>(
   { sequence: ids }: ServicePorts,
   pair: Pick<PairMarket<Order>, 'ticks'>,
@@ -60,24 +52,16 @@ export function beginOrder<Order extends PairOrder>(
 
 interface PairOrdersOptions {
   readonly table: string
-  /** Fields that are decimals, besides those of every order. */
   readonly decimals: readonly string[]
-  /** Orders kept for each account: the oldest ended ones are dropped. */
   readonly ordersMax: number
 }
 
-/**
- * The trading of spot or margin: its pairs, each with its market, and the orders of all accounts.
- */
 export interface PairTrading<Order extends PairOrder, Rules extends Pair> {
   readonly ports: ServicePorts
-  /** Keyed by symbol, in the order of the list, which bounds them. */
   readonly pairs: ReadonlyMap<string, PairMarket<Order, Rules>>
-  /** Orders of each account, including open ones. */
   readonly orders: Histories<Order>
 }
 
-/** Opens pairs from the store; at the first start there are no orders. */
 export function openPairs<Order extends PairOrder, Rules extends Pair>(
   ports: ServicePorts,
   list: readonly Rules[],
@@ -105,7 +89,7 @@ export function openPairs<Order extends PairOrder, Rules extends Pair>(
   return { ports, pairs, orders }
 }
 
-/** @throws Failure SIMULATOR_UNKNOWN: only for checked symbols. */
+/** For checked symbols. @throws Failure SIMULATOR_UNKNOWN */
 export function pairOf<Order extends PairOrder, Rules extends Pair>(
   { pairs }: PairTrading<Order, Rules>,
   symbol: string,
@@ -113,7 +97,7 @@ export function pairOf<Order extends PairOrder, Rules extends Pair>(
   return known(pairs, symbol, 'a pair')
 }
 
-/** Orders of an account in the markets or waiting for them, oldest first. */
+/** In the market or waiting for it, oldest first. */
 export function openOrdersOf<Order extends PairOrder>(
   { pairs }: Pick<PairTrading<Order, Pair>, 'pairs'>,
   uid: string,

@@ -6,30 +6,24 @@ import { negated, smaller } from '../wallet/rounding.ts'
 import type { Pair, PairMarket } from './pair-market.ts'
 import { remainingOf, type PairOrder, type PairTrading } from './pair-order.ts'
 
-/** The amount received by an order in a trade. */
 export interface Receipt {
   readonly trade: Trade
   readonly balance: CoinRef
-  /** Quote coin. */
   readonly price: Decimal
   readonly amount: Decimal
 }
 
-/** Rules that differ between spot and margin. */
 export interface PairRules<Order extends PairOrder> {
   readonly trading: Pick<PairTrading<Order, Pair>, 'ports' | 'orders'>
   readonly clock: { readonly now: number }
   readonly pair: PairMarket<Order>
   balanceOf(order: Order): BalanceName
-  /** True for orders of the system: they reserve nothing, and stop when the money ends. */
+  /** The system's orders reserve nothing, and stop when the money ends. */
   readonly isForced: (order: Order) => boolean
-  /** Charges the fee on the received amount, with its consequences. */
   receive(order: Order, receipt: Receipt): void
-  /** @param unused The released rest of its reserve. */
   close(order: Order, unused: Decimal): void
 }
 
-/** Pays the orders of a pair, for spot and margin alike. */
 export function createPairVenue<Order extends PairOrder>(rules: PairRules<Order>): Venue<Order> {
   const { pair, isForced } = rules
   const { ports, orders } = rules.trading
@@ -98,7 +92,6 @@ export function createPairVenue<Order extends PairOrder>(rules: PairRules<Order>
   }
 }
 
-/** Coin that an order pays with. */
 export function paidCoin(
   { baseCoin, quoteCoin }: Pair,
   { direction }: Pick<PairOrder, 'direction'>,
@@ -106,7 +99,6 @@ export function paidCoin(
   return direction === 'buy' ? quoteCoin : baseCoin
 }
 
-/** Coin that an order receives; fees are charged in it. */
 export function obtainedCoin(
   { baseCoin, quoteCoin }: Pair,
   { direction }: Pick<PairOrder, 'direction'>,
@@ -114,7 +106,6 @@ export function obtainedCoin(
   return direction === 'buy' ? baseCoin : quoteCoin
 }
 
-/** Amount that an order reserves of the coin it pays with. */
 export function costOf(
   order: Pick<PairOrder, 'direction' | 'isQuoteSized' | 'price' | 'size'>,
 ): Decimal {

@@ -12,11 +12,7 @@ const PAIRS_TAKEN: Codec<PairTaken> = {
   isGone: ({ taken }) => taken.at === 0,
 }
 
-/**
- * Size that orders have taken from each pair. Spot and margin of a pair share one order book: what
- * one takes is missing for the other, and both share one part of a candle. Bounded by the listed
- * pairs.
- */
+/** Spot and margin of a pair share one order book: what one takes is missing for the other. */
 export class PairsTaken {
   readonly #rows: StoredRows
   readonly #byId = new Map<string, PairTaken>()

@@ -2,13 +2,9 @@ import { decimal } from '../../lib/decimal.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import type { PositionMode } from '../../protocol/endpoint.ts'
 
-/** An account of the simulated exchange, as its operator opens it. */
 export interface AccountSetup {
-  /** Digits; unique. */
   readonly uid: string
-  /** Name for logs and statements. */
   readonly label: string
-  /** Its only API key; unique among the accounts. */
   readonly key: string
   readonly secret: string
   readonly passphrase: string
@@ -16,35 +12,29 @@ export interface AccountSetup {
   /** Copy traders have a lower rate limit on batch-place (document: Limits). */
   readonly role: 'ordinary' | 'copyTrader'
   /**
-   * Addresses to which the API key is bound: from others it is refused, and some endpoints require
-   * a bound key. Default: not bound.
+   * The key is refused from other addresses, and some endpoints require a bound key. Default: not
+   * bound.
    */
   readonly boundToIps?: readonly string[]
   /**
-   * For a managed sub-account: when it was bound to its manager, Unix ms. Earlier fills and spot
-   * orders are not shown. Document: order fill details, spot historical orders.
+   * When a managed sub-account was bound to its manager. Earlier fills and spot orders are not
+   * shown (document: order fill details, spot historical orders).
    */
   readonly boundAt?: number
-  /** Its client of the signed gateway, if it has one. */
   readonly gateway?: GatewayClient
-  /** Opening deposit by margin coin, in decimals: `{ USDT: '10000' }`. */
   readonly balances: Readonly<Record<string, string>>
-  /** Leverage of instruments without their own row, capped by the instrument. Default 20. */
   readonly leverage?: number
   readonly leverageBySymbol?: Readonly<Record<string, number>>
 }
 
-/**
- * A client of the signed gateway, with its own key and secret. Document: Authentication, Scheme B.
- */
+/** Has its own key and secret. Document: Authentication, Scheme B. */
 export interface GatewayClient {
   readonly key: string
   readonly secret: string
-  /** A client that is not on the whitelist is answered with HTTP 403. */
   readonly isWhitelisted: boolean
 }
 
-/** Changes of the setup by the account's owner over the wire; they survive a restart. */
+/** Made by the account's owner over the wire; they survive a restart. */
 export interface AccountChoices {
   readonly positionMode?: PositionMode
   readonly leverageBySymbol?: Readonly<Record<string, number>>
@@ -54,10 +44,7 @@ export interface AccountChoices {
 
 export type AccountRef = Pick<AccountSetup, 'uid'>
 
-/**
- * @throws Failure SIMULATOR_ACCOUNT_INVALID if two accounts share a uid or key, or a value is not a
- * number.
- */
+/** @throws Failure SIMULATOR_ACCOUNT_INVALID */
 export function assertAccounts(accounts: readonly AccountSetup[]): void {
   const taken = new Set<string>()
   for (const account of accounts) {

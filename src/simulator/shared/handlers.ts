@@ -2,14 +2,10 @@ import type { EndpointName, WireRequestOf, WireResponseOf } from '../../protocol
 import type { AccountRef } from './account.ts'
 import type { Reply } from './reply.ts'
 
-/** The caller of a public endpoint: no account has an empty UID. */
+/** Calls public endpoints: no account has an empty UID. */
 export const NOBODY: AccountRef = { uid: '' }
 
-/**
- * Answers an endpoint. It gets the state of its part of the exchange, the caller ({@link NOBODY}
- * for public ones) and the request. Everything was played up to the request, and changes are stored
- * afterwards.
- */
+/** Everything was played up to the request before, and changes are stored afterwards. */
 type Handler<State, Request, Data> = (
   state: State,
   account: AccountRef,

@@ -4,20 +4,17 @@ import { isIdBefore } from './order-sequence.ts'
 
 interface HistoryOptions<Row> {
   readonly codec: Codec<Row>
-  /** Maximum rows for each owner; beyond it the oldest that may go is dropped. */
   readonly max: number
   readonly ownerOf: (row: Row) => string
-  /** Default: every row may go. */
   readonly mayGo?: (row: Row) => boolean
 }
 
-/** Stored records of a service by owner, oldest first in order of their ids, with a maximum. */
+/** A service's records by owner, oldest first in order of their ids. */
 export class Histories<Row> {
   readonly #rows: StoredRows
   readonly #options: HistoryOptions<Row>
   readonly #byOwner = new Map<string, Row[]>()
 
-  /** Opens them from the store. */
   constructor(rows: StoredRows, options: HistoryOptions<Row>) {
     this.#rows = rows
     this.#options = options

@@ -4,7 +4,7 @@ import { accept, type Refusal, type Reply } from './reply.ts'
 
 const DAY_MS = 86_400_000
 
-/** A query of a history. Times are Unix ms in strings. */
+/** Times are Unix ms in strings. */
 export interface HistoryQuery {
   readonly startTime?: string | undefined
   readonly endTime?: string | undefined
@@ -12,23 +12,18 @@ export interface HistoryQuery {
   readonly limit?: string | undefined
 }
 
-/** Differences between histories: how each reads limit and times. */
 export interface HistoryRules {
-  /** Maximum rows of a page, and the default if it is smaller. A larger limit is cut. */
   readonly limitMax: number
   readonly limitUsual?: number
-  /** Limits that are refused instead of cut. */
   readonly refusedLimits?: 'belowOne' | 'outOfRange'
   /** Resolves the requested times to Unix ms. Default: a missing time is no bound. */
   readonly span?: (
     query: HistoryQuery,
     now: number,
   ) => { readonly startAt: number; readonly endAt: number }
-  /** Whether times in the wrong order are refused; else nothing is found. */
   readonly refusesDisorder?: boolean
-  /** Unix ms: earlier rows are hidden, and an earlier start is refused. */
+  /** Earlier rows are hidden, and an earlier start is refused. */
   readonly boundAt?: number | undefined
-  /** Maximum days of one query; a longer span is refused. */
   readonly daysMax?: number
 }
 
@@ -38,10 +33,7 @@ export function ninetyDays({ startTime, endTime }: HistoryQuery, now: number) {
   return { startAt: Number(startTime || endAt - 90 * DAY_MS), endAt }
 }
 
-/**
- * As {@link ninetyDays}, limited to the last 90 days. Document: histories of spot orders and
- * conversions reach back 90 days.
- */
+/** Document: histories of spot orders and conversions reach back 90 days. */
 export function lastNinetyDays(query: HistoryQuery, now: number) {
   const { startAt, endAt } = ninetyDays(query, now)
   return { startAt: Math.max(startAt, now - 90 * DAY_MS), endAt }
@@ -50,7 +42,6 @@ export function lastNinetyDays(query: HistoryQuery, now: number) {
 type PageRequest<Row> = HistoryRules &
   Pick<PageOptions<Row>, 'idOf' | 'timeOf' | 'accepts'> & { readonly now: number }
 
-/** The requested page of any history, newest first, or its refusal. @param rows Oldest first. */
 export function readHistory<Row>(
   rows: readonly Row[],
   query: HistoryQuery,
@@ -60,7 +51,7 @@ export function readHistory<Row>(
   const limit = Number(query.limit ?? limitUsual)
   const refusal = limitRefusal(limit, options) ?? spanRefusal(query, options)
   if (refusal !== undefined) return refusal
-  // Fast path for clients that poll for the next row.
+  // Clients that poll for the next row need no search.
   const newest = rows.at(-1)
   if (newest !== undefined && timeOf && Number(query.startTime) > timeOf(newest)) return accept([])
   const { idLessThan } = query
@@ -106,25 +97,16 @@ function spanRefusal(
 }
 
 interface PageOptions<Row> {
-  /** Digits, ascending with the rows. */
   readonly idOf: (row: Row) => string
-  /** Unix ms, ascending with the rows. Absent if times do not filter. */
   readonly timeOf?: (row: Row) => number
-  /** Unix ms, inclusive. */
   readonly startAt?: number
   readonly endAt?: number
-  /** Cursor: only rows with smaller ids. */
   readonly idLessThan?: string | undefined
-  /** Maximum rows of a page. */
   readonly limit: number
   readonly accepts?: (row: Row) => boolean
 }
 
-/**
- * One page of a history, newest first. The bounds of cursor and times are found by binary search.
- *
- * @param rows Oldest first.
- */
+/** Newest first, found by binary search. @param rows Oldest first. */
 export function historyPage<Row>(rows: readonly Row[], options: PageOptions<Row>): Row[] {
   const { idOf, timeOf = () => 0, startAt = 0, endAt = Number.POSITIVE_INFINITY } = options
   const { idLessThan, limit, accepts = () => true } = options
@@ -142,7 +124,7 @@ export function historyPage<Row>(rows: readonly Row[], options: PageOptions<Row>
   return page
 }
 
-/** Number of first rows that satisfy `isSo`; they must come before all others. */
+/** Rows that satisfy `isSo` must come before all others. */
 export function countFirst<Row>(rows: readonly Row[], isSo: (row: Row) => boolean): number {
   let [least, most] = [0, rows.length]
   while (least < most) {

@@ -1,8 +1,8 @@
 import { exponential, type Random } from '../../lib/random.ts'
 
 /**
- * A lognormal latency: half are longer than the median; with deviation 0.5 one in a hundred is 3.2
- * times as long.
+ * Lognormal: half are longer than the median; with deviation 0.5 one in a hundred is 3.2 times as
+ * long.
  */
 export interface LatencySettings {
   readonly medianMs: number
@@ -12,10 +12,9 @@ export interface LatencySettings {
 
 export const NO_LATENCY: LatencySettings = { medianMs: 0, deviation: 0 }
 
-/** Draws are cut at so many deviations: with 0.5 between a quarter and four times the median. */
+/** With deviation 0.5: between a quarter and four times the median. */
 const DEVIATIONS_MAX = 2.8
 
-/** @returns whole ms. */
 export function drawLatency({ medianMs, deviation }: LatencySettings, random: Random): number {
   if (medianMs === 0 || deviation === 0) return medianMs
   const level = Math.max(-DEVIATIONS_MAX, Math.min(DEVIATIONS_MAX, random.normal()))

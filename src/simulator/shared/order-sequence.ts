@@ -1,8 +1,7 @@
 import { singleRow, type StoredRows } from '../store/stored-rows.ts'
 
-/** One counter of ids for all services, so that no two records share an id. */
+/** One counter for all services, so that no two records share an id. */
 export interface OrderSequence {
-  /** The next number, from 1 on, continued after a restart. */
   next(): number
 }
 
@@ -19,7 +18,6 @@ export function createOrderSequence(rows: StoredRows): OrderSequence {
   }
 }
 
-/** First digits of an id, by its kind. */
 const ID_PREFIXES = {
   order: '11',
   trade: '12',
@@ -36,7 +34,6 @@ export function idText(of: keyof typeof ID_PREFIXES, sequence: number): string {
   return ID_PREFIXES[of] + String(sequence).padStart(16, '0')
 }
 
-/** Id of a record of any service besides futures. */
 export function serviceIdText(sequence: number): string {
   return idText('service', sequence)
 }

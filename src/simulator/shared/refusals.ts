@@ -1,15 +1,12 @@
 import type { Refusal } from './reply.ts'
 
 /**
- * Refusals of requests and orders of futures, spot, margin and the other services, with codes and
- * messages of the real exchange's error table. If the table has several codes for one fact, the one
- * seen in answers of the endpoints is used. If markets have their own codes for it, each is under
- * its market.
+ * Codes and messages are those of the real exchange's error table. If it has several codes for one
+ * fact, the one seen in answers is used; if markets have their own, each is under its market.
  */
 export const refusals = {
   parameter: (name: string) => refusal('40020', `Parameter ${name} error`),
   parameterEmpty: (name: string) => refusal('40019', `Parameter ${name} cannot be empty`),
-  /** A parameter that is forbidden here, or violates a rule. */
   parameterPresent: (name: string) => refusal('40017', `Parameter verification failed ${name}`),
   parameterIllegal: (name: string) => refusal('400172', `Parameter verification failed ${name}`),
   outOfRange: (name: string, range: string) =>
@@ -88,7 +85,6 @@ export const refusals = {
     margin: refusal('50060', 'Duplicated clientOid'),
   },
   ordersFull: {
-    /** Limits of a symbol, of a product type, and of trigger orders. */
     symbol: (count: number) =>
       refusal(
         '45118',

@@ -1,6 +1,5 @@
 import type { ResponseOf } from '../../protocol/endpoints.ts'
 
-/** The refusal of an order or a whole request: a code of the exchange's table and its message. */
 export interface Refusal {
   readonly ok: false
   readonly code: string
@@ -18,7 +17,6 @@ export function accept<Data>(data: Data): { readonly ok: true; readonly data: Da
   return { ok: true, data }
 }
 
-/** All data together, or the first refusal. */
 export function acceptAll<Fields>(replies: {
   readonly [Name in keyof Fields]: Reply<Fields[Name]>
 }): Reply<Fields> {
@@ -31,14 +29,13 @@ export function acceptAll<Fields>(replies: {
   return accept(fields as Fields)
 }
 
-/** The data, unless there is a refusal. */
 export function acceptUnless<Data>(refused: Refusal | undefined, data: Data): Reply<Data> {
   return refused ?? accept(data)
 }
 
 type BatchResult = ResponseOf<'batchPlaceOrder'>
 
-/** Document: Batch result item. Handles each item; an error of one does not affect the others. */
+/** Document, Batch result item: an error of one item does not affect the others. */
 export function eachOf<
   Item extends { readonly orderId?: string | undefined; readonly clientOid?: string | undefined },
 >(

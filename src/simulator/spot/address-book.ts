@@ -2,19 +2,16 @@ import { isDeepStrictEqual } from 'node:util'
 import { createRandom, type Random } from '../../lib/random.ts'
 import { COINS } from './coins.ts'
 
-/** A chain address to which an account may withdraw. */
 export interface BookAddress {
   readonly coin: string
   readonly chain: string
   readonly address: string
-  /** Tag for coins that need one; else empty. */
   readonly tag: string
 }
 
 /**
- * The account's address book, which the real exchange sets up on its web client. Here it has one
- * address for each coin and chain, derived from the account's UID and independent of the seed, so
- * that a help text can name one.
+ * The real exchange sets up the address book on its web client. Here it has one address for each
+ * coin and chain, derived from the UID, so that a help text can name one.
  */
 export function addressesOf(uid: string): readonly BookAddress[] {
   return COINS.flatMap(({ coin, chains }) =>
@@ -25,17 +22,15 @@ export function addressesOf(uid: string): readonly BookAddress[] {
   )
 }
 
-/** @param sought With coin and chain spelled as listed. */
 export function hasAddress(uid: string, sought: BookAddress): boolean {
   return addressesOf(uid).some((entry) => isDeepStrictEqual(entry, sought))
 }
 
-/** Names of an account in internal transfers, derived from its UID and the same at every start. */
+/** The account's names in internal transfers, the same at every start. */
 export function contactOf(uid: string) {
   return {
     uid,
     email: `${uid}@mail.example`,
-    /** Number without the area code. */
     mobile: uid.padStart(11, '0').slice(-11),
     areaCode: '1',
   }
@@ -44,7 +39,7 @@ export function contactOf(uid: string) {
 const HEX = '0123456789abcdef'
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** Draws text in the form of an address of its chain, without a known key. */
+/** In the form of an address of its chain, without a known key. */
 function drawAddress(random: Random, chain: string): string {
   if (chain === 'ERC20') return `0x${drawText(random, HEX, 40)}`
   return (chain === 'TRC20' ? 'T' : '1') + drawText(random, BASE58, 33)

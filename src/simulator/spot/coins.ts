@@ -1,12 +1,9 @@
-/**
- * A chain on which a coin can be withdrawn. Facts of the real list of coins, except as noted below.
- */
+/** Facts of the real list of coins, except as noted below. */
 export interface CoinChain {
   readonly chain: string
-  /** Fee in the coin, deducted from the amount withdrawn. */
+  /** In the coin, deducted from the amount withdrawn. */
   readonly withdrawFee: string
   readonly minWithdrawAmount: string
-  /** Decimals of a withdrawal's amount. */
   readonly withdrawMinScale: number
 }
 
@@ -16,7 +13,6 @@ export interface Coin {
   readonly chains: readonly CoinChain[]
 }
 
-/** Decimals of an internal transfer, the same as on every chain below. */
 export const TRANSFER_SCALE = 8
 
 /** ETH's row is the simulator's own, modelled on the others. */
@@ -42,7 +38,7 @@ export const COINS: readonly Coin[] = [
   },
 ]
 
-/** Names are compared case-insensitively: samples write `erc20`, lists `ERC20`. */
+/** Samples write `erc20`, lists `ERC20`. */
 export function isSameName(one: string, other: string): boolean {
   return one.toUpperCase() === other.toUpperCase()
 }

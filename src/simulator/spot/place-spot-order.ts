@@ -22,7 +22,6 @@ import { refusals } from '../shared/refusals.ts'
 import { createVenue, isTriggered } from './spot-venue.ts'
 import type { SpotPair, SpotState } from './spot-state.ts'
 
-/** The document has no endpoint for placing. */
 export const placeRequest = z.looseObject({
   symbol: symbolText,
   side: sideText,
@@ -33,12 +32,10 @@ export const placeRequest = z.looseObject({
   clientOid: clientOidText.optional(),
 })
 
-/** Additional fields that are accepted. */
 const fullRequest = placeRequest.extend({
   /** Default `normal`. A tpsl order waits for its triggerPrice. */
   tpslType: z.enum(['normal', 'tpsl']).optional(),
   triggerPrice: positiveDecimal.optional(),
-  /** Default `none`. */
   stpMode: stpMode.optional(),
 })
 
@@ -66,16 +63,11 @@ export function placeSpotOrder(
 }
 
 interface OpeningFacts {
-  /** Unix ms. */
   readonly at: number
   readonly hasOldFees: boolean
-  /** The last price. */
   readonly reference: Decimal
 }
 
-/**
- * Creates an order from accepted terms and reserves its money. It waits until it enters the market.
- */
 export function openOrder(
   state: SpotState,
   terms: SpotTerms,
@@ -170,7 +162,6 @@ function sizeRefusal(pair: SpotPair, terms: SpotTerms): Refusal | undefined {
   return base.gt(maxTradeAmount) ? refusals.sizeAboveMaximum : undefined
 }
 
-/** A buy may only be so far above the last price (or its trigger), a sell only so far below. */
 function priceRefusal(pair: SpotPair, terms: SpotTerms): Refusal | undefined {
   const { direction, price, trigger } = terms
   const { buyPriceRatioMax, sellPriceRatioMin } = pair.rules

@@ -6,10 +6,6 @@ import type { SpotOrder } from './spot-order.ts'
 import { negated } from '../wallet/rounding.ts'
 import type { SpotState } from './spot-state.ts'
 
-/**
- * The order in the history: with the history's status names, and every market order's size in quote
- * coin.
- */
 export function toHistoryOrder(state: SpotState, order: SpotOrder) {
   const isMarketSell = order.orderType === 'market' && !order.isQuoteSized
   const sold = order.filledQuote.gt(ZERO) ? order.filledQuote : order.quoteSize
@@ -22,10 +18,6 @@ export function toHistoryOrder(state: SpotState, order: SpotOrder) {
   }
 }
 
-/**
- * The order in the detail endpoint: a market sell's size in base coin, and both kinds of fees of
- * recent orders.
- */
 export function toOrderDetail(state: SpotState, order: SpotOrder) {
   return {
     ...shared(order),
@@ -35,10 +27,6 @@ export function toOrderDetail(state: SpotState, order: SpotOrder) {
   }
 }
 
-/**
- * The order in the undocumented unfilled-orders: `priceAvg` is the order's price there, and
- * `basePrice` the price paid so far.
- */
 export function toUnfilledOrder(order: SpotOrder) {
   const { price, priceAvg, cancelReason: _none, ...rest } = shared(order)
   return {
@@ -51,7 +39,6 @@ export function toUnfilledOrder(order: SpotOrder) {
   }
 }
 
-/** The history's status names; `init` waits for its trigger. */
 const HISTORY_STATUS = {
   pending: 'init',
   live: 'new',
@@ -76,7 +63,6 @@ function triggerFields({ trigger }: SpotOrder) {
   }
 }
 
-/** Fields of an order in every endpoint. Document: Spot order. */
 function shared(order: SpotOrder) {
   const { filledBase, filledQuote } = order
   return {
@@ -98,7 +84,7 @@ function shared(order: SpotOrder) {
   }
 }
 
-/** Samples have amounts with sixteen decimals including zeros; ours never need more. */
+/** Samples have sixteen decimals including zeros; ours never need more. */
 function amountText(amount: Decimal): string {
   return amount.toFixed(16)
 }
@@ -106,8 +92,7 @@ function amountText(amount: Decimal): string {
 /**
  * Document: feeDetail, "a JSON document serialized into a string". Amounts are JSON numbers with
  * all their digits, negative when the account pays. Recent orders have the key `newFees`, earlier
- * ones a key named after the fee-deduction coin; the detail endpoint has both, in alphabetical
- * order.
+ * ones a key named after the fee-deduction coin; the detail endpoint has both.
  */
 function feeText(
   state: SpotState,

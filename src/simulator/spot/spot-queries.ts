@@ -17,7 +17,6 @@ import { refusals } from '../shared/refusals.ts'
 import type { SpotSymbolRow } from './spot-symbol.ts'
 import type { SpotState } from './spot-state.ts'
 
-/** Includes open orders. Document: GET /api/v2/spot/trade/history-orders. */
 export function spotHistory(
   state: SpotState,
   { uid }: AccountRef,
@@ -29,9 +28,8 @@ export function spotHistory(
 }
 
 /**
- * Document: GET /api/v2/spot/trade/orderInfo. By clientOid "only when that ID was set by the client
- * (not system generated) and the order is completely unfilled". If both are given, the orderId
- * prevails.
+ * Document: by clientOid "only when that ID was set by the client (not system generated) and the
+ * order is completely unfilled". If both are given, the orderId prevails.
  */
 export function spotOrderInfo(
   state: SpotState,
@@ -50,7 +48,6 @@ export function spotOrderInfo(
   return accept(order === undefined ? [] : [toOrderDetail(state, order)])
 }
 
-/** The undocumented unfilled-orders: open orders, newest first. */
 export function spotUnfilled(state: SpotState, { uid }: AccountRef, query: SpotPageQuery) {
   const page = orderPage(state, openOrdersOf(state, uid), query)
   return page.ok ? accept(page.data.map(toUnfilledOrder)) : page
@@ -62,7 +59,6 @@ type SpotPageQuery = HistoryQuery & {
   readonly tpslType?: 'normal' | 'tpsl' | undefined
 }
 
-/** @param orders Oldest first. */
 function orderPage(
   state: SpotState,
   orders: readonly SpotOrder[],
@@ -84,7 +80,6 @@ function orderPage(
   })
 }
 
-/** The undocumented assets: coins held in the spot balance; with `all`, every coin ever held. */
 export function spotAssetRows(
   state: SpotState,
   { uid }: AccountRef,
@@ -106,7 +101,6 @@ export function spotAssetRows(
   return accept(rows)
 }
 
-/** Document: GET /api/v2/spot/public/symbols: "when blank, all symbols are returned". */
 export function spotSymbolRows(
   state: SpotState,
   _: unknown,

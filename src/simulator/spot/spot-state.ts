@@ -6,27 +6,20 @@ import type { SpotOrder } from './spot-order.ts'
 import type { SpotSettings } from './spot-settings.ts'
 import { readSpotSymbol, type SpotSymbol } from './spot-symbol.ts'
 
-/**
- * The spot service's whole state. It has one writer; each function of this module takes it first.
- */
 export interface SpotState extends PairTrading<SpotOrder, SpotSymbol> {
   readonly settings: SpotSettings
-  /** At most `withdrawalsMax` for each account. */
   readonly withdrawals: Histories<WithdrawalRecord>
 }
 
-/** A completed withdrawal; none is ever pending. */
 export interface WithdrawalRecord {
   readonly orderId: string
   readonly uid: string
-  /** Empty if the client sent none. */
   readonly clientOid: string
   readonly coin: string
   readonly transferType: 'on_chain' | 'internal_transfer'
   /** Chain address, or UID of the receiving account. */
   readonly to: string
   readonly chain: string
-  /** Amount that left the account, including the fee. */
   readonly size: string
   readonly fee: string
   readonly remark: string
@@ -35,7 +28,6 @@ export interface WithdrawalRecord {
 
 export type SpotPair = PairMarket<SpotOrder, SpotSymbol>
 
-/** The stored state; empty at the first start. */
 export function openSpotState(ports: ServicePorts, settings: SpotSettings): SpotState {
   const { symbols, ordersMax, withdrawalsMax } = settings
   return {

@@ -3,7 +3,6 @@ import type { ResponseOf } from '../../protocol/endpoints.ts'
 import type { Pair } from '../services/pair-market.ts'
 import type { FeeRates } from '../wallet/fees.ts'
 
-/** A trading pair on the wire, with text in every field. Document: Spot symbol. */
 export interface SpotSymbolRow extends Readonly<
   Record<keyof ResponseOf<'spotSymbols'>[number], string>
 > {
@@ -11,7 +10,6 @@ export interface SpotSymbolRow extends Readonly<
   readonly areaSymbol: 'yes' | 'no'
 }
 
-/** A trading pair in numbers, exact where money is computed. */
 export interface SpotSymbol extends Pair {
   readonly row: SpotSymbolRow
   readonly feeRates: FeeRates
@@ -41,7 +39,7 @@ const COMMON = {
 export const SPOT_SYMBOLS: readonly SpotSymbolRow[] = [
   { symbol: 'BTCUSDT', baseCoin: 'BTC', ...COMMON, quantityPrecision: '6' },
   { symbol: 'ETHUSDT', baseCoin: 'ETH', ...COMMON, quantityPrecision: '4' },
-  // One pair in each other status. They have no quotes: they are listed, and take no order.
+  // One pair in each other status: listed without quotes, they take no order.
   { symbol: 'SOLUSDT', baseCoin: 'SOL', ...COMMON, quantityPrecision: '4', status: 'gray' },
   { symbol: 'LTCUSDT', baseCoin: 'LTC', ...COMMON, quantityPrecision: '4', status: 'halt' },
   { symbol: 'ADAUSDT', baseCoin: 'ADA', ...COMMON, quantityPrecision: '2', status: 'offline' },

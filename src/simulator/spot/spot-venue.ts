@@ -10,10 +10,7 @@ import type { SpotOrder } from './spot-order.ts'
 import { negated } from '../wallet/rounding.ts'
 import type { SpotPair, SpotState } from './spot-state.ts'
 
-/**
- * The orders of one pair, for the matching engine. @param clock The exchange's; another one to
- * write a past.
- */
+/** @param clock The exchange's; another one to write a past. */
 export function createVenue(
   state: SpotState,
   pair: SpotPair,
@@ -30,14 +27,13 @@ export function createVenue(
   })
 }
 
-/** Whether it may enter the market: at once, or after its trigger was reached. */
 export function isTriggered({ trigger, triggerTicks }: SpotOrder, { market }: SpotPair): boolean {
   if (trigger === undefined) return true
   const { lastTicks } = market
   return trigger.isAbove ? triggerTicks <= lastTicks : triggerTicks >= lastTicks
 }
 
-/** Matches the pair's orders at every later quote, then those whose trigger it reaches. */
+/** Orders of the book come before those whose trigger the quote reaches. */
 export function followPair(state: SpotState, pair: SpotPair): void {
   const venue = createVenue(state, pair)
   pair.follow(() => {
@@ -48,7 +44,6 @@ export function followPair(state: SpotState, pair: SpotPair): void {
   })
 }
 
-/** Charges the fee of a trade as a share of the received amount. @param now Unix ms. */
 function chargeFee(
   state: SpotState,
   order: SpotOrder,

@@ -14,10 +14,7 @@ import { openSpotState, type SpotState } from './spot-state.ts'
 import { createVenue, followPair } from './spot-venue.ts'
 import { withdraw } from './withdrawals.ts'
 
-/**
- * Opens the spot side of the exchange: pairs, orders and their history, and withdrawals. It books
- * each account's opening, so it must be opened before services that spend from the spot balance.
- */
+/** Books each account's opening, so it comes before services that spend from the spot balance. */
 export function openSpot(ports: ServicePorts, settings: Partial<SpotSettings> = {}): SpotState {
   const complete = { ...defaultSpotSettings, ...settings }
   const state = openSpotState(ports, complete)
@@ -39,9 +36,6 @@ export const spotHandlers = {
   spotWithdrawal: withdraw,
 } satisfies Handlers<SpotState>
 
-/**
- * The spot part of an account's statement: coins of the spot balance as exact decimals in strings.
- */
 export function spotLedger(state: SpotState, uid: string) {
   const { ports, orders, withdrawals } = state
   return {
@@ -56,7 +50,7 @@ export function spotLedger(state: SpotState, uid: string) {
   }
 }
 
-/** The undocumented cancel-order; a clientOid may be the client's or the exchange's. */
+/** A clientOid may be the client's or the exchange's. */
 export function cancelSpotOrder(
   state: SpotState,
   { uid }: AccountRef,

@@ -12,10 +12,6 @@ import type { SpotState } from './spot-state.ts'
 
 type Withdrawal = WireRequestOf<'spotWithdrawal'>
 
-/**
- * Document: POST /api/v2/spot/wallet/withdrawal. @param at Unix ms, because the past is written
- * with it too.
- */
 export function withdraw(
   state: SpotState,
   { uid }: AccountRef,
@@ -77,7 +73,7 @@ function routeOnChain(
   return { to: address, chain: chain.chain, fee: decimal(chain.withdrawFee) }
 }
 
-/** Other accounts of the exchange count as entries of the address book; transfers cost nothing. */
+/** Other accounts count as entries of the address book; transfers cost nothing. */
 function routeInternally(state: SpotState, uid: string, request: Withdrawal): Route | Refusal {
   const { address, innerToType = 'uid', areaCode, size } = request
   if (innerToType === 'mobile' && areaCode === undefined) return refusals.parameterEmpty('areaCode')
@@ -94,7 +90,6 @@ function routeInternally(state: SpotState, uid: string, request: Withdrawal): Ro
   return { to: receiver, chain: '', fee: decimal('0') }
 }
 
-/** The way to an address of a chain, or to another account by its UID. */
 interface Route {
   readonly to: string
   readonly chain: string
@@ -108,7 +103,7 @@ function sizeRefusal(size: string, chain: CoinChain): Refusal | undefined {
   return decimal(size).lte(withdrawFee) ? refusals.withdrawalBelowFee(withdrawFee) : undefined
 }
 
-/** The platform's own coin has no chain: it only moves between accounts. */
+/** It has no chain and only moves between accounts. */
 function coinNamed({ settings }: SpotState, name: string): Coin | undefined {
   if (isSameName(name, settings.platformCoin.name))
     return { coin: settings.platformCoin.name, chains: [] }

@@ -6,10 +6,9 @@ import { rollBack } from '../../lib/roll-back.ts'
 import type { RowStore, StoredRow } from './row-store.ts'
 
 /**
- * Keeps the simulator's state in one SQLite file, with a table for each kind of row and one
- * transaction for each save. The journal is written ahead and not synchronised: a killed process
- * loses nothing, a power cut may lose the last moments, which is acceptable for play money. The
- * file is locked while it is open, because two simulators would overwrite each other's orders.
+ * One transaction for each save. The journal is written ahead and not synchronised: a killed
+ * process loses nothing, a power cut may lose the last moments, which is acceptable for play money.
+ * The file is locked while it is open, because two simulators would overwrite each other's orders.
  */
 export class SqliteStore implements RowStore {
   readonly #path: string
@@ -19,7 +18,10 @@ export class SqliteStore implements RowStore {
     { readonly put: StatementSync; readonly drop: StatementSync }
   >()
 
-  /** @throws Failure SIMULATOR_STORE_FOLDER, SIMULATOR_STORE_FOREIGN, SIMULATOR_STORE_CORRUPT, SIMULATOR_STORE_UNUSABLE */
+  /**
+   * @throws Failure SIMULATOR_STORE_FOLDER, SIMULATOR_STORE_FOREIGN, SIMULATOR_STORE_CORRUPT,
+   * SIMULATOR_STORE_UNUSABLE
+   */
   constructor(path: string) {
     this.#path = path
     this.#database = openDatabase(path)
@@ -54,7 +56,7 @@ export class SqliteStore implements RowStore {
     this.#database.close()
   }
 
-  /** A table is created with its first row. Without row ids, rows with similar ids are adjacent. */
+  /** Without row ids, rows with similar ids are adjacent. */
   #openTable(table: string) {
     this.#database.exec(
       `CREATE TABLE IF NOT EXISTS ${table} (id TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT, WITHOUT ROWID`,
@@ -160,7 +162,6 @@ function readRows(database: DatabaseSync): readonly StoredRow[] | undefined {
 /** Result codes of SQLite: https://sqlite.org/rescode.html */
 const [BUSY, CORRUPT, FULL, NOT_A_DATABASE] = [5, 11, 13, 26]
 
-/** The primary result code; undefined for other errors. */
 function resultOf(cause: unknown): number | undefined {
   const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : undefined
   return typeof code === 'number' ? code & 0xff : undefined
@@ -168,9 +169,6 @@ function resultOf(cause: unknown): number | undefined {
 
 const FOREIGN_HINT = 'name another file: one that is not there is made; this one is left as it is'
 
-/**
- * Every table must have the form of {@link SqliteStore}; else the file belongs to another program.
- */
 function assertOwn(database: DatabaseSync, path: string): void {
   const tables = database
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")

@@ -2,45 +2,36 @@ import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import type { RowStore, StoredRow } from './row-store.ts'
 
-/** Version of the rows' form. */
 const STORE_VERSION = 6
-/** Version of 0.1.0: the same, except for the state of markets that are not seeded. */
+/** 0.1.0 differs only in the state of markets that are not seeded. */
 const VERSION_BEFORE = 5
 
-/** How one kind of entity is stored and read. Decimals are written as strings. */
 export interface Codec<Entity, Row = Entity> {
   readonly table: string
-  /** Unique in the table. */
   readonly id: (entity: Entity) => string
-  /** Converts the entity to its row, if they differ. */
   readonly write?: (entity: Entity) => Row
-  /** Whether the entity has ended, so that its row is removed. */
   readonly isGone?: (entity: Entity) => boolean
-  /** Names of decimal fields, at any depth of the row. */
+  /** At any depth of the row. */
   readonly decimals?: readonly string[]
 }
 
-/** A codec that also places the entity in the state. */
 export interface PlacedCodec<State, Entity, Row = Entity> extends Codec<Entity, Row> {
   /** Rows are placed in ascending order of this; default: of their ids. */
   readonly order?: (row: Row) => number
-  /** Puts a row into a fresh state. */
   readonly place: (state: State, row: Row) => void
 }
 
 /**
- * The rows of the whole exchange: those loaded at the start, to be read once, and the changes of
- * the operation under way, which {@link save} stores together. Without a store nothing is kept or
- * written. Bounded by what one operation can touch.
+ * Rows loaded at the start, to be read once, and the changes of the operation under way, which
+ * {@link save} stores together. Bounded by what one operation can touch. Without a store nothing is
+ * kept.
  */
 export class StoredRows {
   readonly #store: RowStore | undefined
   readonly isFresh: boolean
-  /** Whether an earlier version wrote them. */
   readonly isOfBefore: boolean
-  /** Rows not yet read, by table and id. */
   readonly #loaded = new Map<string, Map<string, string>>()
-  /** Changed rows by table and id. A row is written when its `json` is read. */
+  /** A row is written when its `json` is read. */
   readonly #changed = new Map<string, StoredRow>()
 
   /** @throws Failure SIMULATOR_STORE_VERSION, SIMULATOR_STORE_DAMAGED */
@@ -62,12 +53,12 @@ export class StoredRows {
     return this.#store !== undefined
   }
 
-  /** Reads the rows of a table and places each. @throws Failure SIMULATOR_STORE_DAMAGED */
+  /** @throws Failure SIMULATOR_STORE_DAMAGED */
   restore<State, Row>(codec: PlacedCodec<State, never, Row>, state: State): void {
     for (const row of this.read(codec)) codec.place(state, row)
   }
 
-  /** Reads the rows of a table, which can be done once. @throws Failure SIMULATOR_STORE_DAMAGED */
+  /** Can be done once. @throws Failure SIMULATOR_STORE_DAMAGED */
   read<Row>(codec: Codec<never, Row> & { readonly order?: (row: Row) => number }): Row[] {
     const { table, order } = codec
     // Shorter ids come first, so that numbers are in order.
@@ -78,7 +69,7 @@ export class StoredRows {
     return order === undefined ? rows : rows.sort((a, b) => order(a) - order(b))
   }
 
-  /** Reads one row, which can be done once. @throws Failure SIMULATOR_STORE_DAMAGED */
+  /** Can be done once. @throws Failure SIMULATOR_STORE_DAMAGED */
   readOne<Row>({ table, decimals }: Codec<never, Row>, id: string): Row | undefined {
     const json = this.#loaded.get(table)?.get(id)
     if (json === undefined) return undefined
@@ -90,7 +81,6 @@ export class StoredRows {
     }
   }
 
-  /** Marks a row as changed; its content at the end of the operation is written. */
   put<Entity>(codec: Codec<Entity, unknown>, entity: Entity): void {
     if (this.#store === undefined) return
     if (codec.isGone?.(entity)) return this.drop(codec, entity)
@@ -111,7 +101,6 @@ export class StoredRows {
     this.#changed.set(`${table} ${id(entity)}`, { table, id: id(entity), json: undefined })
   }
 
-  /** Stores all changes or none. */
   save(): void {
     if (this.#changed.size === 0) return
     this.#store?.save([...this.#changed.values()])
@@ -141,7 +130,6 @@ export function damagedRow({
   })
 }
 
-/** A codec for a single row. @param id Unique among such rows. */
 export function singleRow<Entity>(id: string): Codec<Entity> & { readonly id: () => string } {
   return { table: 'meta', id: () => id }
 }

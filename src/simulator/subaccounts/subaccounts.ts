@@ -8,24 +8,20 @@ import type { PlacedCodec } from '../store/stored-rows.ts'
 
 export type SubaccountSettings = Readonly<typeof defaultSubaccountSettings>
 
-/** Maximum sub-accounts of an account. The document mentions a limit without its size. */
+/** The document mentions a limit without its size. */
 export const defaultSubaccountSettings = { subaccountsMax: 20 }
 
 export interface Subaccount {
-  /** Digits, unique over all accounts. */
   readonly uid: string
-  /** UID of the account that owns it. */
   readonly parentUid: string
   readonly alias: string
-  /** Unix ms. */
   readonly createdAt: number
 }
 
-/** Virtual sub-accounts. The document only allows to create them. */
 export interface SubaccountState {
   readonly ports: ServicePorts
   readonly settings: SubaccountSettings
-  /** Keyed by alias in lower case, over all accounts. At most `subaccountsMax` for each account. */
+  /** Keyed by alias in lower case, over all accounts. */
   readonly byAlias: Map<string, Subaccount>
 }
 
@@ -38,7 +34,6 @@ export function openSubaccounts(
   return { ports, settings: { ...defaultSubaccountSettings, ...settings }, byAlias }
 }
 
-/** Oldest first. */
 export function subaccountsOf({ byAlias }: SubaccountState, uid: string): readonly Subaccount[] {
   return [...byAlias.values()]
     .filter(({ parentUid }) => parentUid === uid)
@@ -48,8 +43,8 @@ export function subaccountsOf({ byAlias }: SubaccountState, uid: string): readon
 export const subaccountHandlers = { createVirtualSubaccounts } satisfies Handlers<SubaccountState>
 
 /**
- * Document: POST /api/v2/user/create-virtual-subaccount. An alias that exists (case-insensitively)
- * or exceeds the limit is put in the failure list, and the others are created.
+ * An alias that exists (case-insensitively) or exceeds the limit goes to the failure list; the
+ * others are created.
  */
 function createVirtualSubaccounts(
   state: SubaccountState,
@@ -94,7 +89,7 @@ function subaccountUid(sequence: number): string {
   return `7${String(sequence).padStart(9, '0')}`
 }
 
-/** Document: Virtual sub-account. It is spelled `suba…` there; a new one is `normal`. */
+/** Document, Virtual sub-account: spelled `suba…` there; a new one is `normal`. */
 function toWireSubaccount({ uid, alias, createdAt }: Subaccount) {
   return {
     subaAccountUid: uid,

@@ -1,22 +1,18 @@
 import { z } from 'zod'
 import { ticker } from '../../protocol/futures/tickers.ts'
 import { beyondEndpoints } from '../../protocol/beyond/beyond-endpoints.ts'
-import {
-  CANDLES_PAGE_MAX,
-  GRANULARITIES,
-  type Granularity,
-  HISTORY_CANDLES_PAGE_MAX,
-} from '../../protocol/beyond/candles.ts'
+import { CANDLES_PAGE_MAX, HISTORY_CANDLES_PAGE_MAX } from '../../protocol/beyond/candles.ts'
 import { productType, symbol } from '../../protocol/values.ts'
 import type { CoreState, SymbolState } from '../futures/core-state.ts'
-import { listedSymbol, quotedSymbol } from '../futures/instruments/asked-symbols.ts'
+import { quotedSymbol } from '../futures/instruments/asked-symbols.ts'
 import { deliveryStatus } from '../futures/instruments/delivery-status.ts'
-import { type Instrument, priceText, sizeText } from '../futures/instruments/instruments.ts'
+import { type Instrument, sizeText } from '../futures/instruments/instruments.ts'
 import { nextFundingOf } from '../futures/positions/funding.ts'
 import { toTicker } from '../futures/instruments/ticker-view.ts'
 import { MARGIN_SYMBOLS, type MarginSymbol } from '../margin/margin-symbols.ts'
-import type { DayStatistics } from '../market/day-statistics.ts'
 import { accept } from '../shared/reply.ts'
+import { answerCandles, recentDays } from './past-candles.ts'
+import { answerFundingHistory } from './past-funding.ts'
 import {
   fromTable,
   type ofProduct,
@@ -35,10 +31,13 @@ export const futuresMarketRows = {
   }),
   contracts: fromTable(beyondEndpoints.contracts, futuresContracts),
   candles: fromTable(beyondEndpoints.candles, (state: CoreState, _, query) =>
-    futuresCandles(state, query, CANDLES_PAGE_MAX),
+    answerCandles(state, query, { limitMax: CANDLES_PAGE_MAX, days: recentDays }),
   ),
   historyCandles: fromTable(beyondEndpoints.historyCandles, (state: CoreState, _, query) =>
-    futuresCandles(state, query, HISTORY_CANDLES_PAGE_MAX),
+    answerCandles(state, query, { limitMax: HISTORY_CANDLES_PAGE_MAX, closedOnly: true }),
+  ),
+  historyFundRate: fromTable(beyondEndpoints.historyFundRate, (state: CoreState, _, query) =>
+    answerFundingHistory(state, query),
   ),
   currentFundRate: fromTable(beyondEndpoints.currentFundRate, nextFunding),
   /** The symbol's row of the tickers, alone in a list. */
@@ -176,76 +175,4 @@ function toCurrency(row: MarginSymbol) {
     isIsolatedQuoteBorrowable: true,
     isCrossBorrowable: true,
   }
-}
-
-const MINUTE_MS = 60_000
-const CANDLES_DEFAULT = 100
-const VOLUME_DECIMALS = 4
-
-type CandleRow = z.input<typeof beyondEndpoints.candles.response>[number]
-
-interface CandleQuery {
-  readonly symbol: string
-  readonly productType: string
-  readonly granularity: Granularity
-  readonly startTime?: string | undefined
-  readonly endTime?: string | undefined
-  readonly limit?: string | undefined
-}
-
-/**
- * Candles of the last 24 hours, oldest first, from the minutes of the ticker statistics. Older ones
- * are not kept, so a day's candle is only the kept part.
- */
-function futuresCandles(state: CoreState, query: CandleQuery, limitMax: number) {
-  const listed = listedSymbol(state, query)
-  if (!listed.ok) return listed
-  const { instrument, statistics } = listed.data
-  statistics.read(state.clock.now)
-  const { startTime = 0, endTime = Number.POSITIVE_INFINITY, limit = CANDLES_DEFAULT } = query
-  const bars = [...barsOf(statistics, GRANULARITIES[query.granularity].lengthMs)].filter(
-    ([startAt]) => startAt >= Number(startTime) && startAt < Number(endTime),
-  )
-  const price = (ticks: number) => priceText(instrument, ticks)
-  return accept(
-    bars
-      .slice(-Math.min(limitMax, Number(limit)))
-      .map(([startAt, { open, high, low, close, lots, quoteVolume }]): CandleRow => [
-        String(startAt),
-        price(open),
-        price(high),
-        price(low),
-        price(close),
-        sizeText(instrument, lots),
-        quoteVolume.toFixed(VOLUME_DECIMALS),
-      ]),
-  )
-}
-
-interface Bar {
-  readonly open: number
-  high: number
-  low: number
-  close: number
-  lots: number
-  quoteVolume: number
-}
-
-/** Groups minutes by the start of their candle. A minute closes at the open of the next one. */
-function barsOf(statistics: DayStatistics, spanMs: number): Map<number, Bar> {
-  const bars = new Map<number, Bar>()
-  const buckets = statistics.buckets()
-  for (const [index, { minute, figures }] of buckets.entries()) {
-    const [open = 0, high = 0, low = 0, lots = 0, quoteVolume = 0] = figures
-    const close = buckets[index + 1]?.figures[0] ?? statistics.state().lastTicks
-    const startAt = Math.floor((minute * MINUTE_MS) / spanMs) * spanMs
-    const bar = bars.get(startAt) ?? { open, high, low, close, lots: 0, quoteVolume: 0 }
-    bar.high = Math.max(bar.high, high, close)
-    bar.low = Math.min(bar.low, low, close)
-    bar.close = close
-    bar.lots += lots
-    bar.quoteVolume += quoteVolume
-    bars.set(startAt, bar)
-  }
-  return bars
 }

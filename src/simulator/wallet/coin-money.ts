@@ -1,7 +1,7 @@
 import { sumDecimals, ZERO, type Decimal } from '../../lib/decimal.ts'
 import type { PlacedCodec } from '../store/stored-rows.ts'
 
-/** A balance of coins: `isolated:BTCUSDT` is the isolated margin account of that symbol. */
+/** `isolated:BTCUSDT` is the isolated margin account of that symbol. */
 export type BalanceName = 'spot' | 'crossed' | `isolated:${string}`
 
 export interface BalanceRef {
@@ -10,25 +10,20 @@ export interface BalanceRef {
 }
 
 export interface CoinRef extends BalanceRef {
-  /** Upper case, as in `USDT`. */
   readonly coin: string
 }
 
 /** No column is ever negative. Equity = available + frozen - borrowed - interest. */
 export interface CoinMoney {
   readonly available: Decimal
-  /** Reserved by open orders. */
   readonly frozen: Decimal
-  /** Principal owed to the platform. */
   readonly borrowed: Decimal
-  /** Accrued interest that is not paid. */
   readonly interest: Decimal
 }
 
 /**
- * Bookings that change an account's equity in a coin, each with its counterparty, which may be
- * negative without a limit. A `transfer` is between balances. Sums by balance and coin explain the
- * equity.
+ * Bookings that change an account's equity. Counterparties may be negative without a limit. A
+ * `transfer` is between balances. Sums by balance and coin explain the equity.
  */
 export const COUNTERPARTY_OF = {
   opening: 'outside',
@@ -69,7 +64,6 @@ export function equityOf({ available, frozen, borrowed, interest }: CoinMoney): 
   return available.plus(frozen).minus(borrowed).minus(interest)
 }
 
-/** Whether the bookings explain the equity, to the last digit. */
 export function isExplained({ money, flows }: CoinAccount): boolean {
   return sumDecimals(Object.values(flows)).eq(equityOf(money))
 }

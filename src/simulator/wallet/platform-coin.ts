@@ -1,21 +1,18 @@
 import { createRandom } from '../../lib/random.ts'
 
-/** The exchange's own coin: fees can be paid in it, and small balances converted to it. */
 export interface PlatformCoin {
   /** Upper case; in lower case it is part of the path of the conversion history. */
   readonly name: string
-  /** Its approximate price in USDT. */
   readonly price: string
 }
 
 /** The name is no real ticker; the price is near that of such coins. */
 export const defaultPlatformCoin: PlatformCoin = { name: 'HOUSE', price: '1.25' }
 
-/** A day's price is within this share of the coin's own: 0.04 is 4 %. */
 const SPREAD = 0.04
 const DAY_MS = 86_400_000
 
-/** Price in USDT at an instant, drawn from the seed once a day. Five decimals. */
+/** USDT, drawn from the seed once a day. */
 export function platformCoinPrice(coin: PlatformCoin, seed: string | number, at: number): string {
   const day = Math.floor(at / DAY_MS)
   const draw = createRandom(`${seed}/platform-coin/${day}`).next() * 2 - 1

@@ -1,9 +1,6 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
 
-/**
- * Coins have eight decimals. Error table, 50063: "Token precision must less than or equal to
- * eight".
- */
+/** Error table, 50063: "Token precision must less than or equal to eight". */
 const COIN_PLACES = 8
 
 /** big.js's modes: 0 toward zero, 1 half up, 3 away from zero. */
@@ -38,22 +35,18 @@ export function negated(value: Decimal): Decimal {
   return value.times('-1')
 }
 
-/** Whether the value has at most so many decimals. */
 export function hasPlaces(value: Decimal, places: number): boolean {
   return value.round(places, DOWN).eq(value)
 }
 
-/** Number of decimals in a plain decimal text: 2 for `0.10`. */
 export function decimalsOf(text: string): number {
   return text.split('.')[1]?.length ?? 0
 }
 
-/** A decimal with so many decimals, exactly as the float prints. */
 export function decimalOfFloat(value: number, decimals: number): Decimal {
   return decimal(value.toFixed(decimals))
 }
 
-/** Exact texts of amounts by name. */
 export function textsOf<Amounts extends Readonly<Partial<Record<string, Decimal>>>>(
   amounts: Amounts,
 ) {

@@ -22,15 +22,13 @@ import {
 
 /**
  * The coin ledger of every service except futures. Each method books one transfer on both sides, so
- * that the equities of all accounts and the counterparties of a coin always add up to zero. Amounts
- * are exact. A booking that would make a column negative throws, so services check `coin` and
- * refuse first.
+ * the equities of all accounts and the counterparties of a coin always add up to zero. A booking
+ * that would make a column negative throws, so services check `coin` and refuse first.
  *
  * Bounded by accounts x balances x coins, whose names the callers check.
  */
 export class Wallet {
   readonly #rows: StoredRows
-  /** Keyed by uid, balance and coin. */
   readonly #accounts = new Map<string, CoinAccount>()
   readonly #counterparties = new Map<string, Counterparties>()
 
@@ -40,19 +38,15 @@ export class Wallet {
     rows.restore(COIN_COUNTERPARTIES, this.#counterparties)
   }
 
-  /**
-   * Present money; a coin without bookings gives zeros. Later bookings do not change the result.
-   */
+  /** Later bookings do not change the result. */
   coin(ref: CoinRef): CoinMoney {
     return this.#accounts.get(coinKey(ref))?.money ?? NO_MONEY
   }
 
-  /** Whether the coin was ever booked. */
   has(ref: CoinRef): boolean {
     return this.#accounts.has(coinKey(ref))
   }
 
-  /** All coins ever booked in the balance, in alphabetical order. */
   coins(uid: string, balance: BalanceName): ReadonlyMap<string, CoinMoney> {
     const found = new Map<string, CoinMoney>()
     for (const { ref, money } of this.#of(uid)) {
@@ -62,9 +56,8 @@ export class Wallet {
   }
 
   /**
-   * Books between a balance and the booking's counterparty.
-   * @param amount From the account's view: positive is received, a paid fee is negative.
-   * @param column Source or target column: `frozen` for the reserve of an open order.
+   * @param amount From the account's view: a paid fee is negative.
+   * @param column `frozen` books against the reserve of an open order.
    */
   book(
     ref: CoinRef,
@@ -77,17 +70,14 @@ export class Wallet {
     this.#charge(ref.coin, COUNTERPARTY_OF[booking], amount)
   }
 
-  /** Reserves money for an open order. @param amount Not negative. */
   freeze(ref: CoinRef, amount: Decimal): void {
     this.#move(ref, { available: negated(amount), frozen: amount })
   }
 
-  /** Releases reserved money. @param amount Not negative. */
   unfreeze(ref: CoinRef, amount: Decimal): void {
     this.#move(ref, { available: amount, frozen: negated(amount) })
   }
 
-  /** Moves available money to another balance of any account. @param amount Not negative. */
   transfer(from: CoinRef, to: BalanceRef, amount: Decimal): void {
     const target = { ...to, coin: from.coin }
     this.#move(from, { available: negated(amount) })
@@ -96,25 +86,18 @@ export class Wallet {
     this.#flow(target, 'transfer', amount)
   }
 
-  /**
-   * Lends from the platform: more available, more borrowed, the same equity. @param amount Not
-   * negative.
-   */
+  /** More available, more borrowed, the same equity. @param amount Not negative. */
   borrow(ref: CoinRef, amount: Decimal): void {
     this.#move(ref, { available: amount, borrowed: amount })
   }
 
-  /** Adds interest, which is owed until it is repaid. @param amount Not negative. */
   accrueInterest(ref: CoinRef, amount: Decimal): void {
     this.#move(ref, { interest: amount })
     this.#flow(ref, 'interest', negated(amount))
     this.#charge(ref.coin, 'interest', negated(amount))
   }
 
-  /**
-   * Repays debts from the available money; a payment of the insurance fund is booked as `insurance`
-   * before.
-   */
+  /** A payment of the insurance fund is booked as `insurance` before. */
   repay(
     ref: CoinRef,
     { principal, interest }: { readonly principal: Decimal; readonly interest: Decimal },
@@ -126,7 +109,6 @@ export class Wallet {
     })
   }
 
-  /** The books of every coin: `sum` is always zero. */
   sums(): readonly { readonly coin: string; readonly sum: string }[] {
     return [...this.#counterparties].map(([coin, counterparties]) => {
       let sum = Object.values(counterparties).reduce(
@@ -140,12 +122,10 @@ export class Wallet {
     })
   }
 
-  /** Every balance of the account, with its bookings. */
   statement(uid: string): readonly WalletCoin[] {
     return this.#of(uid).map(toCoin)
   }
 
-  /** Rows whose bookings do not explain their equity. It is always empty. */
   unexplained(): readonly CoinRef[] {
     return [...this.#accounts.values()]
       .filter((account) => !isExplained(account))
@@ -176,7 +156,6 @@ export class Wallet {
     this.#rows.put(COIN_ACCOUNTS, account)
   }
 
-  /** The counterparty gives what the account receives. */
   #charge(coin: string, counterparty: keyof Counterparties, amount: Decimal): void {
     const counterparties = this.#counterparties.get(coin) ?? { ...NO_COUNTERPARTIES }
     counterparties[counterparty] = counterparties[counterparty].minus(amount)
@@ -219,11 +198,7 @@ function shortage(
 
 export type WalletCoin = Readonly<ReturnType<typeof toCoin>>
 
-/**
- * The statement of a coin in a balance (`spot`, `crossed` or `isolated:BTCUSDT`), with its
- * bookings. Amounts are exact decimals in strings; equity = available + frozen - borrowed -
- * interest = the sum of `bookings`, exactly.
- */
+/** Equity = available + frozen - borrowed - interest = the sum of `bookings`, exactly. */
 function toCoin({ ref: { balance, coin }, money, flows }: CoinAccount) {
   const { available, frozen, borrowed, interest } = money
   return {

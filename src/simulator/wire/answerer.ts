@@ -11,17 +11,12 @@ export interface AnswererOptions {
   readonly faults: FaultPlan
   readonly clock: Clock
   readonly timers: Timers
-  /** Draws the time from the execution of a request to its answer, ms. */
   readonly answerDelay: () => number
   readonly onEvent: (event: ServerEvent) => void
 }
 
-/**
- * Executes requests and sends the answers: on time, late, broken or never, as the faults demand.
- */
 export class Answerer {
   readonly #options: AnswererOptions
-  /** Functions that end the wait of each pending answer. */
   readonly #waiting = new Set<() => void>()
   #stopped = false
 
@@ -49,7 +44,6 @@ export class Answerer {
     if (!this.#stopped) answer?.(outgoing, response, clock.now())
   }
 
-  /** Ends all waiting, so that no answer comes late any more. */
   stop(): void {
     this.#stopped = true
     for (const end of this.#waiting) end()
@@ -75,7 +69,6 @@ type FaultAnswer = (
   now: number,
 ) => void
 
-/** Replacements for the answer of a request that is not executed, and of one that is. */
 const BEFORE: Partial<Record<FaultKind, FaultAnswer>> = {
   requestDropped: () => {},
   gatewayErrorBefore: (outgoing) => send(outgoing, gatewayPage(502, 'Bad Gateway')),
@@ -119,7 +112,6 @@ function send(outgoing: ServerResponse, { status, headers, body }: WireResponse)
   outgoing.end(body)
 }
 
-/** Announces the whole length, sends half of it, and ends the connection. */
 function sendHalf(outgoing: ServerResponse, response: WireResponse | undefined): void {
   if (outgoing.destroyed || response === undefined) return
   const body = bytesOf(response)

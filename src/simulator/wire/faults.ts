@@ -2,42 +2,34 @@ import { createRandom, type Random } from '../../lib/random.ts'
 import type { ServedName } from './served-rows.ts'
 
 /**
- * Faults between the exchange and its client, in the order in which they are drawn: a request has
- * at most one.
+ * In the order in which they are drawn: a request has at most one. Those before `answerLost` happen
+ * before the request is executed.
  */
 export const faultKinds = [
-  /** The request never reaches the exchange, and is never answered. */
   'requestDropped',
-  /** A gateway's HTML page with status 502; the request never reached the exchange. */
+  /** A gateway's HTML page with status 502. */
   'gatewayErrorBefore',
-  /** HTTP 429 although no limit was reached; the request was not executed. */
   'tooManyRequests',
-  /** The request is executed, then the connection is reset before the first byte of the answer. */
+  /** Executed, then the connection is reset before the first byte of the answer. */
   'answerLost',
-  /** The request is executed, then a gateway's HTML page with status 500 is answered. */
+  /** Executed, then a gateway's HTML page with status 500. */
   'gatewayErrorAfter',
-  /** The request is executed; half of the answer comes, then the connection ends. */
   'truncatedBody',
-  /** The request is executed; the answer is HTTP 200 with a body that is not JSON. */
   'garbageBody',
-  /** The request is executed at once; the answer comes later than usual. */
   'delayedAnswer',
 ] as const
 
 export type FaultKind = (typeof faultKinds)[number]
 
 export interface FaultSettings {
-  /** Probability of each kind for each request, 0 to 1. A missing kind never happens. */
+  /** For each request, 0 to 1. A missing kind never happens. */
   readonly probability: Readonly<Partial<Record<FaultKind, number>>>
-  /** Bounds of `delayedAnswer`, ms. Default 1000 to 5000. */
   readonly delayMs?: { readonly min: number; readonly max: number }
-  /** Affected endpoints; default: all. */
   readonly endpoints?: readonly ServedName[]
 }
 
 export interface Fault {
   readonly kind: FaultKind
-  /** Delay of `delayedAnswer`; 0 for the others. */
   readonly delayMs: number
 }
 
@@ -46,8 +38,8 @@ export const noFaults: FaultSettings = { probability: {} }
 const DEFAULT_DELAY_MS = { min: 1000, max: 5000 }
 
 /**
- * Draws faults from a seed. Each kind has its own stream and draws once for each request, so that
- * removing one kind does not change the others.
+ * Each kind has its own stream and draws once for each request, so that removing one kind does not
+ * change the others.
  */
 export class FaultPlan {
   readonly #endpoints: readonly ServedName[] | undefined
@@ -60,7 +52,6 @@ export class FaultPlan {
   readonly #delays: Random
   readonly #injected = new Map<FaultKind, number>()
 
-  /** @throws RangeError if a probability is outside 0 to 1, or the delays are not in order. */
   constructor(settings: FaultSettings, seed: string | number) {
     const random = createRandom(seed).fork('faults')
     const { endpoints, delayMs = DEFAULT_DELAY_MS } = settings
@@ -78,7 +69,6 @@ export class FaultPlan {
     })
   }
 
-  /** The fault of the next request; `endpoint` is undefined for an unknown path. */
   draw(endpoint: ServedName | undefined): Fault | undefined {
     const isMeant = this.#endpoints?.some((name) => name === endpoint) ?? true
     if (!isMeant) return undefined

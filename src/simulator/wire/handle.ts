@@ -19,47 +19,35 @@ import type { WireCounters, WireEvent } from './server-event.ts'
 import type { WireRequest, WireResponse } from './wire-request.ts'
 
 export interface ServedExchange {
-  /** @param request Checked by the row's schema. @param now Unix ms of the exchange's clock. */
   answer(name: ServedName, account: AccountRef, request: never, now: number): Reply<unknown>
   accountByKey(apiKey: string): AccountSetup | undefined
-  /** Finds the account by a key of the signed gateway. */
   accountByGatewayKey(apiKey: string): AccountSetup | undefined
 }
 
 export interface WireOptions {
   readonly exchange: ServedExchange
-  /** The exchange's clock. */
   readonly clock: Clock
   readonly settings?: WireSettings
   readonly onEvent?: (event: WireEvent) => void
 }
 
-/** A request during its checks, with their results. */
 interface TakenRequest {
   readonly request: WireRequest
-  /** Undefined if the exchange has no such path. */
   readonly endpoint: NamedEndpoint | undefined
-  /** When it was received, Unix ms of the exchange's clock. */
   readonly now: number
   account: AccountSetup | undefined
-  /** Remaining calls of its endpoint for its caller. */
   remaining: number | undefined
 }
 
 /** The document sets no maximum; this one bounds the work for a request. */
 const HEADERS_MAX = 64
 
-/** The exchange as its clients see it: requests in, responses out, no sockets. */
 export class Wire {
   readonly #options: Required<WireOptions>
   readonly #endpointAt: (request: WireRequest) => NamedEndpoint | undefined
   readonly #limits: RateLimits
   readonly #requests: Record<ServedName, number>
   readonly #refusals = new Map<string, number>()
-  /**
-   * JSON of ticker answers, keyed by the core's array, which stays the same while the market stands
-   * still.
-   */
   readonly #tickersJson = new WeakMap<object, Buffer>()
   #latestAt = 0
 
@@ -109,7 +97,6 @@ export class Wire {
     }
   }
 
-  /** Applies every check in the order of the real exchange, then the handler. */
   #answer(taken: TakenRequest): Reply<unknown> {
     const { request, endpoint, now } = taken
     const { exchange, settings } = this.#options
@@ -186,8 +173,8 @@ export class Wire {
   }
 
   /**
-   * The answer has hundreds of rows and is requested many times a second, so its JSON is written
-   * once for each array of the core.
+   * Hundreds of rows are requested many times a second, so the JSON is written once for each array
+   * of the core.
    */
   #tickersBody(head: string, data: unknown): Buffer {
     if (typeof data !== 'object' || data === null)

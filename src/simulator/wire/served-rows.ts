@@ -5,28 +5,24 @@ import { endpoints } from '../../protocol/endpoints.ts'
 import { undocumentedRows } from '../undocumented/undocumented.ts'
 import type { WireRequest } from './wire-request.ts'
 
-/** Every endpoint of the exchange: the document's table and those outside it. */
 export const servedRows = { ...endpoints, ...undocumentedRows }
 
 export type ServedName = keyof typeof servedRows
 export type ServedRequestOf<Name extends ServedName> = z.input<(typeof servedRows)[Name]['request']>
-/** The envelope's `data`, as a server writes it. */
 export type ServedResponseOf<Name extends ServedName> = z.input<
   (typeof servedRows)[Name]['response']
 >
 
 export const servedNames = Object.keys(servedRows) as readonly ServedName[]
 
-/** A row without its exact schemas. */
 export function servedRow(name: ServedName): NamedEndpoint {
   return { ...servedRows[name], name }
 }
 
-/** A row with its name, which also finds its handler. */
 export type NamedEndpoint = Endpoint & { readonly name: ServedName }
 
 /**
- * @param platformCoin The platform's own coin, which is part of a path in lower case.
+ * @param platformCoin Part of a path, in lower case.
  * @returns finds the row of a request; undefined if the exchange has no such path.
  */
 export function createEndpointFinder(platformCoin: string) {

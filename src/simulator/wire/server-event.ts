@@ -1,18 +1,15 @@
 import type { FaultKind } from './faults.ts'
 import type { ServedName } from './served-rows.ts'
 
-/** Log events of the wire. They never contain a secret or a signature. */
+/** Never contains a secret or a signature. */
 export type WireEvent =
   | {
       readonly kind: 'requestRefused'
-      /** Undefined if the path is in no row. */
       readonly endpoint: ServedName | undefined
-      /** Undefined before authentication. */
       readonly uid: string | undefined
       readonly code: string
       readonly message: string
     }
-  /** A defect of the exchange, to be reported. */
   | {
       readonly kind: 'handlerFailed'
       readonly endpoint: ServedName | undefined
@@ -20,10 +17,8 @@ export type WireEvent =
     }
 
 export interface WireCounters {
-  /** Requests by endpoint, including refused ones. */
   readonly requests: Readonly<Record<ServedName, number>>
   readonly refusals: Readonly<Record<string, number>>
-  /** Refused requests that exceeded a rate limit. */
   readonly tooManyRequests: number
 }
 
@@ -34,9 +29,8 @@ export type ServerEvent =
       readonly fault: FaultKind
       readonly endpoint: ServedName | undefined
     }
-  /** The market could not be played; quotes stand still until it can. */
+  /** Quotes stand still until the market can be played again. */
   | { readonly kind: 'marketFailed'; readonly reason: string }
-  /** Rows of a recording have more lots than the maximum, to which they were cut. */
   | {
       readonly kind: 'volumesCut'
       readonly file: string
@@ -45,8 +39,8 @@ export type ServerEvent =
       readonly lotsMax: number
     }
   /**
-   * The state keeps settings of its first start; each reads `name: what is kept, configured: what
-   * is not obeyed`.
+   * The first start's settings are kept; each reads `name: what is kept, configured: what is not
+   * obeyed`.
    */
   | { readonly kind: 'settingsKept'; readonly settings: readonly string[] }
   | { readonly kind: 'serverFailed'; readonly reason: string }

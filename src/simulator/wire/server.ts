@@ -7,51 +7,43 @@ import { readRequest } from './checks/read-request.ts'
 import { servedNames, servedRow } from './served-rows.ts'
 import { startTicking } from './ticking.ts'
 
-/**
- * Loaded without an import, which would also load Node's HTTP client and cost 35 ms of CPU at each
- * start.
- */
+/** An import would also load Node's HTTP client, and cost 35 ms of CPU at each start. */
 const { createServer } = process.getBuiltinModule('node:http')
 
 export interface ServerOptions extends AnswererOptions {
-  /** A loopback address, unless the operator allows others. */
   readonly host: string
-  /** 0 takes any free port. */
   readonly port: number
-  /** Interval at which the market is played without requests, ms. */
   readonly stepMs: number
-  /** Plays the market; `now` is Unix ms of the exchange's clock. */
   readonly advance: (now: number) => unknown
   readonly bodyBytesMax: number
   /**
-   * Maximum time from the connection's first byte to the last of the headers, ms. Default {@link
+   * From the connection's first byte to the last of the headers, ms. Default {@link
    * HEADERS_MS_MAX}.
    */
   readonly headersMsMax?: number
-  /** Maximum time to the last byte of the body, ms; not shorter. Default {@link REQUEST_MS_MAX}. */
+  /** To the last byte of the body, ms; not shorter. Default {@link REQUEST_MS_MAX}. */
   readonly requestMsMax?: number
 }
 
 export interface RunningServer {
-  /** `http://127.0.0.1:8700`, without a trailing slash. */
   readonly baseUrl: string
   /**
    * Answers what it can within {@link STOP_GRACE_MS}, then closes every socket. A second call does
-   * nothing more.
+   * nothing.
    */
   stop(): Promise<void>
 }
 
 /**
- * Longer than any client keeps an idle socket by itself (undici: 4 s), and announced in the
- * Keep-Alive header. So the client closes first, and no request meets a closing socket.
+ * Longer than any client keeps an idle socket (undici: 4 s), and announced in the Keep-Alive
+ * header, so the client closes first and no request meets a closing socket.
  */
 const KEEP_ALIVE_MS = 75_000
 const HEADERS_MS_MAX = 10_000
 const REQUEST_MS_MAX = 30_000
 /**
- * Node checks for slow connections only at intervals, by default 30 s, which would turn a limit of
- * 10 s into 40. A tenth of the shorter limit is rare enough to cost nothing.
+ * Node checks for slow connections every 30 s by default, which would turn a limit of 10 s into 40.
+ * A tenth of the shorter limit costs nothing.
  */
 const CHECKS_A_LIMIT = 10
 const HEADER_BYTES_MAX = 16_384
@@ -59,10 +51,6 @@ const HEADER_BYTES_MAX = 16_384
 const CONNECTIONS_MAX = 1024
 const STOP_GRACE_MS = 250
 
-/**
- * Serves the wire over HTTP and plays the market on a grid of `stepMs`. @throws Failure
- * SIMULATOR_LISTEN_FAILED
- */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { clock, timers, host, port, stepMs, onEvent } = options
   const { headersMsMax = HEADERS_MS_MAX, requestMsMax = REQUEST_MS_MAX } = options

@@ -4,16 +4,13 @@ import type { Timers } from '../../lib/timers.ts'
 export interface TickingOptions {
   readonly clock: Clock
   readonly timers: Timers
-  /** Distance of the grid, ms. */
   readonly stepMs: number
   readonly tick: (now: number) => void
 }
 
 /**
- * Calls `tick` on an absolute grid: at each whole multiple of `stepMs` of the clock, so that a late
- * wake-up does not delay later ones. Missed multiples are skipped.
- *
- * @returns a function that stops it.
+ * Ticks at each whole multiple of `stepMs` of the clock, so a late wake-up does not delay later
+ * ones. Missed multiples are skipped. @returns a function that stops it.
  */
 export function startTicking({ clock, timers, stepMs, tick }: TickingOptions): () => void {
   let cancel = () => {}

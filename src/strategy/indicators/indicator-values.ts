@@ -5,7 +5,6 @@ import { unreachable } from '../../lib/unreachable.ts'
 import type { IndicatorSpec } from './specs.ts'
 
 type Library = typeof Signals & { readonly Wilder: typeof Signals.WSMA }
-/** The library's object, fed candle by candle. */
 interface Worker {
   add(index: number): void
   result(): unknown
@@ -46,9 +45,9 @@ interface Known {
 const known = new WeakMap<CandleSeries, Known>()
 
 /**
- * The value at the last closed candle: a function of the last `spec.candles` candles alone, so it
- * is equal to the bit live, after a restart and in a backtest. Undefined with too few candles, if
- * most of them are filled gaps, and where the formula has no value.
+ * A function of the last `spec.candles` closed candles alone, so it is equal to the bit live, after
+ * a restart and in a backtest. Undefined with too few candles, if most of them are filled gaps, and
+ * where the formula has no value.
  */
 export function indicatorValue(spec: IndicatorSpec, series: CandleSeries): unknown {
   if (series.length < spec.candles) return undefined
@@ -165,7 +164,6 @@ function withoutNewest(worker: Worker, series: CandleSeries, count: number): Wor
   }
 }
 
-/** The formula has no ratio if gains and losses are both 0. */
 function whereCloseMoved(worker: Worker, series: CandleSeries): Worker {
   const closes = new Set<number>()
   return {

@@ -19,7 +19,7 @@ export type IndicatorName =
 /** A function of the last `candles` closed candles only. */
 export interface IndicatorSpec<Value = unknown> {
   readonly name: IndicatorName
-  /** Length of the candles, such as `1m` or `4h`. */
+  /** Such as `1m` or `4h`. */
   readonly interval: string
   /** Periods and factors, in the order of the function that made it. */
   readonly settings: readonly number[]
@@ -34,7 +34,7 @@ export type IndicatorSpecs = Readonly<Record<string, IndicatorSpec>>
 
 export type NoIndicators = Readonly<Record<never, never>>
 
-/** Each is undefined until there are enough closed candles. */
+/** Undefined until there are enough closed candles. */
 export type IndicatorValues<Specs> = {
   readonly [Name in keyof Specs]: Specs[Name] extends IndicatorSpec<infer Value>
     ? Value | undefined
@@ -60,12 +60,11 @@ export interface Stochastic {
 
 interface Period {
   readonly interval: string
-  /** In candles. */
   readonly period: number
 }
 
 interface Windowed extends Period {
-  /** Candles for each value, instead of the number in docs/strategies.md. */
+  /** For each value, instead of the number in docs/strategies.md. */
   readonly candles?: number
 }
 
@@ -240,8 +239,8 @@ export function standardDeviation({ interval, period, ...rest }: Period): Indica
 }
 
 /**
- * @param rest further options, which are refused: a misspelt one would leave a default in place
- * @throws RangeError for an impossible spec; a check of the configuration reports it
+ * @param rest refused: a misspelt option would leave a default in place @throws RangeError for an
+ * impossible spec; a check of the configuration reports it
  */
 function spec<Value>(
   made: IndicatorSpec<Value>,

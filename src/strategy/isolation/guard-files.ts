@@ -1,8 +1,7 @@
 // In the thread that plays prices, strategies run beside code that reads prices and writes a
-// report. A strategy cannot import `node:fs`, but it could replace methods which that code calls,
-// and so redirect it to another file. So the functions of `node:fs` are wrapped when the thread
-// begins, and restricted before the first strategy is loaded: from then on they accept only files
-// of this thread.
+// report. They cannot import `node:fs`, but could replace methods which that code calls, and so
+// redirect it to another file. So the functions of `node:fs` are wrapped when the thread begins,
+// and accept only files of this thread from the first strategy on.
 
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -40,10 +39,7 @@ const writable: string[] = []
 let isGuarded = false
 let isClosed = false
 
-/**
- * Begins to record which files are read. It must run at the start of the thread, before other code
- * replaces these functions.
- */
+/** Must run at the start of the thread, before other code replaces these functions. */
 export function guardFiles(): void {
   isGuarded = true
   for (const functions of [fs, fs.promises]) {
@@ -64,14 +60,13 @@ export function areFilesGuarded(): boolean {
 }
 
 /**
- * Allows writing to a file, or below a directory if the path ends in a separator. Must be called
- * before closing.
+ * A file, or everything below a directory if the path ends in a separator. Must be called before
+ * closing.
  */
 export function keepWritable(path: string): void {
   if (!isClosed) writable.push(path)
 }
 
-/** Allows reading a file that was not read before closing. Must be called before closing. */
 export function keepReadable(path: string): void {
   if (!isClosed) readable.add(resolve(path))
 }

@@ -5,16 +5,16 @@ import { runAsStrategy } from '../strategy-context.ts'
 import { strategyFailure } from '../strategy-failure.ts'
 import { endsWith, hrefOf, indexOf, slice, startsWith } from './kept-methods.ts'
 
-/** The program's own folders, from which a strategy may import only the contract. */
+/** A strategy may import only the contract from the program's own folders. */
 const OURS = ['src', 'dist'].map((folder) => new URL(`../../../${folder}/`, import.meta.url).href)
 
 /** Other files may be native code, or could be shown by an error's text. */
 const CODE_OR_DATA = ['.js', '.ts', '.cjs', '.mjs', '.cts', '.mts', '.json']
 
 /**
- * The globals that stay: those of the language, except WebAssembly, whose memory no thread limit
- * counts, and pure functions. Timers stay for packages that set one while loading. `Buffer` goes:
- * it exposes memory that other code has released.
+ * Those of the language, except WebAssembly, whose memory no thread limit counts, and pure
+ * functions. Timers stay for packages that set one while loading. `Buffer` goes: it exposes memory
+ * that other code has released.
  */
 export const GLOBALS: ReadonlySet<string> = new Set([
   'undefined',
@@ -114,7 +114,7 @@ export const GLOBALS: ReadonlySet<string> = new Set([
 export function guardThread(): void {
   runAsStrategy('guard', () => undefined)
   loadCompilers()
-  // This is installed before the hook below, which then judges the resolved address.
+  // Installed before the hook below, which then judges the resolved address.
   installContractResolution()
   registerHooks({
     resolve(specifier, context, nextResolve) {
@@ -133,8 +133,8 @@ export function guardThread(): void {
 }
 
 /**
- * The importer is not considered, since a file can pretend to be another. No method is called that
- * a strategy may have replaced.
+ * The importer does not count, since a file can pretend to be another. No method is called that a
+ * strategy may have replaced.
  */
 function assertAllowed(url: string, specifier: string): void {
   const path = withoutQuery(url)

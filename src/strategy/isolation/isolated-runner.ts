@@ -31,27 +31,25 @@ import {
 import { readAnswer } from './read-answer.ts'
 import { MomentWriter } from './write-moment.ts'
 
-/** Limits how long a file that never finishes loading holds up a start. */
+/** A file that never finishes loading holds up a start no longer. */
 const READY_MS_MAX = 60_000
-/** Pause after a thread was ended; it doubles each time, up to the maximum. */
+/** After a thread was ended; it doubles each time, up to the maximum. */
 const PAUSE_MS = 1000
 const PAUSE_MS_MAX = 60_000
 /** After this many losses, each within `CALM_MS` of the last, every decision fails. */
 const LOST_IN_ROW_MAX = 5
 const CALM_MS = 600_000
 const TOO_MUCH_MEMORY = 'it takes too much memory'
-/** Interval of memory checks while waiting. */
 const MEMORY_LOOKED_AT_MS = 20
 
 export interface IsolatedRunnerOptions extends Omit<StrategyRunnerOptions, 'strategy'> {
   readonly moduleFile: string
   readonly needs: Pick<ResolvedNeeds, 'candles'>
-  /** A longer decision ends the thread. */
   readonly budgetMs: number
   readonly heapMb: number
   readonly timers: Timers
   readonly onThreadLost: (reason: string) => void
-  /** Reports whether threads are being ended: some code cannot be stopped and runs on. */
+  /** Some code cannot be stopped and runs on. */
   readonly onEnding?: (isEnding: boolean) => void
 }
 
@@ -87,17 +85,14 @@ export class IsolatedRunner {
   #isReady = false
   #isStopped = false
   #lostInRow = 0
-  /** Monotonic ms. */
   #lostAt = Number.NEGATIVE_INFINITY
   #pausedFor: string | undefined
   /** Why its thread ended by itself, until a decision reports it. */
   #unsaid: string | undefined
   #stateText: string | undefined
-  /** Digest of the file when it was accepted. */
   readonly #digest: string | undefined
   #state: unknown
   #intents: readonly Intent[] = []
-  /** Threads that were told to end and still run. */
   readonly #ending = new Set<SupervisedThread<'ready'>>()
 
   constructor(options: IsolatedRunnerOptions) {
@@ -112,7 +107,6 @@ export class IsolatedRunner {
     this.#writer = new MomentWriter(this.#numbers, symbols, needs.candles.keys())
   }
 
-  /** Resolves when it is ready, or with the reason why it is not. */
   start(): Promise<string | undefined> {
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
@@ -155,7 +149,6 @@ export class IsolatedRunner {
     return this.#ending.size > 0
   }
 
-  /** Handles an error outside of `decide`; a thread cannot go on after it. */
   breakDown(error: unknown): void {
     const thread = this.#thread
     if (thread) this.#loseByItself(thread, messageOf(error))
@@ -263,13 +256,11 @@ export class IsolatedRunner {
     }
   }
 
-  /** The next decision reports the reason. */
   #loseByItself(thread: SupervisedThread<'ready'>, reason: string): void {
     if (thread === this.#thread && this.#isReady) this.#unsaid = reason
     this.#lose(thread, reason)
   }
 
-  /** Pauses, then restarts from the last state. */
   #lose(thread: SupervisedThread<'ready'>, reason: string): void {
     if (thread !== this.#thread) return
     const wasReady = this.#isReady
@@ -302,7 +293,7 @@ export class IsolatedRunner {
     timers.after(pauseMs, () => void this.#begin())
   }
 
-  /** Only the accepted code is started: the file may have changed unchecked. */
+  /** The file may have changed unchecked, so only the accepted code is started. */
   async #begin(): Promise<void> {
     if (this.#isStopped) return
     // A second thread is not started beside one that runs on.

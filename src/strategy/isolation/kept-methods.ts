@@ -1,7 +1,6 @@
 /**
- * Methods as they were before any strategy ran. A strategy may replace methods of prototypes in its
- * own thread. Checks in that thread call these, and use neither `for … of` nor spreads, which call
- * replaceable methods too.
+ * A strategy may replace methods of prototypes in its own thread. Checks in that thread call these,
+ * kept from before, and use neither `for … of` nor spreads, which call replaceable methods too.
  */
 function keep<Self, Args extends readonly unknown[], Result>(
   prototype: object,

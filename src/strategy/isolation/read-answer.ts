@@ -4,27 +4,24 @@ import type { IntentDenial } from '../read-intents.ts'
 import { STRATEGY_FAILURES, type StrategyFailureCode } from '../strategy-failure.ts'
 import type { SaidLine } from '../strategy-log.ts'
 
-/** Limits of lists and texts: as much as an honest thread sends. */
+/** As much as an honest thread sends. */
 const LINES_MAX = 11
 const FIELDS_MAX = 20
 const DENIALS_MAX = 501
 const TEXT_MAX = 500
 const MESSAGE_MAX = 4000
 
-/** Intents and state have readers of their own. */
 export interface AnswerReading {
   readonly said: readonly SaidLine[]
   readonly denials: readonly IntentDenial[]
-  /** Set if the decision failed. */
   readonly failure: { readonly code: StrategyFailureCode; readonly message: string } | undefined
   readonly intents: readonly unknown[]
   readonly state: unknown
 }
 
 /**
- * Reads the answer of a strategy's thread. Our code wrote it there, but a strategy can patch what
- * that code calls, so the answer may contain anything, even in the name of another strategy.
- * @throws Error if it is no answer
+ * Our code wrote the answer in the thread, but a strategy can patch what that code calls, so it may
+ * contain anything, even in the name of another strategy. @throws Error if it is no answer
  */
 export function readAnswer(strategyId: string, message: unknown): AnswerReading {
   if (!isRecord(message)) throw new Error('an answer without words')

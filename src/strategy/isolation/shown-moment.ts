@@ -39,7 +39,6 @@ export class ShownMoment {
   readonly #instruments: readonly Instrument[]
   readonly #moments: (InstrumentMoment | undefined)[]
   readonly #tickers: TickerTable
-  /** In the order of the numbers. */
   readonly #columns: readonly Float64Array[]
   readonly #candles = new Map<string, CandleSeries>()
   #account = NOTHING

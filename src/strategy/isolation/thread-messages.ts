@@ -1,5 +1,5 @@
-// Data that crosses between the daemon and the thread of a strategy. Prices are in shared memory,
-// which only the daemon writes. All else crosses as a message, and so as a copy, when it changes.
+// Prices are in shared memory, which only the daemon writes. All else crosses as a message, and so
+// as a copy, when it changes.
 
 import type { MessagePort } from 'node:worker_threads'
 import type { CandleRow } from '../../domain/candles.ts'
@@ -13,7 +13,7 @@ import { TICKER_COLUMNS } from '../../domain/ticker-table.ts'
 import type { SaidLine } from '../strategy-log.ts'
 import type { StrategyFailureCode } from '../strategy-failure.ts'
 
-/** Indexes of the numbers with which the two threads wait for each other. */
+/** The two threads wait for each other with these numbers. */
 export const ASKED = 0
 export const ANSWERED = 1
 /** 1 if the answer equals the last one: then no message is sent. */
@@ -30,7 +30,6 @@ export const FILLS_READ_AT = 3
 export const READ_AT = 4
 export const REQUEST_TIME = 5
 export const HEADER_LENGTH = 6
-/** One number for whether there is a row, then its columns. */
 export const ROW_LENGTH = 1 + TICKER_COLUMNS.length
 
 /** The class of the decimal cannot cross. */
@@ -52,22 +51,19 @@ export type CrossingAccount = Omit<AccountMoment, 'capital' | 'money' | 'funding
   readonly funding: ReadonlyMap<string, string>
 }
 
-/** Candles that closed since the last question. */
 export interface CrossingCandles {
   readonly key: string
   readonly intervalMs: number
-  /** Capacity of the series; 0: it no longer exists. */
+  /** 0: the series no longer exists. */
   readonly capacity: number
-  /** Filled gaps in the whole series. */
   readonly filled: number
   /** The rows replace everything known of the series. */
   readonly isAnew: boolean
   readonly rows: readonly CandleRow[]
 }
 
-/** Changes since the last question; absent: unchanged. */
+/** Since the last question; absent: unchanged. */
 export interface Question {
-  /** `place`: position among the strategy's instruments. */
   readonly moments?: readonly (readonly [place: number, moment: CrossingMoment | undefined])[]
   readonly account?: CrossingAccount
   readonly feeds?: ReadonlyMap<string, FeedReading>

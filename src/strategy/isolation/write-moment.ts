@@ -25,11 +25,10 @@ import {
   toCrossingMoney,
 } from './thread-messages.ts'
 
-/** Runs in the daemon: writes a snapshot into shared memory, and returns what else has changed. */
+/** Runs in the daemon: writes into shared memory, and returns what else has changed. */
 export class MomentWriter {
   readonly #numbers: Float64Array
   readonly #symbols: readonly string[]
-  /** Needed candles, by instrument and interval. */
   readonly #keys: readonly string[]
   #moments: (InstrumentMoment | undefined)[] = []
   #feeds: ReadonlyMap<string, FeedReading> = new Map()
@@ -52,7 +51,6 @@ export class MomentWriter {
     this.#account = new AccountChanges()
   }
 
-  /** Undefined if the numbers say everything. */
   write(snapshot: Snapshot): Question | undefined {
     this.#writeNumbers(snapshot)
     const moments = this.#changedMoments(snapshot)
@@ -110,7 +108,6 @@ export class MomentWriter {
   }
 }
 
-/** They usually have the order of the strategy file. */
 function findMoment(
   instruments: Snapshot['instruments'],
   place: number,
@@ -165,7 +162,6 @@ class CandleChanges {
   }
 }
 
-/** Index of the first candle that opens after an instant. */
 function placeAfter(series: CandleSeries, at: number): number {
   let place = series.length
   while (place > 0 && read(series, 'openAt', place - 1) > at) place -= 1

@@ -7,14 +7,13 @@ import { watchImpureCalls } from './impure-calls.ts'
 import { trySeries, type SeriesDecision } from './run-series.ts'
 
 const MINUTE_MS = 60_000
-/** Bounds on the number of prices: the longest series of candles, and some more. */
 const PRICES_MIN = 300
 const PRICES_MAX = 5200
 const PRICE_TICKS = 200_000
 const MOVE_TICKS = 400
 
 export interface PurityCheck {
-  /** A sentence for each impure act, and one if no decision succeeds. */
+  /** Impure acts, and no decision that succeeds. */
   readonly problems: readonly string[]
   /** Decisions that fail and invalid intents; made-up prices are not the market. */
   readonly notes: readonly string[]
@@ -28,8 +27,8 @@ interface Trial {
 }
 
 /**
- * Tests purity: two runs along the same made-up prices must give the same decisions and leave the
- * globals unchanged. Only `watched-purity.ts` ends a strategy that never returns.
+ * Two runs along the same made-up prices must give the same decisions and leave the globals
+ * unchanged. Only `watched-purity.ts` ends a strategy that never returns.
  */
 export function checkPurity(
   strategy: Strategy,
@@ -108,7 +107,6 @@ function makePrices({ symbol, tick }: Instrument, length: number): readonly numb
   })
 }
 
-/** A sentence for each code, with the first example. */
 function countDenials(run: readonly SeriesDecision[]): readonly string[] {
   const byCode = Map.groupBy(
     run.flatMap(({ denials }) => denials),

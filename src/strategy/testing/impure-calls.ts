@@ -1,18 +1,15 @@
 import { strategyAtFault } from '../strategy-context.ts'
 import { strategyPlace } from '../strategy-failure.ts'
 
-/** Calls of strategies whose result differs from run to run. */
 export interface ImpureCalls {
   /** A sentence each, with the place in the code. */
   describe(): readonly string[]
-  /** Restores the globals. */
   forget(): void
 }
 
 const CLOCK = 'the time is snapshot.exchangeTime'
 const CHANCE = 'what a strategy says may hang on its snapshot, params and state alone'
 
-/** Records calls by strategies to clocks and random generators in this thread. */
 export function watchImpureCalls(): ImpureCalls {
   const found = new Map<string, string>()
   const hear = (call: string, instead: string): void => {

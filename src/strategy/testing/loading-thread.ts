@@ -1,4 +1,4 @@
-// Loads strategy files before any other thread does: a file that loops costs only this thread.
+// A file that loops costs only this thread, so no other one loads it first.
 
 import { runTask } from '../../lib/supervised-thread.ts'
 import { loadStrategy } from '../load-strategy.ts'

@@ -1,4 +1,4 @@
-// Runs strategies along made-up prices: one that never returns costs only this thread.
+// A strategy that never returns costs only this thread.
 
 import { resolve } from 'node:path'
 import { decimal } from '../../lib/decimal.ts'

@@ -25,7 +25,7 @@ import { type ResolvedNeeds, resolveNeeds } from '../needs.ts'
 import type { IntentDenial } from '../read-intents.ts'
 import { createStrategyRunner, type StrategyRunner } from '../strategy-runner.ts'
 
-/** An instrument as in a configuration. */
+/** As in a configuration. */
 export interface TestInstrument {
   readonly symbol?: string
   readonly tickSize?: string
@@ -33,7 +33,6 @@ export interface TestInstrument {
   readonly minSize?: string
 }
 
-/** Prices in quote coin. */
 export interface TestCandle {
   readonly open: number
   readonly high: number
@@ -43,13 +42,12 @@ export interface TestCandle {
 
 export interface SeriesOptions {
   readonly strategy: Strategy
-  /** As in the strategy file. */
   readonly params: unknown
   /** One ticker each: bid and last are the price, the ask is a tick above. */
   readonly prices?: readonly number[]
   /** Four tickers each: open, the nearer extreme, the other one, close. */
   readonly candles?: readonly TestCandle[]
-  /** Time between two prices, or length of a candle; default `1m`. */
+  /** Between two prices, or length of a candle; default `1m`. */
   readonly interval?: string
   /** Intervals without a price before the given index: `{ 40: 30 }` is half an hour of minutes. */
   readonly gaps?: Readonly<Record<number, number>>
@@ -57,12 +55,14 @@ export interface SeriesOptions {
   readonly startAt?: number
   /** Default: BTCUSDT, ticks of 0.1, lots of 0.001. */
   readonly instrument?: TestInstrument
-  /** Further instruments, with a price for each of `prices`. */
+  /** With a price for each of `prices`. */
   readonly others?: readonly OtherSeries[]
   /** Further ticker columns: `{ fundingRate: 0.0001 }`. */
   readonly columns?: Readonly<Partial<Record<TickerColumn, number>>>
-  /** Readings of feeds by name, ascending; each is visible from its `readAt`. */
+  /** Ascending by `readAt`, from which each reading is visible. */
   readonly feeds?: Readonly<Record<string, readonly FeedReading[]>>
+  /** Equity of the account, margin coin; it stays. Absent: not known, and `lotsForRisk` gives 0. */
+  readonly equity?: number
 }
 
 export interface OtherSeries {
@@ -75,14 +75,11 @@ export interface SeriesDecision {
   readonly at: number
   readonly price: number
   readonly intents: readonly Intent[]
-  /** Invalid intents. */
   readonly denials: readonly IntentDenial[]
   readonly state: unknown
-  /** Holding of the first instrument before the decision. */
   readonly netLots: number
 }
 
-/** 2024-01-01 00:00 UTC. */
 const START_AT = 1_704_067_200_000
 
 type SeriesResult =
@@ -91,9 +88,7 @@ type SeriesResult =
 
 interface Ticker {
   readonly at: number
-  /** First instrument. */
   readonly price: number
-  /** All instruments, in order. */
   readonly all: readonly number[]
 }
 
@@ -104,9 +99,9 @@ interface Part {
 }
 
 /**
- * Runs a strategy along a series of prices as the daemon would: candles are built, and each
- * decision gets the state of the one before. A target is reached at the next price, so that the
- * strategy sees its holding; quotes and places are not filled, since `intentd backtest` does that.
+ * Like the daemon: candles are built, and each decision gets the state of the one before. A target
+ * is reached at the next price, so that the strategy sees its holding; quotes and places are not
+ * filled, since `intentd backtest` does that.
  * @throws Error of the first decision that fails; RangeError for a price that is missing or not
  * above 0
  */
@@ -286,7 +281,7 @@ class SeriesHost {
       candles: this.#series,
       account: {
         capital: undefined,
-        equity: undefined,
+        equity: this.#options.equity,
         money: new Map(),
         funding: new Map(),
         marks: new Map(),
@@ -349,7 +344,6 @@ function assertColumn(column: string): void {
   throw new Error(`columns: no column ${column}; ${hint}`)
 }
 
-/** Returns whether anything was filled. */
 function fillTarget(part: Part): boolean {
   const { target: lots, holding } = part
   part.target = undefined

@@ -1,17 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { SeriesDecision } from './run-series.ts'
 
-/**
- * The test kit for strategies, `intentd/testing`: decisions along a series of prices, and golden
- * runs.
- */
+/** The test kit for strategies, `intentd/testing`. */
 export { runSeries } from './run-series.ts'
 export type { SeriesDecision, SeriesOptions, TestCandle, TestInstrument } from './run-series.ts'
 
 /**
- * Compares a run with the one in a file, which has a line for each decision that said something. A
- * missing file is written; to accept another run, remove it.
- * @throws Error with the first line that differs
+ * The file has a line for each decision that said something. A missing file is written; to accept
+ * another run, remove it. @throws Error with the first line that differs
  */
 export function matchGolden(file: string, decisions: readonly SeriesDecision[]): void {
   const lines = decisions

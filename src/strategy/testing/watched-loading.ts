@@ -6,8 +6,7 @@ const LOAD_MS_MAX = 25_000
 const HEAP_MB = 512
 
 /**
- * Loads strategy files in a thread, one after the other, so that a file that loops does not block
- * the caller.
+ * One after the other in a thread, so that a file that loops does not block the caller.
  * @param limitMs for each file
  * @returns the first file that does not finish; undefined if all do
  */

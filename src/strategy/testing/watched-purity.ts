@@ -5,7 +5,6 @@ import { SupervisedThread, type ThreadEnd } from '../../lib/supervised-thread.ts
 import type { Strategy } from '../define-strategy.ts'
 import { checkPurity, type PurityCheck } from './check-purity.ts'
 
-/** Limit for one strategy. */
 const LIMIT_MS = 10_000
 /** Loading has a limit of its own. */
 const LOAD_MS_MAX = 90_000
@@ -13,12 +12,9 @@ const MEMORY_MB = 512
 
 export interface Binding {
   readonly name: string
-  /** The loaded strategy, to check it in this thread if its params cannot cross into another. */
   readonly strategy?: Strategy
-  /** Applies the restrictions of an isolated strategy during the check. */
   readonly isGuarded: boolean
   readonly moduleFile: string
-  /** As parsed by the strategy's own schema. */
   readonly params: unknown
   readonly instruments: readonly Instrument[]
 }
@@ -39,8 +35,8 @@ export type PurityNews =
   | { readonly kind: 'checked'; readonly check: PurityCheck }
 
 /**
- * Runs {@link checkPurity} for each in a thread, without blocking the caller. A strategy that
- * exceeds the limit, ends its thread or fills the memory has a problem.
+ * {@link checkPurity} in a thread, without blocking the caller. A strategy that exceeds the limit,
+ * ends its thread or fills the memory has a problem.
  */
 export async function checkPurities(
   bindings: readonly Binding[],
@@ -67,8 +63,8 @@ function isPlain(params: unknown): boolean {
 }
 
 /**
- * Checks bindings up to the first one that ends the thread, cannot cross into it or has other
- * restrictions; at least one.
+ * Stops at the first binding that ends the thread, cannot cross into it or has other restrictions;
+ * at least one is checked.
  */
 function checkInThread(
   bindings: readonly Binding[],

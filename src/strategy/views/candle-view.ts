@@ -1,6 +1,6 @@
 import { type CandleSeries, read } from '../../domain/candles.ts'
 
-/** Prices in quote coin. */
+/** Quote coin. */
 export interface Candle {
   /** Unix ms, exchange clock. */
   readonly openAt: number
@@ -12,11 +12,10 @@ export interface Candle {
   readonly ticks: number
 }
 
-/** The closed candles of an instrument, newest last. Valid only inside `decide`. */
+/** Closed candles, newest last. Valid only inside `decide`. */
 export class CandleView {
   #series: CandleSeries | undefined
 
-  /** Called by the runner for each snapshot. */
   pointAt(series: CandleSeries | undefined): void {
     this.#series = series
   }
@@ -47,7 +46,7 @@ export class CandleView {
     }
   }
 
-  /** The last `count` closes, newest last; fewer if there are fewer. */
+  /** The last `count`, newest last; fewer if there are fewer. */
   closes(count: number): readonly number[] {
     const series = this.#series
     if (!series) return []

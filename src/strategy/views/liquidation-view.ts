@@ -1,15 +1,14 @@
 import type { DistanceTrust, LiquidationDistance } from '../../domain/liquidation.ts'
 import type { HoldSide } from '../../domain/position.ts'
 
-/** Distance of the account's position in an instrument from liquidation, by its last reading. */
+/** The account's position in an instrument, by its last reading. */
 export interface LiquidationView {
   /** In hedge mode the nearer side. */
   readonly holdSide: HoldSide
   /** Mark price of liquidation in quote coin; NaN if no price liquidates it. */
   readonly price: number
   /**
-   * Distance from the mark price as a share of it: 0.1 is ten per cent; Infinity if no price
-   * liquidates it.
+   * From the mark price as a share of it: 0.1 is ten per cent; Infinity if no price liquidates it.
    */
   readonly distance: number
   /** Distance in typical moves of an hour (median of 24 hours); NaN with fewer than three hours. */
@@ -20,7 +19,7 @@ export interface LiquidationView {
    */
   readonly ratio: number
   /**
-   * Whether our count and the exchange's agree. `disputed`: the nearer one is shown; `alone`: they
+   * `disputed`: our count and the exchange's differ, and the nearer one is shown; `alone`: they
    * have differed for ten minutes, and ours is shown; `ours`, `stated`: only one exists.
    */
   readonly trust: DistanceTrust

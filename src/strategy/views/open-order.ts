@@ -4,7 +4,7 @@ import { type OrderAction, tradesAs } from '../../domain/order-action.ts'
 import { openLots, type Order, type OrderState } from '../../domain/order.ts'
 
 export interface OpenOrder {
-  /** Key of the `place` intent, or the name that execution gave it. */
+  /** The intent's, or the name that execution gave it. */
   readonly key: string
   /** Undefined until the exchange has answered. */
   readonly orderId: OrderId | undefined

@@ -1,7 +1,6 @@
 import { didYouMean } from '../../lib/did-you-mean.ts'
 import { strategyFailure, type StrategyFailureCode } from '../strategy-failure.ts'
 
-/** Names that tools look up on any object. */
 const ASKED_BY_TOOLS =
   /^(?:toJSON|then|href|asymmetricMatch|nodeType|tagName|constructor|\$\$typeof|@@.*|_.*)$/
 
@@ -30,7 +29,7 @@ export function refuseUnknownNames({ code, describe, known, hint }: UnknownName)
   })
 }
 
-/** Prototype of the views: a misspelt `market.bidd` throws instead of comparing with undefined. */
+/** A misspelt `market.bidd` throws instead of comparing with undefined. */
 export function refuseUnknownMembers(what: string): object {
   return refuseUnknownNames({
     code: 'STRATEGY_NAME_UNKNOWN',

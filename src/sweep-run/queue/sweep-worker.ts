@@ -5,7 +5,7 @@ import { messageOf } from '../../lib/failure.ts'
 import { systemTimers, type Timers } from '../../lib/timers.ts'
 import { onStopSignals } from '../../lib/stop-signals.ts'
 import type { TrialAnswer, TrialOrder } from '../play-trial.ts'
-import { runTrial } from '../trial-pool.ts'
+import { TrialPool } from '../trial-pool.ts'
 import { Outage, pause } from './outage.ts'
 import { type TakenTrial, TrialQueue, TRY_ALONE } from './trial-queue.ts'
 import { writeAside } from '../../lib/write-out.ts'
@@ -49,12 +49,13 @@ export async function runWorker(
   })
   try {
     say(`worker ${holder}: ${threads === 1 ? '1 trial' : `${threads} trials`} at a time`)
+    const pool = new TrialPool()
     const worker = new SweepWorker({
       queue,
       threads,
       version,
       say,
-      compute: runTrial,
+      compute: (order, limitMs, aborted) => pool.run(order, limitMs, aborted),
       timers: systemTimers,
       show: (state) => member.show(state),
     })

@@ -194,6 +194,7 @@ function describeRecord(
     case 'archived':
     case 'candles':
     case 'watermark':
+    case 'exits':
     case 'call':
     case 'callEnded':
     case 'denial':

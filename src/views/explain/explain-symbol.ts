@@ -84,6 +84,8 @@ export function describeRecord(
     case 'released':
     case 'repaired':
       return describeAround(record)
+    case 'exits':
+      return []
     case 'archived':
     case 'candles':
     case 'watermark':

@@ -66,7 +66,7 @@ function begin(mode: PositionMode = 'one_way_mode', grids: Partial<InstrumentGri
   book.grids.set(SYMBOL, { tick: '0.5', lot: '0.01', ...grids })
   const fold = new TradeFold({
     book,
-    isFlatten: (clientOid) => clientOid === 'flat',
+    purposeOf: (clientOid) => (clientOid === 'flat' ? 'flatten' : undefined),
     onClosed: (trade) => closed.push(trade),
   })
   return { fold, closed, book }
@@ -324,7 +324,7 @@ test.each([1, 2, 3, 4])(
     const closed: ClosedTrade[] = []
     const fold = new TradeFold({
       book,
-      isFlatten: () => false,
+      purposeOf: () => undefined,
       onClosed: (trade) => closed.push(trade),
     })
     for (let step = 0; step < 400; step += 1) {

@@ -58,6 +58,14 @@ class Account extends EngineBench {
     return this
   }
 
+  /** Fills are known beyond the reading that waits, so that it is compared with the book. */
+  compare(): this {
+    this.now += this.settings.execution.fillVisibilityMs + 1
+    const at = { requestedAt: this.now, exchangeTime: this.now }
+    this.step({ kind: 'fillsRead', reading: { fills: [], sinceAt: 0, ...at } })
+    return this
+  }
+
   get codes(): string[] {
     return this.engine.restrictions.map(({ code }) => code)
   }
@@ -163,13 +171,17 @@ describe('[MON1] one wrong row of a position', () => {
   test.each(['-900', '900'])(
     'with a funding counter of %s books nothing and raises no peak',
     (fundingFee) => {
-      const bench = holding()
-      bench.see({ row: { fundingFee } })
-      for (let readings = 0; readings < 20; readings++) bench.see()
+      const bench = holding().compare()
+      bench.see({ row: { fundingFee } }).compare()
+      for (let readings = 0; readings < 20; readings++) bench.see().compare()
 
       expect(bench.book.funding.get(SYMBOL)?.toString() ?? '0').toBe('0')
       expect(bench.engine.equity).toMatchObject({ equity: 3000, peak: 3000 })
       expect(bench.recorded).toEqual([])
+
+      // Another reading that states it too is a second witness.
+      for (let readings = 0; readings < 2; readings++) bench.see({ row: { fundingFee } }).compare()
+      expect(bench.book.funding.get(SYMBOL)?.toString()).toBe(fundingFee)
     },
   )
 

@@ -57,6 +57,8 @@ interface Stated {
   readonly markPrice?: number
   readonly unrealisedProfit?: string
   readonly marginRatio?: number
+  readonly marginMode?: 'crossed' | 'isolated'
+  readonly margin?: number
 }
 
 /** New prices come, and the position is read at them. */
@@ -168,6 +170,24 @@ describe('[MON1] the distance to a liquidation', () => {
     expect(said?.fields).toMatchObject({ symbol: SYMBOL, holdSide: 'short' })
     expect(distanceAfter(lots)).toBeGreaterThan(0.088)
     expect(distanceAfter(lots - 1)).toBeLessThanOrEqual(0.088)
+  })
+
+  test('is that of the margin of its own where the position is isolated, whatever is configured', () => {
+    const bench = holding(
+      { steps: STEPS, rules: RULES },
+      { capital: decimal('10000'), marginMode: 'crossed' },
+    )
+    // As at a leverage of 10: 100 + 0.1 × (p − 10,000) = 0.1 × p × 0.0046.
+    const end = (SIZE * ENTRY - 100) / (SIZE * (1 - RATE))
+    const isolated = { marginMode: 'isolated', margin: 100, liquidationPrice: end } as const
+    for (let readings = 0; readings < 2; readings++) fallTo(bench, ENTRY, isolated)
+    expect(codes(bench)).toEqual(['marginMode'])
+    fallTo(bench, ENTRY, isolated)
+
+    expect(distanceOf(bench)).toMatchObject({ trust: 'agreed' })
+    expect(distanceOf(bench)?.ourPrice).toBeCloseTo(end, 6)
+    for (let readings = 0; readings < 2; readings++) fallTo(bench, end / (1 - 0.035), isolated)
+    expect(codes(bench)).toContain('liquidationFlatten')
   })
 
   test('looks at both sides of isolated margin: the short is near, the long beside it far', () => {

@@ -219,6 +219,9 @@ describe('[RSK3] a kill is called clean', () => {
 describe('[RSK3] a kill while the exchange has removed an instrument', () => {
   const [GONE, KNOWN] = SYMBOLS
 
+  /** When a cancel-all of the instrument was refused. */
+  const refusedAt: number[] = []
+
   function restingOn(symbol: string): EngineBench {
     const bench = manyInstruments()
     bench.decide({ kind: 'quote', symbol, levels: [BID] })
@@ -244,7 +247,8 @@ describe('[RSK3] a kill while the exchange has removed an instrument', () => {
       for (const { cancelId, body } of bench.take('sendCancelAll')) {
         const { symbol = '*' } = JSON.parse(body) as { readonly symbol?: string }
         const isGone = symbol === gone
-        if (!isGone) cancelled.push(symbol)
+        if (isGone) refusedAt.push(bench.now)
+        else cancelled.push(symbol)
         bench.answerCancel(cancelId, isGone ? refused('40309', 'definite') : EMPTY)
       }
     }
@@ -297,8 +301,29 @@ describe('[RSK3] a kill while the exchange has removed an instrument', () => {
         },
       },
     ])
+    expect(bench.engine.endings).toEqual([
+      {
+        kind: 'kill',
+        phase: 'proving',
+        unproved: new Map([[GONE, 'refused 40309: The symbol has been removed']]),
+      },
+    ])
+    passWithout(bench, 600_000)
+    // After 1, 3 and 7 minutes.
+    expect(unproved(bench)).toMatchObject([2, 3, 4].map((times) => ({ fields: { times } })))
+  })
+
+  test('asks for it ever more rarely, every 30 s at least, and soon where it is known again', () => {
+    const bench = manyInstruments()
+    bench.decide({ kind: 'quote', symbol: GONE, levels: [BID] })
+    bench.answer(bench.grantBatch().batchId, TIMED_OUT)
+    kill(bench)
+    passWithout(bench, 100_000)
+    refusedAt.length = 0
     passWithout(bench, 300_000)
-    expect(unproved(bench).length).toBeLessThanOrEqual(5)
+    expect(refusedAt.length).toBeGreaterThanOrEqual(9)
+    expect(refusedAt.length).toBeLessThanOrEqual(11)
+    expect(passWithout(bench, 3000, '')).toContain(GONE)
   })
 
   test('lets a stop end there, which is not clean', () => {
@@ -318,6 +343,7 @@ describe('[RSK3] a kill while the exchange has removed an instrument', () => {
 
     const cancelled = passWithout(bench, 60_000, '')
 
+    expect(bench.engine.endings).toEqual([])
     expect(phases(bench).slice(-5)).toEqual([
       'clearing',
       'waiting',

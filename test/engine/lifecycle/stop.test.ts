@@ -235,9 +235,12 @@ describe('[RSK3] a stop of an instrument that the exchange does not know any mor
       const bench = resting()
       bench.effects = []
       stop(bench, policy)
-      passRemoved(bench, 8000)
+      passRemoved(bench, 100)
+      expect(bench.engine.endings).toMatchObject([{ kind: policy }])
+      passRemoved(bench, 7900)
 
       expect(bench.take('stopped')).toMatchObject([{ clean: false }])
+      expect(bench.engine.endings).toEqual([])
       const said = bench.take('announce').filter(({ event }) => event === 'daemon.stopped')
       expect(said).toMatchObject([
         {

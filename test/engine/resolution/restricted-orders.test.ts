@@ -5,7 +5,7 @@ import { type PlaceIntent } from '../../../src/domain/intent.ts'
 import { type RestrictedMode, type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { type EngineSettings } from '../../../src/engine/settings.ts'
 import { madeInstrument } from '../../support/market-moment.ts'
-import { accepted, EngineBench, refused, STRATEGY, SYMBOL } from '../engine-bench.ts'
+import { accepted, EngineBench, refused, STRATEGY, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 import { manyInstruments, OTHER, SYMBOLS } from '../many-instruments.ts'
 
 const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
@@ -188,6 +188,25 @@ describe('[RSK2] what rests when a restriction begins', () => {
 
     expect(resting(bench)).toMatchObject([{ ticks: ASK.ticks }])
     expect(bench.take('sendCancelAll')).toEqual([])
+  })
+
+  test('[ORD8] by name and reduces by a fill that the cancel-all has explained is placed again', () => {
+    const bench = new EngineBench().start()
+    bench.decide({ ...BY_NAME, action: 'openShort', ticks: ASK.ticks })
+    bench.accept(bench.grantBatch())
+    bench.decide({ ...BY_NAME, key: 'b' })
+    bench.answer(bench.grantBatch().batchId, TIMED_OUT)
+    // The fill waits for its order, which is unknown until the resolution ends.
+    bench.step({ kind: 'pollDue', what: 'fills' })
+    const fill = bench.fill({ orderId: toOrderId('77'), lots: 10, ticks: 99_980 })
+    bench.read({ fills: [fill], holding: LONG })
+    restrict(bench, SYMBOL, 'reducing')
+    bench.pass(40_000, { holding: LONG })
+    cancel(bench, LONG)
+
+    const [settled] = bench.records.filter(({ kind }) => kind === 'settle')
+    expect(settled).toMatchObject({ orders: [{ replacement: { lots: 10 } }, { orderId: '77' }] })
+    expect([...bench.book.places.values()]).toMatchObject([{ action: 'openShort', lots: 10 }])
   })
 
   test('[ORD8] and reduces goes with the cancel-all while halted, which is reported', () => {

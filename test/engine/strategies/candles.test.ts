@@ -275,3 +275,75 @@ test('who decides on snapshots is asked at each, as ever', () => {
     ),
   ).toHaveLength(3)
 })
+
+const fetchedRow = (minute: number, price: number): CandleRow => [
+  MOMENT_AT + minute * MINUTE,
+  price,
+  price + 2,
+  price - 2,
+  price,
+  1,
+]
+
+test('candles that the exchange keeps are taken in, before and after those that were seen', () => {
+  const bench = openBench({ candles: new Map([[MINUTE, 5]]), decides: ['candle'] })
+  priceAt(bench, 1, 100)
+  priceAt(bench, 61, 101)
+  bench.effects = []
+  const rows = [-4, -3, -2, -1, 0, 1].map((minute) => fetchedRow(minute, 100))
+  bench.step({ kind: 'candlesFetched', symbol: SYMBOL, intervalMs: MINUTE, rows })
+
+  // The own one stays, and the minute that goes on is none of the closed ones.
+  expect(candlesOf(bench)).toEqual([...rows.slice(0, 4), [MOMENT_AT, 100, 100, 100, 100, 1]])
+  expect(bench.take('announce').map(({ event, fields }) => [event, fields])).toEqual([
+    ['history.fetched', { candles: 4, interval: '1m', symbol: SYMBOL }],
+  ])
+  // Who decides on candles need not wait for the next close.
+  expect(asked(bench)).toBe(0)
+  priceAt(bench, 62, 101)
+  expect(asked(bench)).toBe(1)
+})
+
+test('a minute in which nobody looked gets the candle of the exchange, and one that began before the run its beginning', () => {
+  const bench = openBench()
+  priceAt(bench, 1, 100)
+  priceAt(bench, 241, 100)
+  expect(candlesOf(bench).map((row) => row[5])).toEqual([1, 0, 0, 0])
+  const rows = [0, 1, 2, 3].map((minute) => fetchedRow(minute, 100 + minute))
+  const running = [MOMENT_AT + 4 * MINUTE, 90, 120, 80, 100, 1] as const
+  bench.step({ kind: 'candlesFetched', symbol: SYMBOL, intervalMs: MINUTE, rows, running })
+  priceAt(bench, 301, 100)
+
+  expect(candlesOf(bench)).toEqual([
+    [MOMENT_AT, 100, 100, 100, 100, 1],
+    ...rows.slice(1),
+    [MOMENT_AT + 4 * MINUTE, 90, 120, 80, 100, 1],
+  ])
+})
+
+test('candles of another market are not taken, and own ones stay; that is said', () => {
+  const bench = openBench()
+  for (const minute of [0, 1, 2]) priceAt(bench, minute * 60 + 1, 100)
+  const before = candlesOf(bench)
+  const rows = [-2, -1, 0, 1].map((minute) => fetchedRow(minute, 200))
+  bench.effects = []
+  bench.step({ kind: 'candlesFetched', symbol: SYMBOL, intervalMs: MINUTE, rows })
+
+  expect(candlesOf(bench)).toEqual(before)
+  const [said, ...more] = bench.take('announce')
+  expect(more).toEqual([])
+  expect([said?.event, said?.level]).toEqual(['history.differs', 'warn'])
+  expect(said?.fields).toMatchObject({ differing: 2, compared: 2, symbol: SYMBOL, interval: '1m' })
+})
+
+test('what is fetched of a series that nobody needs, or brings nothing new, changes nothing', () => {
+  const bench = openBench()
+  for (const minute of [0, 1]) priceAt(bench, minute * 60 + 1, 100)
+  bench.effects = []
+  const rows = [fetchedRow(0, 100)]
+  bench.step({ kind: 'candlesFetched', symbol: SYMBOL, intervalMs: MINUTE, rows })
+  bench.step({ kind: 'candlesFetched', symbol: SYMBOL, intervalMs: 5 * MINUTE, rows })
+  bench.step({ kind: 'candlesFetched', symbol: 'XRPUSDT', intervalMs: MINUTE, rows })
+
+  expect(bench.effects).toEqual([])
+})

@@ -120,6 +120,30 @@ describe.skipIf(postgresMissing !== undefined)('[ORD1] the journal on PostgreSQL
     ])
   })
 
+  test('[ORD2] stores keys before a checkpoint, one part for each write, and has them elsewhere', async () => {
+    const journal = await open(machine('a'))
+    journal.saveCheckpoint([{ name: 'orders', key: 'x', value: '1' }])
+    const names = Array.from({ length: 200 }, (_, index) => `key ${index}`)
+    for (const name of names) journal.append(send(1, name))
+    const parts: number[] = []
+    await untilDurable(journal)
+    while (journal.prepareCheckpoint()) {
+      await untilDurable(journal)
+      const [row] = await ask('SELECT count(*) AS stored FROM $schema.used_keys')
+      parts.push(Number(row?.['stored']))
+    }
+    await journal.close()
+
+    const other = await open(machine('b'))
+    expect(parts).toEqual([64, 128, 192])
+    expect([other.load().checkpoint, other.load().records.length]).toEqual([
+      [{ name: 'orders', key: 'x', value: '1' }],
+      names.length,
+    ])
+    const keys = names.map((key) => ({ purpose: 'place', strategyId: 's', key }) as const)
+    expect(other.usedKeys(keys).map(({ key }) => key)).toEqual(names)
+  })
+
   test('keeps text that PostgreSQL has no letters for', async () => {
     const journal = await open(machine('a'))
     const odd = 'a\0b\uf8ffc\uf8ff0'

@@ -1,4 +1,31 @@
-/** The seeded market beside what real ones measure: loose bounds around the numbers in seeded-market.ts. */
+/**
+ * The seeded market beside real ones; the tests hold loose bounds around these figures.
+ *
+ * Measured over 21 days of 100 ms steps (seed 1) beside one-minute candles of
+ * the BTC and ETH perpetuals (29 May to 19 June 2025) and ten minutes of 100 ms quotes of BTC and
+ * ETH spot (8 August 2024):
+ *
+ *   one-minute returns                    seeded BTC, ETH         real BTC, ETH
+ *   volatility of a year                  0.63, 0.67              0.33, 0.62
+ *   kurtosis (normal is 3)                15, 12                  11, 20
+ *   kurtosis of hourly returns            11, 4.4                 6.2, 11
+ *   autocorrelation of returns, lag 1     -0.01, 0.00             -0.01, -0.02
+ *   of absolute returns, lag 1            0.27, 0.27              0.27, 0.26
+ *     lag 5, 15                           0.21, 0.17              0.21, 0.18
+ *     lag 60, 240                         0.12, 0.04              0.14, 0.08
+ *   return with next absolute return      -0.05, -0.04            -0.03, -0.06
+ *   range / |close - open|                1.80                    1.57, 1.85
+ *   BTC with ETH: returns, absolute       0.77, 0.65              0.77, 0.67
+ *   ln(volume): deviation, lag 1, lag 60  0.85, 0.64, 0.28        1.16, 0.64, 0.31
+ *
+ *   100 ms quotes
+ *   middle unchanged                      0.87, 0.88              0.87, 0.85
+ *   spread of one tick                    0.995, 0.997            0.991, 0.992
+ *   ln(bid size): deviation               1.46, 1.51              1.53, 1.39
+ *     autocorrelation, lag 1, 5, 10       0.75, 0.51, 0.33        0.75, 0.44, 0.22
+ *   ln(bid size) with ln(ask size)        -0.37                   -0.43
+ *   kurtosis of the middle's returns      128, 249                244, 28
+ */
 import { describe, expect, it } from 'vitest'
 import type { MarketInstrument } from '../../../src/simulator/market/market.ts'
 import { SeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'

@@ -154,6 +154,7 @@ export const GOOD_REQUEST_OF: Readonly<Record<ServedName, Omit<RequestParts, 'pa
   contracts: { query: 'productType=USDT-FUTURES' },
   candles: { query: `granularity=1m&${QUERY}` },
   historyCandles: { query: `granularity=1H&${QUERY}` },
+  historyFundRate: { query: QUERY },
   currentFundRate: { query: QUERY },
   spotCoins: {},
   marginCurrencies: {},

@@ -144,6 +144,7 @@ export class SecondAccount {
         for (const watermark of record.watermarks) this.#noteWatermark(watermark)
         return
       case 'boot':
+      case 'exits':
       case 'decision':
       case 'cancel':
       case 'expire':

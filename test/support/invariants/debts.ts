@@ -1,3 +1,4 @@
+import { NO_EXITS } from '../../../src/domain/exits.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { canRest } from '../../../src/domain/order.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
@@ -39,7 +40,9 @@ export function debtsOf(
   for (const [pair, levels] of book.quotes) {
     const standing = rungsOf(book, pair)
     const wanted = new Set(levels.map(nameRung))
-    const missing = levels.filter((level) => !standing.has(nameRung(level)))
+    const missing = isHeldByExits(book, pair)
+      ? []
+      : levels.filter((level) => !standing.has(nameRung(level)))
     if (missing.length > 0) {
       const { strategyId, symbol } = split(pair)
       const facts = tickers && { book, settings, tickers }
@@ -65,7 +68,7 @@ export function debtsOf(
   for (const [pair, target] of book.targets) {
     const { strategyId, symbol } = split(pair)
     const steps = stepsTowards(book, pair, target)
-    if (steps.length === 0) continue
+    if (steps.length === 0 || isHeldByExits(book, pair)) continue
     const facts = tickers && { book, settings, tickers }
     const isOpen =
       facts !== undefined &&
@@ -80,7 +83,7 @@ export function debtsOf(
     const last = book.keys.get(pairKey(strategyId, key))
     const isOut = last !== undefined && book.open.get(symbol)?.has(last.clientOid)
     const facts = tickers && { book, settings, tickers }
-    if (!isOut)
+    if (!isOut && !isHeldByExits(book, pairKey(strategyId, symbol)))
       debts.push({
         kind: 'place',
         strategyId,
@@ -90,6 +93,14 @@ export function debtsOf(
       })
   }
   return debts
+}
+
+/** An exit, or a pause after one, stands between a wish and its orders. */
+function isHeldByExits({ exitStates }: Book, pair: string): boolean {
+  const { long, short, lock, pause } = exitStates.get(pair) ?? NO_EXITS
+  const trades = [long, short].filter((trade) => trade !== null)
+  const isBound = trades.some(({ due, capLots }) => due !== null || capLots !== null)
+  return isBound || lock !== null || pause !== null
 }
 
 /** Every limit has room for an order by name; closes depend on others. */

@@ -48,6 +48,8 @@ export function watchLooks(world: World): WorldWatcher {
           const { terms, attempts = 0 } = book.orders.get(clientOid) ?? {}
           if (attempts !== 1 || (terms?.purpose !== 'quote' && terms?.purpose !== 'target'))
             continue
+          // An exit waits for no decision.
+          if (terms.exit !== undefined) continue
           const ladderFrom =
             terms.purpose === 'quote'
               ? laddersFrom.get(pairKey(terms.strategyId, terms.symbol))

@@ -1,4 +1,6 @@
+import { NO_EXITS } from '../../../src/domain/exits.ts'
 import {
+  pairKey,
   holdingOf,
   restrictionsOn,
   type Book,
@@ -423,6 +425,12 @@ function isFlattened(book: Book | undefined, { symbol, strategyId }: Order['term
   )
 }
 
+/** While an exit is due, and in a pause after one, an order by name that was cancelled has ended. */
+function isHeldByExits(book: Book | undefined, { symbol, strategyId }: Order['terms']): boolean {
+  const { long, short, pause } = book?.exitStates.get(pairKey(strategyId, symbol)) ?? NO_EXITS
+  return pause !== null || [long, short].some((trade) => (trade?.due ?? null) !== null)
+}
+
 /** An order by name that another's cancel-all removed is placed again or unwanted. */
 export function watchDisplaced(world: World): WorldWatcher {
   const withdrawn = new Set<string>()
@@ -457,7 +465,8 @@ export function watchDisplaced(world: World): WorldWatcher {
         const isOwed =
           (isAbsent ||
             (rests && settled.state === 'done' && !isKeptFromReturn(book, order, beside))) &&
-          !isFlattened(book, order.terms)
+          !isFlattened(book, order.terms) &&
+          !isHeldByExits(book, order.terms)
         if (isOwed && left > 0 && !wasWithdrawn) {
           violate(world, 'ORD8', `${settled.clientOid} is forgotten with ${left} lots`)
         }

@@ -59,7 +59,7 @@ function compare(world: World, rows: readonly BookedFill[]): void {
   const found = new Map<string, { count: number; net: number }>()
   const fold = new TradeFold({
     book,
-    isFlatten: () => false,
+    purposeOf: () => undefined,
     onClosed: (trade) => addTrade(found, trade),
   })
   for (const row of rows.toSorted(byTime)) fold.add(row)

@@ -1,4 +1,4 @@
-import { type Order } from '../../../src/domain/order.ts'
+import { type Order, type OrderTerms } from '../../../src/domain/order.ts'
 import { tradesAs } from '../../../src/domain/order-action.ts'
 import {
   killOf,
@@ -213,6 +213,7 @@ function isRung(book: Book, { terms }: Order): boolean {
 
 /** In hedge mode each leg counts, in one-way mode the net. */
 function isTowards(world: World, book: Book, { terms }: Order): boolean {
+  if (terms.exit !== undefined) return isOfExit(book, terms)
   const target = book.targets.get(pairKey(terms.strategyId, terms.symbol))
   if (target === undefined) return false
   const { longLots, shortLots } = holdingOf(book, terms.strategyId, terms.symbol)
@@ -235,6 +236,22 @@ function isTowards(world: World, book: Book, { terms }: Order): boolean {
         { held: shortLots, target: Math.max(0, -target) },
         { more: pending.openShort, less: pending.closeShort },
       )
+}
+
+/** An exit is due on the side that the order makes smaller, and not more of it is closed than is to be. */
+function isOfExit(
+  book: Book,
+  { strategyId, symbol, action, exit, clientOid }: OrderTerms,
+): boolean {
+  const side = tradesAs(action) === 'sell' ? 'long' : 'short'
+  const due = book.exitStates.get(pairKey(strategyId, symbol))?.[side]?.due
+  if (!due || due.kind !== exit) return false
+  let left = holdingOf(book, strategyId, symbol)[`${side}Lots`]
+  for (const { terms, filledLots } of book.open.get(symbol)?.values() ?? []) {
+    const isSame = terms.strategyId === strategyId && terms.exit !== undefined
+    if (isSame || terms.clientOid === clientOid) left -= terms.lots - filledLots
+  }
+  return left >= due.keptLots
 }
 
 /** Lots that stay within the target, however much of the pending ones is filled. */

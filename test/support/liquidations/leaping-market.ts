@@ -17,7 +17,6 @@ export interface LeapingMarketOptions {
   /** Unix ms. */
   readonly startAt: number
   readonly instruments: readonly LeapingInstrument[]
-  readonly legs: readonly MarketLeg[]
   readonly fundingRate: number
 }
 
@@ -33,25 +32,24 @@ interface PlacedLeg {
   readonly ticks: readonly number[]
 }
 
-/** Prices that stand, leap and slide as planned; last trade, bid and mark price are equal. */
+/** Prices that stand, and leap or slide by the legs that were begun; last trade, bid and mark price are equal. */
 export class LeapingMarket implements Market {
   readonly identity = 'leaping'
   readonly speed = 1
   readonly endsAt = undefined
   readonly #options: LeapingMarketOptions
-  readonly #placed: readonly PlacedLeg[]
+  readonly #placed: PlacedLeg[] = []
   #nextAt: number
 
   constructor(options: LeapingMarketOptions) {
     this.#options = options
     this.#nextAt = options.startAt
-    let [at, ticks] = [options.startAt, options.instruments.map(({ startTicks }) => startTicks)]
-    this.#placed = options.legs.map((leg) => {
-      const placed = { leg, at, ticks }
-      ticks = ticks.map((from, index) => this.#moved(leg, index, from, 1))
-      at += leg.overMs + leg.restMs
-      return placed
-    })
+  }
+
+  /** Begins the next leg; the one before it is over. Unix ms. */
+  begin(leg: MarketLeg, at: number): void {
+    const ticks = this.#options.instruments.map((_, index) => this.#ticksAt(index, at))
+    this.#placed.push({ leg, at, ticks })
   }
 
   advance(now: number, visit: (step: MarketStep) => void): boolean {
@@ -95,14 +93,11 @@ export class LeapingMarket implements Market {
   }
 
   #ticksAt(index: number, at: number): number {
-    const {
-      leg,
-      at: from,
-      ticks,
-    } = this.#placed.findLast((one) => one.at <= at) ?? { ...this.#placed[0] }
-    if (leg === undefined || from === undefined) throw new Error('a market without a leg')
+    const placed = this.#placed.findLast((one) => one.at <= at)
+    if (placed === undefined) return this.#options.instruments[index]?.startTicks ?? 0
+    const { leg, at: from, ticks } = placed
     const done = leg.overMs === 0 ? 1 : Math.min(1, (at - from) / leg.overMs)
-    return this.#moved(leg, index, ticks?.[index] ?? 0, done)
+    return this.#moved(leg, index, ticks[index] ?? 0, done)
   }
 
   #moved(leg: MarketLeg, index: number, from: number, done: number): number {

@@ -21,6 +21,8 @@ import { type LiquidationPlan, type TradedSymbol } from './liquidation-plan.ts'
 /** Two minutes to eight: funding is paid during a world. Unix ms. */
 export const START_AT = Date.UTC(2025, 5, 2, 7, 58)
 export const OPENING = 10_000
+/** Orders that were filled in part are sent again once a second. */
+const CLOSING_MS = 3000
 const PRICES: Readonly<Record<TradedSymbol, number>> = {
   BTCUSDT: 60_000,
   ETHUSDT: 3000,
@@ -66,6 +68,21 @@ export class LiquidationScene {
   /** That of the last process. */
   get engine(): Engine {
     return this.#run.engine
+  }
+
+  /** Whether something was closed just now: what is left to close may be waiting for the book to fill again. */
+  get isClosing(): boolean {
+    return this.core.carryOut(this.#now, ({ accounts }) => {
+      const { fills = [], positions } = accounts.get(UID) ?? {}
+      const last = fills.at(-1)
+      const isHeld = [...(positions?.values() ?? [])].some(({ lots }) => lots > 0)
+      return (
+        isHeld &&
+        last !== undefined &&
+        last.tradeSide.includes('close') &&
+        this.#now - last.at < CLOSING_MS
+      )
+    })
   }
 
   tickOf(symbol: string): number {
@@ -115,7 +132,6 @@ export function openScene(plan: LiquidationPlan, survived: number | undefined): 
   }
   const market = new LeapingMarket({
     startAt: START_AT,
-    legs: plan.legs,
     fundingRate: plan.fundingRate,
     instruments: plan.symbols.map((symbol) => ({
       symbol,

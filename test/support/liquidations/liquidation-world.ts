@@ -6,6 +6,8 @@ import { type ComparedPrices, PriceWatch } from './price-watch.ts'
 /** Prices have stood still before a leg, so every reading has them. */
 const LOOK_MS = 1
 const STEP_MS = 1000
+/** A market with little displayed waits so long for what is still being closed; a slower reduction is the account's fault. */
+const CLOSING_MS_MAX = 120_000
 
 export interface LiquidationOutcome extends ComparedPrices {
   readonly liquidations: number
@@ -20,14 +22,18 @@ export function runLiquidationWorld(
 ): LiquidationOutcome {
   const scene = openScene(plan, survived)
   const watch = new PriceWatch(scene)
-  for (const { overMs, restMs } of plan.legs) {
+  for (const leg of plan.legs) {
     // Without protection the first one says all.
     if (survived === undefined && watch.liquidations > 0) break
-    const endAt = scene.now + overMs + restMs
-    while (scene.now < endAt - LOOK_MS) {
-      scene.pass(Math.min(STEP_MS, endAt - LOOK_MS - scene.now))
+    scene.market.begin(leg, scene.now)
+    const endAt = scene.now + leg.overMs + leg.restMs
+    const pass = (untilAt: number): void => {
+      scene.pass(Math.min(STEP_MS, untilAt - scene.now))
       watch.look()
     }
+    while (scene.now < endAt - LOOK_MS) pass(endAt - LOOK_MS)
+    // The budget is one of moves between two moments at which a reducing order could be filled.
+    while (scene.isClosing && scene.now < endAt + CLOSING_MS_MAX) pass(scene.now + STEP_MS)
     if (plan.silence === undefined) watch.compare()
     scene.pass(LOOK_MS)
   }

@@ -5,6 +5,8 @@ import { KeyTable, NO_KEYS, readBuckets } from '../../../src/journal/tables/key-
 
 /** Same as the daemon. */
 const KEPT_MS = 365 * 86_400_000
+/** Few, so that a checkpoint often has parts. */
+const KEYS_AHEAD = 8
 
 /** The journal's table of used keys, in memory: stored at checkpoints, the rest from records. */
 export class StoredKeys {
@@ -31,6 +33,15 @@ export class StoredKeys {
   /** With a checkpoint. */
   save(): void {
     this.#table.save(this.#now() - KEPT_MS)
+  }
+
+  get hasAhead(): boolean {
+    return this.#table.waiting > KEYS_AHEAD
+  }
+
+  /** A part, before a checkpoint. */
+  saveAhead(): void {
+    this.#table.save(this.#now() - KEPT_MS, KEYS_AHEAD)
   }
 
   /** Like a start: stored keys, and the records after the checkpoint. */

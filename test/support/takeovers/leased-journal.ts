@@ -47,6 +47,13 @@ export class LeasedJournal implements JournalPort {
     return this.#options.disk.usedKeys(keys)
   }
 
+  prepareCheckpoint(): boolean {
+    const { disk } = this.#options
+    if (!disk.journal.hasKeysAhead) return false
+    this.#write(() => disk.prepareCheckpoint())
+    return true
+  }
+
   saveCheckpoint(changes: Iterable<RowChange>): void {
     this.#write(() => this.#options.disk.saveCheckpoint(changes))
   }

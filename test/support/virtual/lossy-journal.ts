@@ -114,6 +114,16 @@ export class LossyJournal {
     return this.#records.length
   }
 
+  get hasKeysAhead(): boolean {
+    return this.#stored?.hasAhead === true
+  }
+
+  /** Like the daemon's, with all records so far. */
+  storeKeysAhead(): void {
+    this.flush()
+    this.#stored?.saveAhead()
+  }
+
   saveCheckpoint(changes: Iterable<RowChange>): void {
     this.#older = { checkpoint: this.#checkpoint?.list(), records: [...this.#records] }
     this.#checkpoint ??= new MemoryRows()

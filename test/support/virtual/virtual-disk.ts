@@ -83,6 +83,12 @@ export class VirtualDisk implements JournalPort {
     return this.journal.usedKeys(keys)
   }
 
+  prepareCheckpoint(): boolean {
+    if (!this.journal.hasKeysAhead) return false
+    this.#write(() => this.journal.storeKeysAhead())
+    return true
+  }
+
   saveCheckpoint(changes: Iterable<RowChange>): void {
     this.#write(() => this.journal.saveCheckpoint(changes))
   }

@@ -5,6 +5,7 @@ import { type JournalRecord, keysUsedBy } from '../../../src/domain/record.ts'
 import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
 import { type Instrument } from '../../../src/domain/instrument.ts'
 import { pairKey } from '../../../src/engine/book/book.ts'
+import { type ExitRules } from '../../../src/domain/exits.ts'
 import { type EngineSettings, type StrategySettings } from '../../../src/engine/settings.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { type EngineCommand, type StopPolicy } from '../../../src/engine/event.ts'
@@ -634,6 +635,21 @@ function toMarginSettings({
   }
 }
 
+/** A step of the market is a few millionths of a price. */
+const NEAR_EXITS: ExitRules = {
+  stop: { kind: 'share', millionths: 200 },
+  trailing: { after: 60, distance: { kind: 'share', millionths: 40 } },
+  breakEven: { after: 15, offset: 0 },
+  profitTable: [
+    { fromMs: 0, least: 400 },
+    { fromMs: 6000, least: 80 },
+  ],
+  takeProfits: [{ at: 20, close: 400_000 }],
+  timeLimitMs: 15_000,
+  coolDownMs: 1500,
+  protections: { stops: { count: 3, withinMs: 20_000, pauseMs: 4000 } },
+}
+
 function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): EngineSettings {
   const instruments = new Map(listed.map((one) => [one.symbol, toInstrument(one)]))
   const limited = limitsOf(plan)
@@ -644,6 +660,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       id: toStrategyId(id),
       symbols,
       feeds: new Map(),
+      ...(plan.hasExits === true && { exits: NEAR_EXITS }),
       limits: new Map(
         symbols.map((symbol) => [
           symbol,

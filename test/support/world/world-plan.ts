@@ -115,6 +115,8 @@ export const worldPlanSchema = z.strictObject({
   liquidation: z.strictObject({ rate: z.number() }).optional(),
   /** Shares of the price that the account must survive. Absent: none. */
   survives: z.strictObject({ move: z.number(), joint: z.number(), isGap: z.boolean() }).optional(),
+  /** Strategies have stops, trailing stops, profits and time limits so near that they are often met. */
+  hasExits: z.boolean().optional(),
   /** Longest misstatement of a position; absent: seconds. */
   lieMsMax: z.int().positive().optional(),
   /**

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { read } from '../api.js'
 import { CandleChart } from '../charts.js'
-import { exact, money, number, signed, time, words } from '../format.js'
+import { exact, money, number, orderWords, signed, time, words } from '../format.js'
 import { ACTIONS, asLadder, Badge, Card, Gain, html, Table, usePolled } from '../parts.js'
 
 const EVERY_MS = 1000
@@ -103,8 +103,9 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, ac
             />`
       }
       <p class="soft legend">
-        Dotted lines: resting orders. Dashed, with a sign: ? unknown, … on its way, ↻ cancelled along and to
-        be placed again. Arrows: fills, up bought, down sold.
+        Solid line: the last price. Dotted lines: resting orders. Dashed, with a sign: ? unknown, … on its
+        way, ↻ cancelled along and to be placed again. Arrows: fills, up bought, down sold. Hollow candles
+        rose, filled ones fell.
       </p>
     </section>
     <div class="two">
@@ -117,8 +118,7 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, ac
           columns=${[
             [
               'order',
-              (row) =>
-                html`<a href=${`#orders/${encodeURIComponent(row.clientOid)}`}>${words(row.action)}</a>`,
+              (row) => html`<a href=${`#orders/${encodeURIComponent(row.clientOid)}`}>${orderWords(row)}</a>`,
             ],
             ['price', (row) => (row.price === null ? 'market' : exact(row.price)), 'number'],
             ['size', (row) => exact(row.size), 'number'],

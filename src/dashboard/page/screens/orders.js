@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { read } from '../api.js'
-import { exact, time, words } from '../format.js'
+import { exact, orderWords, time } from '../format.js'
 import { asLadder, Card, html, Table, usePolled } from '../parts.js'
 import { State } from './instrument.js'
 
@@ -35,7 +35,7 @@ export function Orders({ live, subject }) {
     <div class="choices">
       ${choice('symbol', 'Instrument', (one) => one.symbol)}
       ${choice('strategy', 'Strategy', (one) => one.strategy)} ${choice('state', 'State', (one) => one.state)}
-      ${choice('side', 'Order', (one) => one.action)}
+      ${choice('side', 'Order', orderWords)}
       <form
         class="grow"
         onSubmit=${(event) => {
@@ -54,7 +54,7 @@ export function Orders({ live, subject }) {
         onRow=${(row) => open(row.clientOid)}
         empty=${orders === undefined ? 'Reads …' : 'No such order is open.'}
         columns=${[
-          ['order', (row) => words(row.action)],
+          ['order', orderWords],
           ['state', (row) => html`<${State} order=${row} />`],
           ['instrument', (row) => row.symbol],
           ['price', (row) => (row.price === null ? 'market' : exact(row.price)), 'number'],
@@ -77,7 +77,7 @@ function matches(order, { symbol, strategy, state, side }) {
     (symbol === '' || order.symbol === symbol) &&
     (strategy === '' || order.strategy === strategy) &&
     (state === '' || order.state === state) &&
-    (side === '' || order.action === side)
+    (side === '' || orderWords(order) === side)
   )
 }
 

@@ -69,13 +69,25 @@ function Verdict({ live, account, order }) {
   </section>`
 }
 
+/** A release ends everything that holds a scope, so its last restriction has the button. */
+function isLastOfScope(one, index, all) {
+  return all.findLastIndex(({ scope, command }) => scope === one.scope && command) === index
+}
+
+function Release({ of: { scope, code }, restrictions, order }) {
+  const until = Math.max(...restrictions.map((one) => (one.scope === scope ? (one.releasableAt ?? 0) : 0)))
+  if (until > Date.now()) return html`<small>may be released from ${time(until)} on</small>`
+  const action = code === 'kill' ? ACTIONS.releaseKill() : ACTIONS.release(scope)
+  return html`<button onClick=${() => order(action)}>Release</button>`
+}
+
 /** Restrictions, strictest first, then other obstacles. */
 function Reasons({ account: { restrictions, hindrances }, order }) {
   return html`<ul class="reasons">
     ${restrictions
       .toSorted((one, other) => severityOf(other) - severityOf(one))
       .map(
-        (one) =>
+        (one, index, all) =>
           html`<li key=${one.scope + one.code}>
             <${Mode} mode=${one.mode} />
             <p>
@@ -83,7 +95,7 @@ function Reasons({ account: { restrictions, hindrances }, order }) {
               <small>by ${one.by}, since ${time(one.at)}; ends when ${one.ends}</small>${' '}
               ${one.command && html`<code>${one.command}</code>`}
             </p>
-            ${one.command && order && html`<button onClick=${() => order(one.code === 'kill' ? ACTIONS.releaseKill() : ACTIONS.release(one.scope))}>Release</button>`}
+            ${one.command && order && isLastOfScope(one, index, all) && html`<${Release} of=${one} restrictions=${restrictions} order=${order} />`}
           </li>`,
       )}
     ${hindrances.slice(0, 6).map(
@@ -151,7 +163,7 @@ function Money({ account, curves }) {
         label="Today"
         unit=${account.coin}
         value=${html`<${Gain} value=${profit.today.net} text=${signed(profit.today.net, account.coin)} />`}
-        note=${fillsOf(profit.today)}
+        note=${[shareOf(profit.today.net, equity), fillsOf(profit.today)].filter(Boolean).join(', ')}
       />
       ${weekly && html`<${Figure} label="7 days" unit=${account.coin} value=${html`<${Gain} value=${weekly.net} text=${signed(weekly.net, account.coin)} />`} note=${fillsOf(weekly)} />`}
       ${equity !== null && html`<${Figure} label="All runs" unit=${account.coin} value=${inAll} note=${inAllNote} />`}
@@ -165,7 +177,7 @@ function Money({ account, curves }) {
         label="Below its peak"
         unit=${account.coin}
         value=${drawdown === undefined ? '–' : money(drawdown, account.coin)}
-        note=${account.peak === null ? 'of this run' : `of ${money(account.peak, account.coin)}`}
+        note=${account.peak === null ? 'of this run' : `${percent(drawdown / Number(account.peak), 2)} of ${money(account.peak, account.coin)}`}
       />
     </div>
     ${
@@ -183,6 +195,12 @@ function Money({ account, curves }) {
         : html`<p class="empty">The curve begins with the first readings of this run.</p>`
     }
   </section>`
+}
+
+/** Result as a share of the equity before it. */
+function shareOf(net, equity) {
+  const before = Number(equity) - Number(net)
+  return equity === null || before <= 0 ? '' : percent(Number(net) / before, 2)
 }
 
 function fillsOf({ fills }) {
@@ -238,13 +256,13 @@ function Positions({ account, order }) {
         ],
         ['side', (row) => `${row.side === 'long' ? '▲' : '▼'} ${row.side}`],
         ['size', (row) => exact(row.size), 'number'],
+        ['entry', (row) => fine(row.entryPrice, 2), 'number'],
         [
           'unrealised',
           (row) =>
             html`<${Gain} value=${row.unrealisedProfit} text=${signed(row.unrealisedProfit, row.coin)} />`,
           'number',
         ],
-        ['entry', (row) => fine(row.entryPrice, 4), 'number'],
         ['mark', (row) => fine(row.markPrice, 4), 'number'],
         ['to liquidation', (row) => html`<${Distance} of=${row.liquidation} />`, 'number'],
         ['margin needed', (row) => html`<${MarginRatio} of=${row.liquidation} />`, 'number'],
@@ -330,21 +348,27 @@ function Losses({ account }) {
       empty="None is set (risk.losses)."
       pageRows=${20}
       columns=${[
-        ['held for', (row) => scopeName(row.scope)],
-        ['limit', (row) => row.limit],
+        ['limit', (row) => `${row.scope === '*' ? '' : `${scopeName(row.scope)}: `}${row.limit}`, 'short'],
+        ['used', (row) => usedOf(row, account.coin), 'number'],
         [
-          'used',
+          '',
           (row) =>
             html`<${Use}
               share=${row.used === null ? 0 : row.used / row.max}
               label=${`${scopeName(row.scope)} ${row.limit}`}
             />`,
         ],
-        ['', (row) => `${fine(row.used, 2)} of ${fine(row.max, 2)}`, 'number'],
         ['reached at', (row) => (row.level === null ? '' : money(row.level, account.coin)), 'number'],
       ]}
     />
   <//>`
+}
+
+/** The account's drawdown is a share of its peak; everything else is money, or a number of losses. */
+function usedOf({ scope, limit, used, max }, coin) {
+  if (limit === 'streak') return `${number(used, 0)} of ${max}`
+  const isShare = scope === '*' && limit.startsWith('drawdown')
+  return isShare ? `${percent(used, 2)} of ${percent(max)}` : `${money(used, coin)} of ${fine(max, 2)}`
 }
 
 /** Folds repeated alerts on one subject into a line, with the newest. */

@@ -6,13 +6,12 @@ import { parseBoundedJson } from '../../../lib/text/bounded-json.ts'
 
 export interface ProbedRedis {
   readonly version: string
-  /** A replica accepts no report. */
   readonly isReplica: boolean
 }
 
 const KEY = 'intentd:limits:probe'
 
-/** This report is always late: the script answers before it reads anything. */
+/** Always late: the script answers before it reads anything. */
 const LATE: ShareReport = {
   id: 'probe',
   sequence: 0,
@@ -26,11 +25,10 @@ const LATE: ShareReport = {
   limits: [],
 }
 
-/** The written key expires after 1 ms. */
 const WRITE_SCRIPT = `return {redis.call('GET', KEYS[1]), redis.call('SET', KEYS[1], '', 'PX', 1)}`
 
 /**
- * Checks whether limits can be shared there, and changes nothing.
+ * Changes nothing.
  * @throws Error in the server's or client's words, with advice if the server refuses
  */
 export function probeRedis(url: string, password: Secret | undefined): Promise<ProbedRedis> {

@@ -6,8 +6,8 @@ import type { Secret } from '../../../lib/secret.ts'
 type Settings = Omit<RedisOptions, 'replyMapping'>
 
 /**
- * A client for an address that may name a user, `redis://limits@cache.example:6379`. The library
- * takes such an address for one with an empty password, and ignores the password that it is given.
+ * The library takes an address that names a user, `redis://limits@cache.example:6379`, for one with
+ * an empty password, and ignores the password that it is given.
  */
 export function createRedis(url: string, password: Secret | undefined, options: Settings): Redis {
   const bare = new URL(url)
@@ -18,7 +18,7 @@ export function createRedis(url: string, password: Secret | undefined, options: 
 const ANSWER_MS_MAX = 5000
 
 /**
- * Asks over a connection of its own, which is closed afterwards.
+ * Over a connection of its own.
  * @throws Error in the server's or client's words, with advice if the server refuses; for a refused
  * certificate Node's own error, for {@link adviseCertificate}
  */
@@ -62,10 +62,9 @@ function loginOf(url: string, password: Secret | undefined): Settings {
 
 const PASSWORD = 'INTENTD_LIMITS_PASSWORD, or the file that INTENTD_LIMITS_PASSWORD_FILE names'
 
-/** Commands of the scripts; only those for tickers use the last four. */
+/** Only the scripts for tickers use the last four. */
 const RIGHTS = '+time +info +eval +get +set +hmget +hset +hdel +pexpire'
 
-/** Keyed by the first word of the server's answer. */
 const ADVICE: Readonly<Record<string, string>> = {
   NOAUTH: `it asks for a password: set ${PASSWORD}`,
   WRONGPASS: `it refuses user or password: look at ${PASSWORD}`,
@@ -76,9 +75,6 @@ const ADVICE: Readonly<Record<string, string>> = {
 /** NOPERM within a script, in the words of 7.0, and of 7.2 or Valkey. */
 const NOT_IN_SCRIPT = /script can't run this command|ACL failure in script/
 
-/**
- * Adds advice to refusals of the server and of its certificate; returns other errors as they are.
- */
 export function explainRefusal(error: unknown): unknown {
   const found = messageOf(error)
   const advice = adviseCertificate(error, COPY_IN_VARIABLE)

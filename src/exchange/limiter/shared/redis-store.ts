@@ -6,7 +6,6 @@ import { SHARE_SCRIPT, type ShareAnswer, type ShareReport } from './share-script
 import { parseBoundedJson } from '../../../lib/text/bounded-json.ts'
 
 export interface ShareStore {
-  /** Unix ms of the server. */
   readTime(): Promise<number>
   report(report: ShareReport): Promise<ShareAnswer>
   close(): void
@@ -20,10 +19,9 @@ export interface RedisStoreOptions {
   readonly answerMsMax: number
 }
 
-/** Pause before reconnecting. */
 const RETRY_MS = 250
 
-/** Uses Redis or Valkey. Nothing is repeated, and nothing waits for a connection. */
+/** Nothing is repeated, and nothing waits for a connection. */
 export class RedisStore implements ShareStore {
   readonly #redis: Redis
   readonly #key: string
@@ -39,7 +37,6 @@ export class RedisStore implements ShareStore {
       connectTimeout: answerMsMax,
       retryStrategy: () => RETRY_MS,
     })
-    // The caller of a failed request logs it.
     this.#redis.on('error', (error) => {
       this.#trouble = messageOf(explainRefusal(error))
     })
@@ -60,7 +57,6 @@ export class RedisStore implements ShareStore {
     this.#redis.disconnect()
   }
 
-  /** @throws Error with the reason if there is no connection, which the client's own error lacks */
   async #ask<T>(question: () => Promise<T>): Promise<T> {
     if (this.#redis.status !== 'ready') throw new Error(this.#trouble)
     try {

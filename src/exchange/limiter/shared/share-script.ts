@@ -1,13 +1,10 @@
-/** One limit in a member's report. */
 export interface LimitReport {
-  /** Calls a window of all members together. */
   readonly calls: number
   /**
-   * How long after its holder's lease a call may still count at the exchange: the window and a late
-   * request.
+   * A call may still count at the exchange this long after its holder's lease: the window and a
+   * late request.
    */
   readonly lockMs: number
-  /** Calls a window that the member holds, or more if more still count for it. */
   readonly held: number
   readonly need: number
 }
@@ -16,14 +13,11 @@ export interface ShareReport {
   readonly id: string
   /** Grows with each report: one that arrives after its successor is refused. */
   readonly sequence: number
-  /**
-   * Server's time at which the member certainly ran, ms: when this was sent, or a little before.
-   */
+  /** Server's time at which the member certainly ran: when this was sent, or a little before. */
   readonly sentAt: number
-  /** Server's time, ms: later execution is refused. */
+  /** Server's time: later execution is refused. */
   readonly notAfter: number
   readonly lastingMs: number
-  /** Maximum delay between sending and execution. */
   readonly slackMs: number
   readonly members: number
   readonly isLeaving: boolean
@@ -38,7 +32,6 @@ export interface ShareAnswer {
    * limits.
    */
   readonly kind: 'granted' | 'late' | 'full' | 'differs'
-  /** Server's time, ms. */
   readonly now: number
   readonly live?: number
   readonly limits?: readonly {
@@ -49,27 +42,26 @@ export interface ShareAnswer {
   }[]
 }
 
-/** Share of its even share that each member never lends, so that it is available without asking. */
+/** Each member never lends this share of its even share, so that it is available without asking. */
 export const KEPT_SHARE = 0.5
 /**
- * Share of a limit that is lent only in small parts to a member without any. A daemon killed again
- * and again locks what it held each time, until nothing would be left. The limiter keeps these
- * calls for what reduces risk.
+ * Lent only in small parts, to members without any. A daemon killed again and again locks what it
+ * held each time, until nothing would be left. The limiter keeps these calls for what reduces risk.
  */
 const SPARE_SHARE = 0.01
 const SPARE_PART = 10
 
 /**
  * Divides each limit among its members. One key holds everything, so that data is lost only as a
- * whole. After a loss, or on another server than before, debts are unknown: nothing is granted
- * until every earlier lease is over.
+ * whole. After a loss, or on another server, debts are unknown: nothing is granted until every
+ * earlier lease is over.
  *
- * The calls held by a member that is gone are locked until none of them can count any more: all
- * that it held if it was killed or is cut off, only those it made if it left in good order. At most
- * `members` daemons run at a time, so at most that many are silent, less the most that are known to
- * have run together. The even share of each of those is never lent: it may be calling, cut off from
- * here. A member that is gone never counts twice: it is one of these once its lock is over, and
- * before that it counts with at most what it held.
+ * The calls of a member that is gone are locked until none can count any more: all that it held if
+ * it was killed or is cut off, only those it made if it left in good order. At most `members`
+ * daemons run at a time, so at most that many are silent, less the most that are known to have run
+ * together. The even share of each of those is never lent: it may be calling, cut off from here. A
+ * member that is gone never counts twice: it is one of these once its lock is over, and before that
+ * it counts with at most what it held.
  *
  * KEYS[1] the key; ARGV[1] a report; ARGV[2], ARGV[3] in tests, the time in ms and the name of the
  * server.

@@ -19,7 +19,6 @@ export interface SharedLimitsOptions {
   /** The machine's clock: one that corrects jumps would hide a sleep. */
   readonly clock: Clock
   readonly timers: Timers
-  /** `without`: limits whose even share is below one call, so that no call leaves. */
   readonly onLost: (reason: string, without: readonly string[]) => void
   /** No call leaves until there is room for this member. */
   readonly onRefused: (reason: string) => void
@@ -29,14 +28,11 @@ export interface SharedLimitsOptions {
 export interface SharedLimitsView {
   /** `joining`: not answered yet; few calls are made. `refused`: none are made. */
   readonly state: 'joining' | 'shared' | 'alone' | 'refused'
-  /** Unix ms. */
   readonly since: number
-  /** Reason for not sharing. */
   readonly reason: string | undefined
-  /** Daemons that share, including this one; 0 while it does not share. */
   readonly members: number
   readonly membersMax: number
-  /** `mayMake`: calls a window that it may make now; `calls`: those of all members together. */
+  /** Calls a window: what this one may make now, and those of all members together. */
   readonly limits: (Pick<Shared, 'name' | 'calls' | 'perMs' | 'gone'> & {
     readonly mayMake: number
   })[]
@@ -52,28 +48,23 @@ interface Shared {
   readonly onMore: () => void
   held: number
   target: number
-  /** Calls that ended or unreachable daemons may still have made, as Redis said last. */
   gone: number
   /** Set while the target is below what was held at `at`, monotonic ms. */
   easing: { readonly from: number; readonly at: number } | undefined
-  /** Highest need in this and the last period. */
   need: number
   needBefore: number
 }
 
-/** How long a share lasts without renewal, and how often it is renewed. */
+/** How long a share lasts, and how often it is renewed. */
 const LASTING_MS = 3000
 const RENEW_MS = 400
-/**
- * Margin on what is used of a share: the limiter keeps a part of its calls for what reduces risk.
- */
+/** The limiter keeps a part of its calls for what reduces risk. */
 const USED_MARGIN = 0.05
 /** A share ends earlier by this part of it, because two clocks do not run alike. */
 const MARGIN = 0.1
 export const ANSWER_MS_MAX = 1000
-/** Maximum delay of a report's execution: its own time, and that of the answer before it. */
+/** A report is executed at most this late: its own time, and that of the answer before it. */
 const SLACK_MS = 2 * ANSWER_MS_MAX
-/** Needs are remembered for two of these periods. */
 const NEED_MS = 1000
 /** Nothing leaves before this at a start anyway. */
 const JOINING_MS = 1200
@@ -107,7 +98,6 @@ export class SharedLimits {
   #state: SharedLimitsView['state'] = 'joining'
   #since: number
   #reason: string | undefined
-  /** Monotonic ms. */
   #refusedAt: number | undefined
   #refusal = ''
   #members = 0
@@ -129,9 +119,7 @@ export class SharedLimits {
     return this.#isSharing() ? this.#members : 0
   }
 
-  /**
-   * Adds a limit to share. The returned function tells how many calls of a window may be made now.
-   */
+  /** The returned function tells how many calls of a window may be made now. */
   add(limit: Pick<Shared, 'name' | 'calls' | 'perMs' | 'readUse' | 'onMore'>): () => number {
     const even = Math.floor(limit.calls / this.#options.members)
     const kept = Math.ceil(even * KEPT_SHARE)
@@ -192,7 +180,6 @@ export class SharedLimits {
     return Math.max(target, Math.min(eased, used))
   }
 
-  /** Checks the lease, and falls to `alone` when it is over. */
   #isSharing(): boolean {
     if (this.#deadline === undefined) return false
     const { clock } = this.#options
@@ -218,7 +205,6 @@ export class SharedLimits {
     }
   }
 
-  /** Updates needs, and takes back what was lent and is due. */
   #notice(): void {
     const now = this.#options.clock.monotonic()
     const isOver = now - this.#needsSince > NEED_MS
@@ -238,9 +224,9 @@ export class SharedLimits {
   }
 
   /**
-   * When the borrowers of this member's share must have dropped, monotonic ms: the server took the
-   * last report at the latest then as the beginning of a lease, and another's was renewed at the
-   * end of that one.
+   * When the borrowers of this share must have dropped, monotonic ms: the server took the last
+   * report at the latest then as the beginning of a lease, and another's was renewed at the end of
+   * that one.
    */
   #returnsAt(limit: Shared): number {
     return this.#sentAt + (SLACK_MS + 2 * LASTING_MS + this.#lockMsOf(limit)) * (1 + DRIFT)
@@ -251,8 +237,8 @@ export class SharedLimits {
   }
 
   /**
-   * Only the time is asked for: a report that the server executes at any later time would never
-   * end.
+   * A report that the server executes at any later time would never end, so only the time is asked
+   * for.
    */
   async #join(): Promise<void> {
     const { clock, store } = this.#options
@@ -323,7 +309,6 @@ export class SharedLimits {
     if (this.#isSharing() || this.#isStopped) return
     const isEarly = this.#options.clock.monotonic() - this.#startedAt < JOINING_MS
     if (this.#state === 'joining' && isEarly) return
-    // No answer says that there is room now.
     if (this.#refusedAt !== undefined) return this.#refuse(this.#refusal, `; and now: ${reason}`)
     if (!this.#enter('alone', reason)) return
     for (const limit of this.#limits) limit.onMore()
@@ -340,7 +325,6 @@ export class SharedLimits {
     else this.#reason = refusal + more
   }
 
-  /** @returns whether the state changed */
   #enter(state: SharedLimitsView['state'], reason?: string): boolean {
     if (this.#state === state) return false
     this.#state = state

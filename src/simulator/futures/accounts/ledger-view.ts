@@ -6,10 +6,6 @@ import { averageEntry, unrealised, type Position } from '../positions/position.t
 import { textsOf } from '../../wallet/rounding.ts'
 import type { CoinBalance } from './ledger.ts'
 
-/**
- * An account's statement: what it owns, and the bookings behind it. Amounts are exact decimals in
- * strings.
- */
 export type LedgerStatement = Readonly<ReturnType<typeof ledgerStatement>>
 
 export function ledgerStatement(state: CoreState, account: Account) {
@@ -17,7 +13,6 @@ export function ledgerStatement(state: CoreState, account: Account) {
   return {
     uid: setup.uid,
     label: setup.label,
-    /** Unix ms of the exchange's clock. */
     at: state.clock.now,
     coins: [...coins].map(([marginCoin, coin]) => toCoin(marginCoin, coin)),
     positions: [...positions.values()].map((position) => toPosition(state, position)),
@@ -43,10 +38,8 @@ function toPosition(state: CoreState, position: Position) {
     symbol: position.symbol,
     holdSide: position.holdSide,
     marginMode: position.marginMode,
-    /** Size in the base coin. */
     size: sizeText(instrument, position.lots),
     openPriceAvg: averageEntry(instrument, position).toString(),
-    /** At the mark price, in the margin coin. */
     unrealised: unrealised(instrument, position, markTicks).toString(),
   }
 }

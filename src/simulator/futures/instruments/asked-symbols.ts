@@ -23,10 +23,7 @@ export function listedSymbol(
     : refusals.symbolUnknown(symbol)
 }
 
-/**
- * The symbol of a request that also names its margin coin; samples outside the document write that
- * in lower case too.
- */
+/** Samples outside the document write the margin coin in lower case too. */
 export function namedSymbol(
   state: CoreState,
   request: SymbolRequest & { readonly marginCoin: string },
@@ -37,7 +34,6 @@ export function namedSymbol(
   return refusals.parameter('marginCoin')
 }
 
-/** A symbol that is traded and has a price. */
 export function quotedSymbol(state: CoreState, request: SymbolRequest): Reply<SymbolState> {
   const listed = listedSymbol(state, request)
   if (!listed.ok) return listed
@@ -45,7 +41,7 @@ export function quotedSymbol(state: CoreState, request: SymbolRequest): Reply<Sy
   return listed.data.market.at === 0 ? refusals.suspended : listed
 }
 
-/** Builds a filter: the product type must match, and symbol and coin if the request names them. */
+/** Symbol and coin need to match only if the request names them. */
 export function isOfAsked(
   state: CoreState,
   asked: InstrumentFilter,

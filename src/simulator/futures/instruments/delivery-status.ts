@@ -1,12 +1,15 @@
 import type { SymbolState } from '../core-state.ts'
 
-/** Document, deliveryStatus: "delivery_before: 10 minutes before delivery, opening positions prohibited". */
+/**
+ * Document, deliveryStatus: "delivery_before: 10 minutes before delivery, opening positions
+ * prohibited".
+ */
 const BEFORE_DELIVERY_MS = 10 * 60_000
 
 /**
  * not listed -> delivery_config_period (listed, not open: `deliveryConfigMs`) -> delivery_normal ->
- * delivery_before (10 minutes) -> delivery_period (`deliverySettlementMs`) -> settled: positions
- * closed, the contract removed.
+ * delivery_before -> delivery_period (`deliverySettlementMs`) -> settled: positions closed, the
+ * contract removed.
  */
 export const DELIVERY_STAGES = [
   'delivery_config_period',
@@ -29,7 +32,6 @@ export function deliveryStatus(
   return now < delivery.deliveryAt ? 'delivery_before' : 'delivery_period'
 }
 
-/** Document: "10 minutes before delivery, opening positions prohibited". */
 export function isOpeningProhibited(contract: Contract, now: number): boolean {
   return (
     contract.instrument.delivery !== undefined &&

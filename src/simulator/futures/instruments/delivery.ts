@@ -30,16 +30,12 @@ export function cancelRefusal(symbol: SymbolState, now: number): Refusal | undef
     : undefined
 }
 
-/** There is no trading between delivery and settlement, nor afterwards. */
 export function isTrading({ instrument, isSettled, opensAt }: SymbolState, now: number): boolean {
   if (isSettled) return false
   return now >= opensAt && now < (instrument.delivery?.deliveryAt ?? Number.POSITIVE_INFINITY)
 }
 
-/**
- * Unix ms of the delivery or delisting, whichever is first; infinite if there is none, or it is
- * over.
- */
+/** Delivery or delisting, whichever is first; infinite if there is none, or it is over. */
 export function settlementAt(state: CoreState, symbol: SymbolState): number {
   if (symbol.isSettled) return Number.POSITIVE_INFINITY
   const { delivery } = symbol.instrument
@@ -48,15 +44,14 @@ export function settlementAt(state: CoreState, symbol: SymbolState): number {
   return Math.min(deliveredAt, delistedAt(state, symbol))
 }
 
-/** End of its prices, Unix ms; while the market is paused there is none. */
+/** While the market is paused, its prices do not end. */
 function delistedAt({ clock }: CoreState, { endsAt }: SymbolState): number {
   return clock.pausedAt > 0 ? Number.POSITIVE_INFINITY : endsAt + clock.pausedMs
 }
 
 /**
- * Settles a contract: open orders are cancelled, positions close with delivery_close_long/short and
- * the taker fee, and the contract leaves the list. The price is the index price at a delivery (the
- * mark price without one), and the last price of a contract whose prices have ended.
+ * Closes positions with delivery_close_long/short and the taker fee. A delivery settles at the
+ * index price (else the mark price), a contract whose prices have ended at its last price.
  */
 export function settleContract(state: CoreState, symbol: SymbolState): void {
   const { buys, sells, positions, planOrders, instrument } = symbol

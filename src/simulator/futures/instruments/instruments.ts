@@ -4,54 +4,42 @@ import { decimal, type Decimal } from '../../../lib/decimal.ts'
 import { createGrid, formatOnGrid, type Grid } from '../../../lib/grid.ts'
 import type { ProductType } from '../../../protocol/values.ts'
 
-/** A maintenance tier: positions worth up to `notionalMax` (quote coin) need `rate` of their value. */
+/** Positions worth up to `notionalMax` (quote coin) need `rate` of their value. */
 export interface MaintenanceTier {
   readonly notionalMax: number
   readonly rate: string
   readonly rateFloat: number
 }
 
-/** A contract as the simulated exchange lists it. Prices count in ticks, sizes in lots. */
 export interface Instrument {
   readonly symbol: string
   readonly productType: ProductType
   readonly baseCoin: string
   readonly quoteCoin: string
-  /** The one coin of margin, profit and fees: the quote coin, or the base coin if inverse. */
   readonly marginCoin: string
-  /**
-   * Whether profit and fees, computed in the quote coin, are converted to the margin coin at the
-   * fill price.
-   */
+  /** Profit and fees are computed in the quote coin and converted at the fill price. */
   readonly isInverse: boolean
   readonly priceGrid: Grid
   readonly sizeGrid: Grid
   readonly lotsMin: number
   readonly limitLotsMax: number
   readonly marketLotsMax: number
-  /** Quote coin. */
   readonly notionalMin: string
-  /** Maximum distance of a buy above, or a sell below, the mark price: 0.01 is 1 %. */
+  /** 0.01 lets a buy be 1 % above the mark price, a sell 1 % below it. */
   readonly priceLimitRatio: number
   readonly symbolOrdersMax: number
   readonly productOrdersMax: number
   readonly leverageMax: number
   readonly maintenanceTiers: readonly MaintenanceTier[]
-  /** Unix ms; undefined for perpetual contracts. */
   readonly delivery: { readonly listedAt: number; readonly deliveryAt: number } | undefined
-  /** Funding times of a perpetual contract, in minutes after midnight UTC, ascending. */
   readonly fundingMinutes: readonly number[]
-  /** Start price of a seeded market, and its turnover in a day in quote coin. */
   readonly startPrice: string
   readonly dailyTurnover: number
-  /** Exact value of one tick on one lot, in quote coin. */
   readonly tickLotValue: Decimal
-  /** Tick and lot as floats, for prechecks only. */
   readonly tickFloat: number
   readonly lotFloat: number
 }
 
-/** The columns in which contracts differ. */
 interface InstrumentRow
   extends
     Pick<Instrument, 'symbol' | 'productType' | 'baseCoin' | 'quoteCoin'>,
@@ -59,14 +47,13 @@ interface InstrumentRow
   readonly delivery?: Instrument['delivery']
 }
 
-/** A position above the last tier's value needs that tier's rate. */
 function maintenanceTiers(
   rows: readonly (readonly [notionalMax: number, rate: string])[],
 ): MaintenanceTier[] {
   return rows.map(([notionalMax, rate]) => ({ notionalMax, rate, rateFloat: Number(rate) }))
 }
 
-/** BTC: 1200 a limit order, 220 a market order (the vendor's contract sample); ETH in proportion. */
+/** BTC's sizes are those of the vendor's contract sample; ETH's are in proportion. */
 const BTC = {
   tickSize: '0.1',
   lotSize: '0.001',
@@ -75,7 +62,7 @@ const BTC = {
   marketLotsMax: 220_000,
   startPrice: '65000',
   dailyTurnover: 2e9,
-  // The first tier's rate is the one in real answers; the tiers above it are the simulator's own.
+  // Only the first tier's rate is seen in real answers.
   maintenanceTiers: maintenanceTiers([
     [1_000_000, '0.004'],
     [5_000_000, '0.005'],
@@ -121,21 +108,14 @@ const PERPETUALS: readonly InstrumentRow[] = [
   },
 ]
 
-/**
- * Every contract of the simulated exchange: the perpetuals, and the delivery contracts, each listed
- * when the one before it is settled. Rows are facts of the real contract lists; the inverse ones
- * take the base coin as their only margin coin.
- *
- * @param deliveries Unix ms, ascending: for example {@link quarterlyDeliveries}.
- */
 export function buildInstruments(...deliveries: readonly number[]): readonly Instrument[] {
   const rows = deliveries.map((deliveryAt, index) => deliveryRow(deliveryAt, deliveries[index - 1]))
   return [...PERPETUALS, ...rows].map(buildInstrument)
 }
 
 /**
- * Deliveries of a simulator that starts now: the last one, in case it was stopped before the
- * settlement, and those of a year, as long as it may run without a restart.
+ * The last delivery, in case the simulator stopped before its settlement, and those of a year, as
+ * long as it may run without a restart.
  */
 export function quarterlyDeliveries(now: number): readonly number[] {
   const first = nextQuarterlyDelivery(now - QUARTER_MS)
@@ -178,7 +158,6 @@ export function toMarketInstrument(instrument: Instrument): MarketInstrument {
 }
 
 const DAY_MS = 86_400_000
-/** The first contract of the calendar was listed this long before. */
 const LISTED_BEFORE_MS = 182 * DAY_MS
 /** No two quarterly deliveries are further apart. */
 const QUARTER_MS = 98 * DAY_MS

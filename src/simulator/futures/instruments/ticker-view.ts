@@ -12,14 +12,12 @@ const VOLUME_DECIMALS = 4
 interface Notation<Value, Nothing> {
   readonly steps: (grid: Grid, steps: number) => Value
   readonly round: (value: number, decimals: number) => Value
-  /** Unix ms. */
   readonly time: (at: number) => Value
   readonly nothing: Nothing
 }
 
 const TEXTS: Notation<string, null> = {
   steps: formatOnGrid,
-  // Rounds without trailing zeros or an exponent.
   round(value, decimals) {
     const text = value.toFixed(decimals).replace(/\.?0+$/, '')
     return text === '-0' ? '0' : text
@@ -28,7 +26,7 @@ const TEXTS: Notation<string, null> = {
   nothing: null,
 }
 
-/** Each value is what a client parses from the text, which has no -0. */
+/** Equal to what a client parses from the text, which has no -0. */
 const NUMBERS: Notation<number, number> = {
   steps: floatOnGrid,
   round: rounded,
@@ -39,7 +37,7 @@ const NUMBERS: Notation<number, number> = {
 export function rounded(value: number, decimals: number): number {
   const scaled = value * 10 ** decimals
   const whole = Math.round(scaled)
-  // If the product itself may have been rounded over a half, the text decides.
+  // A product that may have been rounded over a half is decided by the text.
   const isClear =
     Math.abs(scaled) < CLEAR_MAX && Math.abs(Math.abs(scaled - whole) - 0.5) > HALF_MARGIN
   return (isClear ? whole / 10 ** decimals : Number(value.toFixed(decimals))) + 0
@@ -49,29 +47,20 @@ export function rounded(value: number, decimals: number): number {
 const CLEAR_MAX = 2 ** 40
 const HALF_MARGIN = 0.01
 
-/**
- * A ticker as numbers, under the names of the wire; NaN for the delivery fields of perpetual
- * contracts.
- */
 export type TickerNumbers = ReturnType<typeof writeTicker<number, number>>
 
 /**
- * Document: Futures ticker. Delivery fields are null for a perpetual contract, deliveryStatus is
- * not.
+ * Document: Futures ticker. deliveryStatus is not null for a perpetual contract, other delivery
+ * fields are.
  */
 export function toTicker(state: CoreState, symbol: SymbolState): WireTicker {
   return writeTicker(state, symbol, TEXTS)
 }
 
-/** Tickers without the texts of the wire, for a backtest that reads them often. */
 export function toTickerNumbers(state: CoreState, symbol: SymbolState): TickerNumbers {
   return writeTicker(state, symbol, NUMBERS)
 }
 
-/**
- * Tickers of a product type. Instruments without a first quote (also before their listing) and
- * settled ones are left out.
- */
 export function listTickers<Row>(
   state: CoreState,
   productType: string,
@@ -125,13 +114,10 @@ function writeTicker<Value, Nothing>(
   }
 }
 
-/** Statistics are kept by minute: within one, only a quote changes a ticker. */
+/** Within a minute, only a quote changes a ticker. */
 const MINUTE_MS = 60_000
 
-/**
- * Tickers of a product type, built only when they change. Until then the same array is returned, so
- * that the wire writes its JSON only once.
- */
+/** Returns the same array until a ticker changes, so the wire writes its JSON once. */
 export function tickers(
   state: CoreState,
   _: unknown,
@@ -145,10 +131,7 @@ export function tickers(
   return accept(rows)
 }
 
-/**
- * A sum of values that only grow (quotes, minutes, delivery stages): it is constant while each of
- * them is.
- */
+/** Sums values that only grow, so it is constant while each of them is. */
 function movesOf(state: CoreState, productType: string): number {
   const { now } = state.clock
   let moves = Math.floor(now / MINUTE_MS)

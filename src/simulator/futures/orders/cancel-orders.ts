@@ -9,10 +9,7 @@ import { refusals } from '../../shared/refusals.ts'
 import { cancelOrder } from './order-lifecycle.ts'
 import { referenceOf, type Order } from './order.ts'
 
-/**
- * Cancels every normal order of a product type, or of one of its symbols, also before its matching.
- * Trigger orders and position exits stay. Document: POST /api/v2/mix/order/cancel-all-orders.
- */
+/** Trigger orders and position exits stay. Orders before their matching are cancelled too. */
 export function cancelAll(
   state: CoreState,
   { uid }: AccountRef,

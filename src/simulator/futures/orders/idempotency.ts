@@ -5,12 +5,9 @@ import { orderIdText } from './order.ts'
 import { IDEMPOTENCY, ORDERS, PLAN_ORDERS } from '../stored-entities.ts'
 
 /**
- * The answer to a new order whose clientOid was used before; undefined if it was not.
- *
- * Document: "clientOid: Unique; idempotency window 20 minutes". It is not proved what a duplicate
- * gets, so there are three settings; see CoreSettings.idempotency. A refused order leaves no entry.
- * After the window the clientOid is forgotten, even if its order is still open: a late retry makes
- * a second order.
+ * Document: "clientOid: Unique; idempotency window 20 minutes". The answer to a duplicate is not
+ * proved: see CoreSettings.idempotency. A refused order leaves no entry. After the window a late
+ * retry makes a second order, even if the first is open.
  */
 export function findEarlierOrder(
   { settings, clock }: CoreState,
@@ -39,7 +36,6 @@ export function rememberOrder(state: CoreState, account: Account, entry: Idempot
   }
 }
 
-/** Forgets entries and closed orders older than the window. Entries are in order, oldest first. */
 export function pruneWindow(state: CoreState, account: Account): void {
   const endedAt = state.clock.now - state.settings.idempotencyWindowMs
   for (const entry of account.idempotency.values()) {

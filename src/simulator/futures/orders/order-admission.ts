@@ -16,10 +16,9 @@ import { refusals } from '../../shared/refusals.ts'
 import { cancelOrder, closingOrders } from './order-lifecycle.ts'
 import { reduces, remainingLots, remainingLotsOf, type OrderTerms } from './order.ts'
 
-/** The admitted terms: a close may have been reduced to the closable size. */
 export interface OrderAdmission {
   readonly terms: OrderTerms
-  /** Whether a reduce-only order exceeded its position, so that the answer has no orderId. */
+  /** A reduce-only order exceeded its position, so the answer has no orderId. */
   readonly isWithoutId: boolean
 }
 
@@ -28,14 +27,9 @@ interface Placement {
   readonly account: Account
   readonly symbol: SymbolState
   readonly terms: OrderTerms
-  /** Lots that would open. */
   readonly opening: number
 }
 
-/**
- * Rules for every order, cheapest first: contract state, price and size, the number of open orders,
- * margin.
- */
 const RULES: readonly ((placement: Placement) => Refusal | undefined)[] = [
   ({ state, symbol, opening }) => deliveryRefusal(symbol, state.clock.now, opening > 0),
   ({ symbol }) => (symbol.market.at === 0 ? refusals.suspended : undefined),
@@ -47,9 +41,7 @@ const RULES: readonly ((placement: Placement) => Refusal | undefined)[] = [
 ]
 
 /**
- * Decides whether an order may be placed now. The first refusing rule decides, then the position
- * that it closes. If the settings say so, older orders of the account are cancelled, but never for
- * a refused order.
+ * The first refusing rule decides. Older orders are cancelled only for an order that is admitted.
  */
 export function admitOrder(
   state: CoreState,
@@ -66,15 +58,9 @@ export function admitOrder(
   return closes ? admitClose(placement) : accept({ terms, isWithoutId: false })
 }
 
-/**
- * Highest price of a sell as a multiple of the mark price, so that prices stay within safe
- * integers.
- */
+/** A multiple of the mark price that keeps prices within safe integers. */
 const SELL_PRICE_MAX = 10
 
-/**
- * A buy may be at most `priceLimitRatio` above the mark price, a sell at most that far below it.
- */
 function priceRefusal({ symbol, terms }: Placement): Refusal | undefined {
   const { orderType, direction, priceTicks } = terms
   const { instrument, markTicks } = symbol
@@ -91,8 +77,8 @@ function priceRefusal({ symbol, terms }: Placement): Refusal | undefined {
 }
 
 /**
- * Price times size is computed with integers. This maximum at the last price keeps them exact at
- * the highest sell price.
+ * Price times size is computed with integers; this maximum keeps them exact at the highest sell
+ * price.
  */
 const TICK_LOTS_MAX = Number.MAX_SAFE_INTEGER / (4 * SELL_PRICE_MAX)
 
@@ -112,7 +98,6 @@ function sizeRefusal({ account, symbol, terms, opening }: Placement): Refusal | 
   return value.lt(notionalMin) ? refusals.notionalBelowMinimum(notionalMin) : undefined
 }
 
-/** Lots of an instrument in positions, and in orders that may still trade. */
 function heldLots(
   { positions, openOrders }: Account,
   { instrument: { symbol } }: SymbolState,
@@ -123,10 +108,7 @@ function heldLots(
   return held
 }
 
-/**
- * Applies only if matching is immediate: with a lag the order is accepted first and cancelled on
- * arrival.
- */
+/** With a matching lag the order is accepted first and cancelled on arrival. */
 function postOnlyRefusal({ state, symbol, terms }: Placement): Refusal | undefined {
   const { postOnlyCross, matchingLagMs } = state.settings
   if (terms.force !== 'post_only' || terms.orderType !== 'limit') return undefined
@@ -171,9 +153,6 @@ function marginRefusal({ state, account, symbol, terms, opening }: Placement): R
   return cost.gt(available) ? refusals.balanceExceeded : undefined
 }
 
-/**
- * Applies CoreSettings.hedgeCloseExcess and reduceOnlyExcess to a close that exceeds the position.
- */
 function admitClose({ state, account, terms }: Placement): Reply<OrderAdmission> {
   const position = positionOf(account, terms.symbol, terms.slot)
   if (position === undefined || !reduces(terms, position)) return refusals.noPosition

@@ -6,7 +6,6 @@ import * as lifecycle from '../../matching/order-lifecycle.ts'
 import { mayOpen, orderIdText, type Order, type OrderTerms } from './order.ts'
 import { ACCOUNTS, ORDERS } from '../stored-entities.ts'
 
-/** Creates an order from admitted terms; it is pending until {@link Order.dueAt}. */
 export function createOrder(state: CoreState, terms: OrderTerms): Order {
   const { clock, settings } = state
   const sequence = ++clock.orderSequence
@@ -28,10 +27,7 @@ export function createOrder(state: CoreState, terms: OrderTerms): Order {
   return order
 }
 
-/**
- * The latency is the same for all orders of an account at one moment, so those of a batch arrive
- * together.
- */
+/** All orders of an account at one moment have one latency, so a batch arrives together. */
 function entryLatency({ settings, seed, clock }: CoreState, { uid }: OrderTerms): number {
   if (settings.entryLatency.medianMs === 0) return 0
   return drawLatency(settings.entryLatency, createRandom(`${seed}/entry/${uid}/${clock.now}`))
@@ -41,10 +37,7 @@ export function cancelOrder(state: CoreState, order: Order, reason: CancelReason
   lifecycle.cancelOrder(venueOf(symbolOf(state, order.symbol)), order, reason)
 }
 
-/**
- * Cancels orders that can only close a position, except `but`: the order being filled now ends by
- * its own fill.
- */
+/** The order that is being filled (`but`) ends by its own fill. */
 export function cancelClosingOrders(
   state: CoreState,
   of: Pick<Order, 'uid' | 'symbol' | 'slot'>,
@@ -56,7 +49,6 @@ export function cancelClosingOrders(
   }
 }
 
-/** Open orders that can only close this position, oldest first. */
 export function closingOrders(account: Account, of: Pick<Order, 'symbol' | 'slot'>): Order[] {
   const isClosing = (order: Order) =>
     order.symbol === of.symbol && order.slot === of.slot && !mayOpen(order)

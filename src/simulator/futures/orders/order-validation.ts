@@ -12,7 +12,6 @@ import {
   type PositionTrigger,
 } from './order.ts'
 
-/** Parses a size in base coin to lots. */
 export function readSize({ instrument }: SymbolState, text: string): Reply<number> {
   const { sizeGrid, lotsMin, limitLotsMax, lotFloat } = instrument
   const lots = parseOnGrid(sizeGrid, text)
@@ -25,13 +24,11 @@ export function readSize({ instrument }: SymbolState, text: string): Reply<numbe
     : refusals.sizeStep(sizeGrid.step)
 }
 
-/** Parses a price in quote coin to ticks. */
 export function readPrice({ instrument }: SymbolState, text: string): Reply<number> {
   const ticks = parseOnGrid(instrument.priceGrid, text) ?? 0
   return ticks > 0 ? accept(ticks) : refusals.priceStep(instrument.priceGrid.step)
 }
 
-/** @returns 0 for a market order. */
 export function readOrderPrice(
   symbol: SymbolState,
   { orderType, price = '' }: Pick<BatchPlaceItem, 'orderType' | 'price'>,
@@ -40,8 +37,8 @@ export function readOrderPrice(
 }
 
 /**
- * Determines the position that an order affects, and whether it opens or closes. Its tradeSide must
- * fit the account's position mode (document: Errors, 4); reduceOnly has no meaning in hedge mode.
+ * The tradeSide must fit the account's position mode (document: Errors, 4); reduceOnly has no
+ * meaning in hedge mode.
  */
 export function readAction(
   { setup }: Account,
@@ -98,8 +95,8 @@ type Presets = Pick<OrderTerms, 'direction' | 'action' | 'reduceOnly' | 'priceTi
 }
 
 /**
- * A take-profit must be on the winning side of the order's price (of the latest one, for a market
- * order), a stop-loss on the losing side. On an order that closes they are ignored.
+ * A take-profit must be on the winning side of the order's price (the latest one for a market
+ * order), a stop-loss on the losing side. An order that closes ignores both.
  */
 function readPresets(state: CoreState, symbol: SymbolState, order: Presets): Reply<PositionExits> {
   const { presetStopSurplusPrice, presetStopLossPrice } = mayOpen(order) ? order.item : {}

@@ -16,13 +16,11 @@ import { createOrder } from './order-lifecycle.ts'
 import { readOrder } from './order-validation.ts'
 import { orderIdText, type MarginMode, type Order, type OrderTerms } from './order.ts'
 
-/** Fields shared by all orders of a request. */
 type BatchTerms = Omit<BatchPlaceRequest, 'orderList'>
 
 /**
- * Places a batch. Document: POST /api/v2/mix/order/batch-place-order. An error of one order, its
- * tradeSide included, is reported in failureList and does not affect the others (Errors, 3), even
- * if all have errors.
+ * Document, Errors 3: an error of one order, its tradeSide included, goes to failureList and does
+ * not affect the others.
  */
 export function placeBatch(
   state: CoreState,
@@ -37,7 +35,6 @@ export function placeBatch(
   )
 }
 
-/** Places one order; an error of the order refuses the request. */
 export function placeOne(
   state: CoreState,
   { uid }: AccountRef,
@@ -48,20 +45,18 @@ export function placeOne(
   return symbol.ok ? placeItem(state, account, symbol.data, request) : symbol
 }
 
-/** Places admitted terms: the order enters matching at once, or after the lag. */
 export function placeAdmitted(state: CoreState, terms: OrderTerms): Order {
   const { arrivals, clock } = state
   const order = createOrder(state, terms)
   if (order.dueAt <= clock.now) enterMatching(state, order)
   else {
-    // Inserted after orders that are due earlier, or arrived earlier.
+    // Orders due at the same time keep their order of arrival.
     const later = arrivals.findIndex(({ dueAt }) => dueAt > order.dueAt)
     arrivals.splice(later < 0 ? arrivals.length : later, 0, order)
   }
   return order
 }
 
-/** The instrument, unless the whole request is refused. */
 function tradedSymbol(state: CoreState, account: Account, request: BatchTerms): Reply<SymbolState> {
   const listed = listedSymbol(state, request)
   if (listed.ok && listed.data.isSettled) return refusals.delisted
@@ -70,10 +65,7 @@ function tradedSymbol(state: CoreState, account: Account, request: BatchTerms): 
   return marginModeOf(account, request) === request.marginMode ? named : refusals.marginModeFixed
 }
 
-/**
- * The margin mode of the symbol's positions and open orders, which is fixed by them; else the
- * request's own.
- */
+/** Positions and open orders fix the margin mode of their symbol. */
 function marginModeOf(
   { positions, openOrders }: Account,
   { symbol, marginMode }: BatchTerms,

@@ -1,29 +1,25 @@
 import type { OrderTerms, TriggerType, UNSAID } from '../orders/order.ts'
 
-/** The terms that a modification may change. */
 export interface PlanTerms extends Pick<
   OrderTerms,
   'takeProfit' | 'stopLoss' | 'lots' | 'priceTicks'
 > {
   readonly triggerTicks: number
   readonly triggerType: TriggerType
-  /** Trailing only: retreat of the price from its best that triggers, in percent. */
+  /** Trailing only: the retreat from the best price that triggers, in percent. */
   readonly callbackPercent: string | undefined
 }
 
-/**
- * A trigger order, which becomes a normal order when its price is reached.
- * pending -> triggered (its order accepted) | failed (its order refused) | cancelled
- */
+/** pending -> triggered (its order accepted) | failed (its order refused) | cancelled */
 export interface PlanOrder
   extends Omit<OrderTerms, keyof typeof UNSAID | keyof PlanTerms>, PlanTerms {
   readonly sequence: number
   readonly clientOid: string
   readonly planType: 'normal_plan' | 'track_plan'
   status: 'pending' | 'triggered' | 'failed' | 'cancelled'
-  /** Whether the watched price must rise to the trigger; else it must fall. */
+  /** The watched price must rise to the trigger; else it must fall. */
   isRising: boolean
-  /** Trailing only: the best price since the trigger was reached, in ticks; 0 before that. */
+  /** Trailing only: the best price since the trigger was reached, in ticks; 0 before. */
   extremeTicks: number
   readonly createdAt: number
   updatedAt: number

@@ -22,7 +22,7 @@ import type { PlacePlanOrderRequest } from './place-plan-request.ts'
 import { isPending, type PlanOrder } from './plan-order.ts'
 import { readChangedTerms, readPlanTerms } from './plan-terms.ts'
 
-/** Places a trigger order. Balance and position are checked only when it triggers. */
+/** Balance and position are checked only when it triggers. */
 export function placePlanOrder(
   state: CoreState,
   { uid }: AccountRef,
@@ -75,10 +75,6 @@ export function placePlanOrder(
   return accept(referenceOf(plan))
 }
 
-/**
- * Changes a pending trigger order, completely or not at all. Document: POST
- * /api/v2/mix/order/modify-plan-order.
- */
 export function modifyPlan(
   state: CoreState,
   { uid }: AccountRef,
@@ -118,7 +114,6 @@ function isAbove(
   return plan.triggerTicks >= watchedTicks(symbol, plan)
 }
 
-/** Triggers orders reached by a new quote: each places a normal order, which may be refused. */
 export function triggerPlanOrders(state: CoreState, symbol: SymbolState): void {
   if (symbol.planOrders.length === 0) return
   for (const plan of symbol.planOrders.slice()) {
@@ -126,10 +121,7 @@ export function triggerPlanOrders(state: CoreState, symbol: SymbolState): void {
   }
 }
 
-/**
- * A trailing order is reached first, then follows the best price, and triggers when the price
- * retreats.
- */
+/** A trailing order is reached first, then follows the best price, and triggers on the retreat. */
 function isTriggered(state: CoreState, symbol: SymbolState, plan: PlanOrder): boolean {
   const price = watchedTicks(symbol, plan)
   const isReached = plan.isRising ? price >= plan.triggerTicks : price <= plan.triggerTicks
@@ -169,7 +161,6 @@ function executePlan(state: CoreState, symbol: SymbolState, plan: PlanOrder): vo
   if (admission.ok) placeAdmitted(state, admission.data.terms)
 }
 
-/** Removes a trigger order from the market; the account keeps it for the idempotency window. */
 export function endPlanOrder(
   state: CoreState,
   plan: PlanOrder,

@@ -31,7 +31,6 @@ export function readPlanTerms(
   })
 }
 
-/** The changed terms of a pending order; empty fields keep their values. */
 export function readChangedTerms(
   symbol: SymbolState,
   plan: PlanOrder,
@@ -43,7 +42,7 @@ export function readChangedTerms(
     return refusals.parameterPresent('newPrice')
   const refusal = callbackRefusal('newCallbackRatio', newCallbackRatio, isTrailing)
   if (refusal !== undefined) return refusal
-  // The document names this field newSurplusTriggerPrice in its table and newStopSurplusTriggerPrice elsewhere.
+  // The document's table has newSurplusTriggerPrice, other places newStopSurplusTriggerPrice.
   const newStopSurplusTriggerPrice =
     request.newStopSurplusTriggerPrice || request.newSurplusTriggerPrice
   const exit = {
@@ -62,7 +61,6 @@ export function readChangedTerms(
   })
 }
 
-/** A trailing order requires a ratio, other trigger orders must not have one. */
 function callbackRefusal(name: string, ratio: string, isTrailing: boolean): Refusal | undefined {
   if (!isTrailing) return ratio === '' ? undefined : refusals.parameterPresent(name)
   if (ratio === '') return refusals.parameterEmpty(name)
@@ -77,11 +75,10 @@ interface ExitPart {
 }
 
 /**
- * One exit of a request, whose fields begin with the prefix. Document, modify-plan-order:
- *
- *   trigger price   empty keeps, a price updates or adds, `0` removes the exit
- *   execute price   empty keeps, a price sets, `0` removes (the exit closes by market order); none for trailing
- *   trigger type    required when the trigger price is set on a trigger order; none for trailing (latest trade)
+ * The request's fields begin with the prefix. Document, modify-plan-order:
+ * - trigger price: empty keeps, a price updates or adds, `0` removes the exit
+ * - execute price: empty keeps, a price sets, `0` makes it a market order; none for trailing
+ * - trigger type: required when the trigger price is set; none for trailing (latest trade)
  */
 function readExit(
   symbol: SymbolState,

@@ -14,10 +14,9 @@ import type { Fill } from './fill.ts'
 import { quoteValue } from './position.ts'
 
 /**
- * One page of the account's fills, newest first. Document: GET /api/v2/mix/order/fills. `endId` is
- * the page's oldest trade, the next page's `idLessThan`; an empty text for an empty page. A page
- * may end between the two fills of a self-trade: a client that continues below `endId` misses the
- * second one.
+ * Newest first. `endId` is the page's oldest trade, the next page's `idLessThan`. If a page ends
+ * between the two fills of a self-trade, a client that continues below `endId` misses the second
+ * one.
  */
 export function fillsPage(
   state: CoreState,
@@ -48,12 +47,11 @@ export function fillsPage(
   return accept({ fillList, endId: fillList.at(-1)?.tradeId ?? '' })
 }
 
-/** The two fills of a self-trade have one id and are adjacent. */
 function idOfFill({ sequence, idSequence = sequence }: Fill): string {
   return tradeIdText(idSequence)
 }
 
-/** Rows on the wire are kept, because fills never change and are read often. */
+/** Fills never change and are read often, so their rows are kept. */
 const written = new WeakMap<Fill, WireFill>()
 
 function toWireFill(state: CoreState, account: Account, fill: Fill): WireFill {

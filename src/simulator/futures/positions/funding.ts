@@ -9,10 +9,8 @@ import { POSITIONS } from '../stored-entities.ts'
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
-/** The rate is settled with this many decimals: a hundred-millionth of the value. */
 const RATE_DECIMALS = 8
 
-/** Next funding of any contract after an instant, Unix ms. */
 export function nextFundingAfter(state: CoreState, now: number): number {
   let next = Number.POSITIVE_INFINITY
   for (const symbol of state.symbols.values())
@@ -20,10 +18,7 @@ export function nextFundingAfter(state: CoreState, now: number): number {
   return next
 }
 
-/**
- * Funding is paid at the recorded times. Before and after the record, the times of the instrument
- * count.
- */
+/** Before and after the recorded times, those of the instrument count. */
 export function nextFundingOf(state: CoreState, symbol: SymbolState, now: number): number {
   if (symbol.isSettled || symbol.instrument.delivery !== undefined) return Number.POSITIVE_INFINITY
   const { at } = symbol.funding ?? {}
@@ -45,11 +40,8 @@ function nextInDay(minutes: readonly number[], now: number): number {
 }
 
 /**
- * Settles funding of the perpetual positions for which it is due, at the mark price: longs pay
- * shorts when the rate is positive. The other side is the funding pool, since positions of other
- * traders are not simulated. A market at another speed than the clock's pays none.
- *
- * @param dueAt Unix ms.
+ * Other traders' positions are not simulated, so a funding pool is the other side. @param dueAt
+ * Unix ms.
  */
 export function settleFunding(state: CoreState, dueAt: number): void {
   // Eight hours of the exchange's clock are days of a faster market.
@@ -61,7 +53,6 @@ export function settleFunding(state: CoreState, dueAt: number): void {
   }
 }
 
-/** The recorded rate; without one, the rate that follows from the market. */
 function rateAt(state: CoreState, symbol: SymbolState, dueAt: number): number {
   const { clock } = state
   const { funding, statistics } = symbol

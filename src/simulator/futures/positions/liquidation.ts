@@ -25,22 +25,22 @@ import { ACCOUNTS, POSITIONS } from '../stored-entities.ts'
 import { closePosition } from './system-close.ts'
 
 /*
- * Liquidation. It begins when the margin behind a position (isolated), or behind all crossed
- * positions of a margin coin together, no longer exceeds their maintenance margin plus the closing
- * fee at the mark price. The system then closes as much as necessary, by orders that walk the
- * market like any other:
+ * Liquidation begins when the margin behind a position (isolated), or behind all crossed positions
+ * of a margin coin, no longer exceeds their maintenance margin plus the closing fee at the mark
+ * price. The system then closes as much as necessary, by orders that walk the market like any
+ * other:
  *
- *   offset  crossed long and short of one instrument: equal lots of both
- *   reduce  a position of a higher tier: down to the tier below, which needs a smaller share of its value
- *   burst   a position of the lowest tier: completely
+ * - offset: equal lots of a crossed long and short of one instrument
+ * - reduce: a position of a higher tier, down to the tier below, which needs a smaller share
+ * - burst: a position of the lowest tier, completely
  *
- * Fills have source SYS and these words as trade side, and pay the taker fee. The insurance fund
- * pays a negative rest.
+ * Fills have source SYS, these words as trade side, and pay the taker fee. The insurance fund pays
+ * a negative rest.
  */
 
 /**
- * Checks the positions of one instrument at a new mark price. Within the band that the last check
- * found safe nothing is computed. Outside it floats decide, and decimals if it is close.
+ * Within the band that the last check found safe nothing is computed. Outside it floats decide, and
+ * decimals if it is close.
  */
 export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
   const { markTicks, safe } = symbol
@@ -81,9 +81,6 @@ function stands({ equity, maintenance }: MarginLevel): boolean {
   return equity.gt(maintenance)
 }
 
-/**
- * Closes crossed positions, the largest loss first, until the rest meets its maintenance margin.
- */
 function liquidateCrossed(state: CoreState, account: Account, coin: string): void {
   const isStanding = () => {
     const standing = crossedStanding(state, account, coin)
@@ -120,8 +117,7 @@ function countLiquidation(state: CoreState, account: Account): void {
 }
 
 /**
- * A long and a short of one instrument need margin twice and gain nothing, so equal lots of both
- * are closed.
+ * A long and a short of one instrument need margin twice and gain nothing.
  * @returns the positions that were closed or reduced
  */
 function offset(state: CoreState, account: Account, position: Position): readonly Position[] {
@@ -133,10 +129,7 @@ function offset(state: CoreState, account: Account, position: Position): readonl
   return [position, short]
 }
 
-/**
- * Closes a position part by part until it meets its maintenance margin. If it cannot close for lack
- * of a quote, it stays.
- */
+/** Part by part until the position meets its maintenance margin. Without a quote it stays. */
 function closeInSteps(
   state: CoreState,
   symbol: SymbolState,
@@ -156,7 +149,6 @@ function closeInSteps(
   }
 }
 
-/** Lots to close before the position falls into the next lower tier; 0 in the lowest one. */
 function lotsAboveTier({ instrument, markTicks }: SymbolState, { lots }: Position): number {
   const { maintenanceTiers, tickFloat, lotFloat } = instrument
   const lotValue = markTicks * tickFloat * lotFloat
@@ -186,15 +178,12 @@ function closeForced(
 }
 
 /**
- * The loss of an inverse position grows as the price falls. Within this share of the price, the
- * assumed bound on the loss holds.
+ * The loss of an inverse position grows as the price falls; within this share of the price the
+ * assumed bound on it holds.
  */
 const INVERSE_REACH = 0.2
 
-/**
- * @param loss Loss that the position may take, including its growing maintenance margin, in the
- * margin coin.
- */
+/** @param loss In the margin coin, with the growth of the maintenance margin. */
 function narrowBand(state: CoreState, position: Position, loss: number): void {
   const { instrument, markTicks, safe } = symbolOf(state, position.symbol)
   const { tickFloat, lotFloat, isInverse } = instrument

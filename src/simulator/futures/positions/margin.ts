@@ -21,19 +21,11 @@ import {
   type Position,
 } from './position.ts'
 
-/** Decimals of displayed quotients: prices, ratios. */
 export const DISPLAY_DECIMALS = 10
 
-/**
- * Margin state of an isolated position, or of the crossed positions of a coin, in the margin coin.
- */
 export interface MarginLevel {
-  /**
-   * The margin of an isolated position, or the balance without isolated margins; plus unrealised
-   * profit at the mark.
-   */
+  /** Margin (crossed: balance without isolated margins) plus unrealised profit at the mark. */
   readonly equity: Decimal
-  /** Maintenance margin and the closing fee. */
   readonly maintenance: Decimal
 }
 
@@ -43,17 +35,12 @@ export function positionsOfCoin(state: CoreState, account: Account, coin: string
   )
 }
 
-/** The balance minus the margins of isolated positions. */
 export function unsetBalance(state: CoreState, account: Account, coin: string): Decimal {
   let rest = coinOf(account, coin).balance
   for (const position of positionsOfCoin(state, account, coin)) rest = rest.minus(position.margin)
   return rest
 }
 
-/**
- * Maintenance margin plus the taker fee of closing, at the mark: with less equity a position is
- * liquidated.
- */
 function maintenanceOf(state: CoreState, position: Position): Decimal {
   const symbol = symbolOf(state, position.symbol)
   const value = marginValue(symbol.instrument, symbol.markTicks, position.lots)
@@ -91,14 +78,12 @@ export function crossedStanding(state: CoreState, account: Account, coin: string
 /** Maximum relative error of the floats; within it the exact check decides. */
 const FLOAT_SLACK = 1e-6
 
-/** A {@link MarginLevel} in floats for each new mark price, with the positions that it covers. */
 export interface FloatMarginLevel {
   readonly positions: readonly Position[]
   readonly equity: number
   readonly need: number
 }
 
-/** Covers an isolated position alone, or all crossed ones of its account and coin. */
 export function floatStanding(
   state: CoreState,
   account: Account,
@@ -125,15 +110,11 @@ export function floatStanding(
   return { positions, equity, need }
 }
 
-/** True if floats are too imprecise to decide, so that the exact standing must. */
 export function isNear({ equity, need }: FloatMarginLevel): boolean {
   return equity - need <= FLOAT_SLACK * (Math.abs(equity) + need)
 }
 
-/**
- * Required share of a position's value, and the value up to which it applies, in floats: see {@link
- * maintenanceOf}.
- */
+/** Share of a position's value, and the value up to which it applies, in floats. */
 export function closingNeed(
   state: CoreState,
   instrument: Instrument,
@@ -143,7 +124,7 @@ export function closingNeed(
   return { notionalMax, rate: rateFloat + state.rates.takerFloat }
 }
 
-/** Margin of a crossed position: its value at entry divided by the leverage. */
+/** Crossed: the value at entry divided by the leverage. */
 export function heldMargin(symbol: SymbolState, position: Position): Decimal {
   if (position.marginMode === 'isolated') return position.margin
   const { instrument } = symbol
@@ -151,7 +132,6 @@ export function heldMargin(symbol: SymbolState, position: Position): Decimal {
   return initialMargin(value, position.leverage)
 }
 
-/** Margin available for opening: crossed equity minus the margin of positions and open orders. */
 export function availableMargin(state: CoreState, account: Account, coin: string): Decimal {
   let available = unsetBalance(state, account, coin)
   for (const position of positionsOfCoin(state, account, coin)) {
@@ -164,9 +144,6 @@ export function availableMargin(state: CoreState, account: Account, coin: string
   return available.minus(openOrderMargin(state, account, coin))
 }
 
-/**
- * Margin of the open orders in a coin: initial margin and taker fee of the part that would open.
- */
 function openOrderMargin(state: CoreState, account: Account, coin: string): Decimal {
   const opening = [...account.openOrders.values()].filter(
     (order) => mayOpen(order) && symbolOf(state, order.symbol).instrument.marginCoin === coin,
@@ -177,10 +154,7 @@ function openOrderMargin(state: CoreState, account: Account, coin: string): Deci
   )
 }
 
-/**
- * Cost of one instrument's orders, oldest first. Lots that first reduce an opposite one-way
- * position open nothing.
- */
+/** Oldest first: lots that first reduce an opposite one-way position open nothing. */
 function openingCostOf(
   state: CoreState,
   account: Account,
@@ -198,13 +172,12 @@ function openingCostOf(
     reducible -= reducing
     const lots = remainingLots(order) - reducing
     opened.lots += lots
-    // A market order before its matching has no price yet, so its cost now counts.
+    // A market order has no price before its matching, so its cost now counts.
     opened.tickLots += lots * (order.priceTicks || symbol.market.askTicks)
   }
   return openingCost(state, account, symbol, opened)
 }
 
-/** Initial margin and fee of opening lots. @param tickLots The sum of ticks times lots. */
 export function openingCost(
   state: CoreState,
   account: Account,
@@ -216,7 +189,6 @@ export function openingCost(
   return margin.plus(tradeFee(value, state.rates, 'taker'))
 }
 
-/** Lots of an order that would open, given the position and the account's other open orders. */
 export function openingLots(account: Account, order: OrderTerms): number {
   if (!mayOpen(order)) return 0
   const net = order.slot === 'net' ? positionOf(account, order.symbol, 'net') : undefined
@@ -231,8 +203,7 @@ export function openingLots(account: Account, order: OrderTerms): number {
 
 /**
  * The mark price (quote coin) at which the position would be liquidated if no other instrument
- * moved; undefined if there is none. All crossed positions of the instrument move with it. Of two
- * such prices, below and above the mark, it is the nearer one.
+ * moved. Of two such prices, below and above the mark, it is the nearer one.
  */
 export function liquidationPrice(
   state: CoreState,
@@ -253,10 +224,7 @@ export function liquidationPrice(
   return mark - toFloat(below) <= toFloat(above) - mark ? below : above
 }
 
-/**
- * Positions liquidated at the same mark price: an isolated position alone, a crossed one with the
- * other side of its instrument.
- */
+/** A crossed position is liquidated with the other side of its instrument. */
 function legsOf({ positions }: Account, position: Position): readonly Position[] {
   if (position.marginMode === 'isolated') return [position]
   return [...positions.values()].filter(
@@ -265,13 +233,11 @@ function legsOf({ positions }: Account, position: Position): readonly Position[]
 }
 
 /**
- * A range of prices in which each position stays in its maintenance tier; floats in quote coin,
- * ascending.
+ * Each position stays in its maintenance tier within this range; floats in quote coin, ascending.
  */
 interface TierSpan {
   readonly from: number
   readonly to: number
-  /** A price within the range. */
   readonly within: number
 }
 
@@ -286,10 +252,7 @@ function tierSpans({ instrument }: SymbolState, legs: readonly Position[]): read
   })
 }
 
-/**
- * slope * price + rest is above zero while the positions meet their need, within one range of
- * tiers.
- */
+/** slope * price + rest is above zero while the positions meet their need. */
 interface LiquidationLine {
   readonly slope: Decimal
   readonly rest: Decimal
@@ -297,9 +260,7 @@ interface LiquidationLine {
 
 interface LiquidatedLegs {
   readonly legs: readonly Position[]
-  /** Margin behind the positions at any price, in the margin coin. */
   readonly behind: Decimal
-  /** A price that selects the tiers. */
   readonly at: number
 }
 
@@ -361,7 +322,6 @@ function crossingAbove(spans: readonly LiquidationSpan[], mark: number): Decimal
   return undefined
 }
 
-/** Crossed equity minus maintenance, without the given positions. */
 function crossedMarginBehind(
   state: CoreState,
   account: Account,
@@ -378,7 +338,7 @@ function crossedMarginBehind(
   )
 }
 
-/** Maintenance divided by equity: at 1 the position is liquidated. */
+/** At 1 the position is liquidated. */
 export function marginRatio(state: CoreState, account: Account, position: Position): Decimal {
   const { equity, maintenance } =
     position.marginMode === 'isolated'

@@ -6,12 +6,11 @@ import { POSITIONS } from '../stored-entities.ts'
 import { closePosition } from './system-close.ts'
 
 /*
- * Take-profits and stop-losses of positions. They close the whole position by market order, or by a
- * limit order if an execution price was given. The order is the system's (enterPointSource SYS),
- * since the account did not request it. Resting closes give way to it.
+ * Exits close the whole position, by limit order if an execution price was given. The order is the
+ * system's (enterPointSource SYS), since the account did not request it. Resting closes give way to
+ * it.
  */
 
-/** Fires exits reached by a new quote, at most one for each position. */
 export function fireExits(state: CoreState, symbol: SymbolState): void {
   // Firing removes positions from the list, so it is copied first.
   let positions: readonly Position[] = symbol.positions
@@ -41,7 +40,6 @@ export function watchedTicks(
   return triggerType === 'mark_price' ? symbol.markTicks : symbol.market.lastTicks
 }
 
-/** The last price that fires it; 0 if it watches the mark price. */
 export function lastTriggerTicks(
   trigger: Pick<PositionTrigger, 'triggerType' | 'triggerTicks'>,
 ): number {

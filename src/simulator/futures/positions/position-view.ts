@@ -29,7 +29,6 @@ import { negated } from '../../wallet/rounding.ts'
 const HALF_EVEN = 2
 const SHOWN = { decimals: DISPLAY_DECIMALS }
 
-/** Document: GET /api/v2/mix/position/single-position. */
 export function singlePosition(
   state: CoreState,
   { uid }: AccountRef,
@@ -42,7 +41,6 @@ export function singlePosition(
   return accept(held.map((position) => toWirePosition(state, account, position)))
 }
 
-/** Positions of an instrument, for callers that read them often. */
 export function readHeldPositions(
   state: CoreState,
   { uid }: AccountRef,
@@ -58,7 +56,7 @@ export function positionsOf({ positions }: Account, symbol: string): Position[] 
   return held.sort((one, other) => (one.holdSide < other.holdSide ? -1 : 1))
 }
 
-/** The part of a row with size, price and profit: the rest costs ten times as much. */
+/** The other part of a row costs ten times as much. */
 type HeldPosition = ReturnType<typeof toHeldPosition>
 
 function toHeldPosition(state: CoreState, account: Account, position: Position) {
@@ -66,15 +64,14 @@ function toHeldPosition(state: CoreState, account: Account, position: Position) 
   return {
     ...toStandingPart(state, position),
     posMode: account.setup.positionMode,
-    // Not rounded: the ledger statement has the same number, and books kept from it must add up.
+    // Not rounded: books kept from the ledger statement, which has the same number, must add up.
     unrealizedPL: unrealisedText(instrument, position, markTicks),
     markPrice: priceText(instrument, markTicks),
   }
 }
 
 /**
- * The last row of each position with the values behind it, because a position is often read between
- * two trades.
+ * A position is often read between two trades, so its last row is kept with the values behind it.
  */
 const written = new WeakMap<
   Position,
@@ -83,7 +80,6 @@ const written = new WeakMap<
 
 type PositionAmounts = Pick<Position, 'lots' | 'cost' | 'margin' | 'funding'>
 
-/** The part of a row that depends on no price. */
 function toStandingPart(state: CoreState, position: Position) {
   const { lots, cost, margin, funding } = position
   const { made, row: known } = written.get(position) ?? {}
@@ -109,9 +105,9 @@ function writeStandingPart(symbol: SymbolState, position: Position) {
 }
 
 /**
- * Document: Futures position. `available`, `locked` and `total` are in base coin: the document's
- * field table says quote currency, but its sample and all clients use base. `locked` is the size of
- * resting closes.
+ * Document: Futures position. `available`, `locked` and `total` are in base coin, as in its sample
+ * and all clients, although its field table says quote currency. `locked` is the size of resting
+ * closes.
  */
 export function toWirePosition(
   state: CoreState,
@@ -150,7 +146,6 @@ export function toWirePosition(
   }
 }
 
-/** Unfilled lots of open orders that would enlarge the position. */
 function openingDelegateLots({ openOrders }: Account, position: Position): number {
   const enlarging = [...openOrders.values()].filter(
     (order) =>
@@ -162,7 +157,7 @@ function openingDelegateLots({ openOrders }: Account, position: Position): numbe
   return remainingLotsOf(enlarging)
 }
 
-/** Price at which a taker close pays back all fees of the position, without funding. */
+/** A taker close at this price pays back all fees of the position, without funding. */
 function breakEvenPrice(state: CoreState, position: Position): Decimal {
   const { instrument } = symbolOf(state, position.symbol)
   const size = baseSize(instrument, position.lots)

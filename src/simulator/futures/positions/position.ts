@@ -2,9 +2,8 @@ import { decimal, decimalOfInteger, quotient, ZERO, type Decimal } from '../../.
 import type { Instrument, MaintenanceTier } from '../instruments/instruments.ts'
 import type { MarginMode, PositionSlot, PositionTrigger } from '../orders/order.ts'
 
-/** A position. It exists while `lots` is above zero. */
 export interface Position {
-  /** Sequence of the trade that opened it, which is the order in which positions are visited. */
+  /** The opening trade's sequence gives the order in which positions are visited. */
   readonly sequence: number
   readonly uid: string
   readonly symbol: string
@@ -15,15 +14,11 @@ export interface Position {
   lots: number
   /** Exact sum of price times size of the open lots, in quote coin. */
   cost: Decimal
-  /**
-   * Margin of an isolated position, in the margin coin; zero for a crossed one, which the balance
-   * backs.
-   */
+  /** In the margin coin; zero for a crossed position, which the balance backs. */
   margin: Decimal
-  /** Cost and margin as floats, for prechecks only; see {@link updateFloats}. */
+  /** For prechecks only; see {@link updateFloats}. */
   costFloat: number
   marginFloat: number
-  /** Totals over the life of the position, in the margin coin. Fees are positive when paid. */
   realised: Decimal
   fees: Decimal
   /** Undefined until the first funding; negative when paid. */
@@ -35,9 +30,8 @@ export interface Position {
 }
 
 /**
- * An amount that cannot be exact (a closed part's share of the cost, a quotient of inverse
- * contracts) is rounded to this many decimals, half to even. The rest of the position keeps the
- * difference.
+ * Amounts that cannot be exact (a closed part's share of the cost, a quotient of inverse contracts)
+ * are rounded to this, half to even. The rest of the position keeps the difference.
  */
 const MONEY_DECIMALS = 12
 const HALF_EVEN = 2
@@ -46,7 +40,6 @@ function roundMoney(amount: Decimal): Decimal {
   return amount.round(MONEY_DECIMALS, HALF_EVEN)
 }
 
-/** Exact price times size in the quote coin. */
 export function quoteValue(instrument: Instrument, ticks: number, lots: number): Decimal {
   const product = ticks * lots
   const exact = Number.isSafeInteger(product)
@@ -63,30 +56,21 @@ function priceDecimal(instrument: Instrument, ticks: number): Decimal {
   return decimal(instrument.priceGrid.step).times(decimalOfInteger(ticks))
 }
 
-/** Exact value of a size at a price in the margin coin: quote value, or base size if inverse. */
 export function marginValue(instrument: Instrument, ticks: number, lots: number): Decimal {
   return instrument.isInverse ? baseSize(instrument, lots) : quoteValue(instrument, ticks, lots)
 }
 
-/**
- * Converts quote coin to the margin coin at a price: unchanged, or rounded to {@link
- * MONEY_DECIMALS}.
- */
 function toMarginCoin(instrument: Instrument, amount: Decimal, ticks: number): Decimal {
   if (!instrument.isInverse) return amount
   return roundMoney(amount.div(priceDecimal(instrument, ticks)))
 }
 
-/**
- * The share of the position's cost or margin that belongs to a closing part. The last part takes
- * the rest.
- */
+/** The last part that closes takes the rest of cost or margin. */
 export function shareOf(position: Position, lots: number, whole: Decimal): Decimal {
   if (lots === position.lots) return whole
   return roundMoney(whole.times(decimalOfInteger(lots)).div(decimalOfInteger(position.lots)))
 }
 
-/** Profit (negative: loss) of closing lots at a price, in the margin coin. */
 export function profitOf(
   instrument: Instrument,
   position: Position,
@@ -97,22 +81,18 @@ export function profitOf(
   return toMarginCoin(instrument, gain, close.ticks)
 }
 
-/** Profit (negative: loss) of closing everything at the price, in the margin coin, before fees. */
 export function unrealised(instrument: Instrument, position: Position, ticks: number): Decimal {
   return profitOf(instrument, position, { lots: position.lots, ticks, cost: position.cost })
 }
 
-/** Average entry price in the quote coin; divided, so not exact. */
 export function averageEntry(instrument: Instrument, position: Position): Decimal {
   return position.cost.div(baseSize(instrument, position.lots))
 }
 
-/** Initial margin of a position: its value divided by the leverage, rounded up. */
 export function initialMargin(value: Decimal, leverage: number): Decimal {
   return quotient(value, decimalOfInteger(leverage), { decimals: MONEY_DECIMALS, rounding: 'up' })
 }
 
-/** The maintenance tier of a value (quote coin). */
 export function maintenanceTier({ maintenanceTiers }: Instrument, value: number): MaintenanceTier {
   return maintenanceTiers.find(({ notionalMax }) => value <= notionalMax) ?? WHOLE_VALUE
 }
@@ -123,7 +103,6 @@ const WHOLE_VALUE: MaintenanceTier = {
   rateFloat: 1,
 }
 
-/** An account has one position for each slot of a symbol. */
 export function positionKey(symbol: string, slot: PositionSlot): string {
   return `${symbol}/${slot}`
 }

@@ -35,11 +35,8 @@ import {
 } from './position.ts'
 
 /**
- * Books up to `lots` of an order: positions, fees, profit, margin and the fill's record. An order
- * that may only close is limited to its position. A one-way order through zero closes first and
- * opens the rest: two fills.
- *
- * @returns the lots that were filled
+ * An order that may only close is limited to its position. A one-way order through zero closes
+ * first and opens the rest: two fills. @returns the lots that were filled
  */
 export function settleTrade(
   state: CoreState,
@@ -55,8 +52,8 @@ export function settleTrade(
   forgetBands(state, account)
   if (closing > 0)
     settlePart(state, account, symbol, { ...trade, order, lots: closing, tradeSide: 'close' })
-  // Through zero only the first of the two fills is a side of the self-trade, because an order must
-  // not have an id twice.
+  // An order must not have an id twice, so through zero only the first of the two fills is a side
+  // of the self-trade.
   const isTwin = trade.isTwin === true && closing === 0
   if (opening > 0)
     settlePart(state, account, symbol, {
@@ -70,7 +67,6 @@ export function settleTrade(
   return closing + opening
 }
 
-/** Books an amount on both sides. `amount` is from the account's view, in `coin`. */
 export function bookFor(
   state: CoreState,
   account: Account,
@@ -86,8 +82,7 @@ export function bookFor(
 
 /**
  * The insurance fund pays what an account without crossed positions lacks, so a loss never becomes
- * a debt. While there are crossed positions, their unrealised profit may support a negative
- * balance.
+ * a debt. The unrealised profit of crossed positions may support a negative balance.
  */
 export function coverDebt(state: CoreState, account: Account, coin: string): void {
   if (positionsOfCoin(state, account, coin).some(({ marginMode }) => marginMode === 'crossed'))
@@ -96,14 +91,12 @@ export function coverDebt(state: CoreState, account: Account, coin: string): voi
   if (rest.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: negated(rest) })
 }
 
-/** Lots of an order that may be filled now: shortly before a delivery it may only close. */
 export function fillableLots(state: CoreState, symbol: SymbolState, order: Order): number {
   const left = remainingLots(order)
   if (!mayOpen(order) || !isOpeningProhibited(symbol, state.clock.now)) return left
   return Math.min(left, closableLots(accountOf(state, order.uid), order))
 }
 
-/** Lots of the position that the order would close. */
 export function closableLots(account: Account, order: Order): number {
   if (order.action === 'open') return 0
   const position = positionOf(account, order.symbol, order.slot)
@@ -153,7 +146,6 @@ function settlePart(
   if (tradeSide === 'open' || position.lots === 0) coverDebt(state, account, coin)
 }
 
-/** The fee in `feeCoin`, if the account has enough of it; a rebate is paid in the margin coin. */
 function feeInOtherCoin(
   state: CoreState,
   account: Account,
@@ -168,7 +160,6 @@ function feeInOtherCoin(
   return coinOf(account, coin).balance.gte(amount) ? { coin, amount } : undefined
 }
 
-/** @returns the profit, in the margin coin. */
 function reducePosition(
   { instrument }: SymbolState,
   position: Position,
@@ -183,7 +174,6 @@ function reducePosition(
   return profit
 }
 
-/** @param free Part of the balance available as margin of an isolated position. */
 function enlargePosition(
   { instrument }: SymbolState,
   position: Position,
@@ -255,16 +245,13 @@ function recordFill(
   dropOldFills(state, account)
 }
 
-/**
- * The fill's `tradeSide`: the system's action, or open and close; see CoreSettings.oneWayTradeSide.
- */
 function tradeSideText(state: CoreState, order: Order, tradeSide: 'open' | 'close'): string {
   if (order.systemTradeSide !== undefined) return order.systemTradeSide
   if (order.slot !== 'net' || state.settings.oneWayTradeSide === 'openClose') return tradeSide
   return order.direction === 'buy' ? 'buy_single' : 'sell_single'
 }
 
-/** The list is cut only when it is a tenth too long, because each cut copies it. */
+/** Each cut copies the list, so it waits until the list is a tenth too long. */
 function dropOldFills(state: CoreState, account: Account): void {
   const { fillsMax } = state.settings
   if (account.fills.length <= fillsMax * 1.1) return

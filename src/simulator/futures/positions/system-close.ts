@@ -6,20 +6,13 @@ import { UNSAID, type Order } from '../orders/order.ts'
 import type { Position } from './position.ts'
 
 interface CloseTerms {
-  /** Default: the whole position. */
   readonly lots?: number
-  /** Price of a limit order, which may rest. 0, the default, is a market order. */
   readonly priceTicks?: number
-  /** The last price that triggered it; 0 for none. */
   readonly triggerTicks?: number
-  /** Trade side of its fills, instead of the usual `close`. */
   readonly tradeSide?: string
 }
 
-/**
- * Places an order by which the system closes a position. The account did not request it, so its
- * source is SYS.
- */
+/** The account did not request the order, so its source is SYS. */
 export function closePosition(
   state: CoreState,
   position: Position,
@@ -28,7 +21,6 @@ export function closePosition(
   enterMatching(state, createClosingOrder(state, position, closing))
 }
 
-/** Closes a whole position at a given price without the market, for the settlement at delivery. */
 export function settlePosition(
   state: CoreState,
   position: Position,

@@ -1,26 +1,22 @@
 /**
- * Writes the unrealised profit of a position as text. Account views request it at every price
- * change, so it is computed with integers where that is exact, with the same digits as decimals.
+ * Account views request the unrealised profit at every price change, so it is computed with
+ * integers where that is exact, with the digits that decimals would give.
  */
 import { decimalOfInteger, type Decimal } from '../../../lib/decimal.ts'
 import type { Instrument } from '../instruments/instruments.ts'
 import { unrealised, type Position } from './position.ts'
 
-/** Value of one tick on one lot, `digits` / `scale` quote coin. */
 interface TickLotUnit {
   readonly digits: number
   readonly scale: number
 }
 
-/**
- * Range in which a float prints exactly the digits of the decimal; smaller numbers print with an
- * exponent.
- */
+/** Within this range a float prints exactly the digits of the decimal. */
 const DIGITS_MAX = 1e15
 const VALUE_MIN = 1e-6
 
 const units = new WeakMap<Instrument, TickLotUnit>()
-/** Costs in ticks times lots; NaN if it is not a whole number of them. */
+/** In ticks times lots; NaN if the cost is not a whole number of them. */
 const costs = new WeakMap<Decimal, number>()
 
 export function unrealisedText(instrument: Instrument, position: Position, ticks: number): string {
@@ -35,7 +31,6 @@ function wholeText(instrument: Instrument, position: Position, ticks: number): s
   const cost = costOf(instrument, position.cost)
   const { digits, scale } = unitOf(instrument)
   const gained = (position.holdSide === 'long' ? value - cost : cost - value) * digits
-  // The condition also rejects NaN.
   if (!(value < DIGITS_MAX && Math.abs(gained) < DIGITS_MAX)) return undefined
   const amount = gained / scale
   return Math.abs(amount) < VALUE_MIN && gained !== 0 ? undefined : String(amount + 0)

@@ -4,16 +4,13 @@ import { roundNearest } from '../../wallet/rounding.ts'
 import { modeOf } from '../orders/margin-order.ts'
 import { debtOf, pairsOf, type MarginPair, type MarginState } from '../margin-state.ts'
 
-/** Value of a balance in quote coin: assets at the bid, debts at the ask. */
+/** In quote coin: assets at the bid, debts at the ask. */
 export interface BalanceRisk {
   readonly debts: Decimal
-  /** Assets minus debts. */
   readonly equity: Decimal
-  /** The equity must stay above this. */
   readonly maintenance: Decimal
 }
 
-/** Undefined while a coin of the balance has no price, because it cannot be judged then. */
 export function assessBalance(state: MarginState, ref: BalanceRef): BalanceRisk | undefined {
   const pairs = pairsOf(state, ref)
   let assets = ZERO
@@ -33,7 +30,7 @@ export function assessBalance(state: MarginState, ref: BalanceRef): BalanceRisk 
 
 export function mustLiquidate(state: MarginState, risk: BalanceRisk): boolean {
   if (risk.debts.eq(ZERO)) return false
-  // Multiplied instead of divided, because a division is slow and rounds.
+  // Multiplied, because a division is slow and rounds.
   return risk.maintenance.gte(risk.equity.times(decimal(state.settings.liquidationRatio)))
 }
 
@@ -43,7 +40,6 @@ export function riskRatio({ debts, equity, maintenance }: BalanceRisk): Decimal 
   return equity.lte(ZERO) ? undefined : roundNearest(maintenance.div(equity))
 }
 
-/** Price of a coin in the quote coin; undefined while there is none. */
 export function pricesOf(
   pairs: readonly MarginPair[],
   coin: string,

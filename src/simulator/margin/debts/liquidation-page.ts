@@ -9,7 +9,7 @@ import { averagePrice } from '../orders/open-orders-page.ts'
 
 export type LiquidationQuery = WireRequestOf<'isolatedLiquidationOrders'>
 
-/** Document: "limit (optional, default 100, max 500)", "startTime, endTime (optional, Unix ms; maximum interval 90 days)". */
+/** Document: "limit (optional, default 100, max 500)", "maximum interval 90 days". */
 const LIQUIDATIONS: HistoryRules = {
   limitUsual: 100,
   limitMax: 500,
@@ -20,10 +20,8 @@ const LIQUIDATIONS: HistoryRules = {
 }
 
 /**
- * One page of the account's liquidation records, newest first. A missing end is now, a missing
- * start 90 days before the end: an older span needs both. The cursor is the id of the page's oldest
- * record; it is empty for an empty page. Document: GET /api/v2/margin/isolated/liquidation-order
- * and the crossed one.
+ * A missing end is now, a missing start 90 days before the end: an older span needs both. The
+ * cursor is the id of the page's oldest record.
  */
 export function liquidationPage(
   state: MarginState,
@@ -81,7 +79,10 @@ const NO_ORDER = {
 
 const NO_SWAP = { fromCoin: '', toCoin: '', fromSize: '', toSize: '' } as const
 
-/** Document: Margin liquidation record. "Fields that do not apply to the requested type are returned as empty strings." */
+/**
+ * Document, Margin liquidation record: "Fields that do not apply to the requested type are returned
+ * as empty strings."
+ */
 function toWireRecord(record: LiquidationRecord, settings: MarginSettings) {
   const { type, id: orderId, createdAt, updatedAt } = record
   const order = type === 'place_order' ? orderFields(record, settings) : NO_ORDER

@@ -20,17 +20,13 @@ import { payBack } from './loans.ts'
 
 /*
  * A balance whose risk ratio reaches `liquidationRatio` is liquidated at that quote. Its orders are
- * cancelled. Debts are paid from money in their coin. Forced orders turn other coins into it at any
- * depth. Amounts that are too small for an order, or have no pair, are swapped. The insurance fund
- * pays the rest of the debt. Finally the fund takes its fee from what is left of the quote coin.
+ * cancelled. Money in the owed coin pays first, then forced orders turn other coins into it at any
+ * depth. The insurance fund pays what is still owed, and takes its fee from what is left of the
+ * quote coin.
  */
 
-/**
- * Maximum steps of a liquidation: every coin pays, trades and swaps for every other a few times.
- */
 const STEPS_MAX = 64
 
-/** Judges the balances affected by a quote of the symbol. */
 export function judgeDebtors(state: MarginState, { rules }: MarginPair): void {
   const isolated = balanceOf('isolated', rules.symbol)
   for (const debtor of state.debtors.values()) {
@@ -69,7 +65,6 @@ function firstForced(
   return undefined
 }
 
-/** An order that traded nothing leaves no record. */
 function recordForced(state: MarginState, order: MarginOrder): MarginOrder {
   const {
     uid,
@@ -128,14 +123,10 @@ function settle(state: MarginState, ref: BalanceRef, traded: Decimal): void {
 }
 
 /*
- * The platform swaps from its own stock what no order can do, at the displayed prices and without a
- * fee: amounts below the minimum order, and coins without a common pair.
+ * The platform swaps from its own stock, at displayed prices and without a fee, what no order can
+ * trade: amounts below the minimum order, and coins without a common pair.
  */
 
-/**
- * Swaps as much of the other coins as the debt in this coin needs. @returns whether anything was
- * swapped
- */
 function swapForDebt(state: MarginState, ref: BalanceRef, coin: string): boolean {
   const pairs = pairsOf(state, ref)
   const target = pricesOf(pairs, coin)
@@ -151,7 +142,6 @@ function swapForDebt(state: MarginState, ref: BalanceRef, coin: string): boolean
   return false
 }
 
-/** Swaps rests of a base coin that are too small to sell into the quote coin. */
 function convertDust(state: MarginState, ref: BalanceRef): void {
   for (const pair of pairsOf(state, ref)) {
     const { rules } = pair

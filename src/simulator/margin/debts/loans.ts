@@ -8,7 +8,6 @@ import { BORROWABLE_COINS } from '../margin-symbols.ts'
 import { modeOf } from '../orders/margin-order.ts'
 import { assessBalance, pricesOf } from './balance-risk.ts'
 
-/** Lends to the balance without a check; {@link borrowRefusal} limits loans. */
 export function lend(state: MarginState, ref: BalanceRef, { coin, amount }: CoinAmount): void {
   if (amount.lte(ZERO)) return
   state.ports.wallet.borrow(coinIn(ref, coin), amount)
@@ -18,10 +17,7 @@ export function lend(state: MarginState, ref: BalanceRef, { coin, amount }: Coin
   state.ports.rows.put(DEBTORS, debtor)
 }
 
-/**
- * Repays up to `amount` of the debt from the available money, interest first. @returns the amount
- * repaid
- */
+/** Pays interest first, from the available money. @returns the amount repaid */
 export function payBack(
   state: MarginState,
   ref: BalanceRef,
@@ -34,7 +30,6 @@ export function payBack(
   return settle(state, ref, { coin, principal, interest })
 }
 
-/** Returns an unused loan: principal only, up to the available and the owed amount. */
 export function returnLoan(
   state: MarginState,
   ref: BalanceRef,
@@ -46,8 +41,7 @@ export function returnLoan(
 }
 
 /**
- * Charges an hour's interest on loans: principal x rate, rounded up to eight places, without
- * compound interest.
+ * An hour's interest is principal x rate, rounded up to eight places, without compound interest.
  */
 export function chargeInterest(state: MarginState): void {
   for (const debtor of state.debtors.values()) {
@@ -86,8 +80,8 @@ function settle(
 const BORROW_MIN = decimal('0.00000001')
 
 /**
- * The reason why the balance cannot borrow this; undefined if it can. Its debts, including this
- * one, may be at most leverage - 1 times its equity, and each coin's at most the coin's cap.
+ * Debts, with this one, may be at most leverage - 1 times the balance's equity, and each coin's at
+ * most its cap.
  */
 export function borrowRefusal(
   state: MarginState,
@@ -116,7 +110,7 @@ export function borrowRefusal(
 
 const ONE = decimal('1')
 
-/** Leverage of the symbol for an isolated balance; the lowest of all symbols for a crossed one. */
+/** A crossed balance has the lowest leverage of all symbols. */
 function leverageOf(state: MarginState, ref: BalanceRef): Decimal {
   const isIsolated = modeOf(ref.balance) === 'isolated'
   const all = pairsOf(state, ref).map(({ rules }) =>

@@ -4,9 +4,8 @@ import { chargeInterest, payBack } from './loans.ts'
 import { ACCRUAL, debtOf, HOUR_MS, moneyOf, type MarginState } from '../margin-state.ts'
 
 /**
- * Plays every full hour up to `now` (Unix ms): interest is charged, and expired loans are repaid.
- * Hours come before the quotes of the same instant, so the result does not depend on how time is
- * divided into calls.
+ * Plays every full hour: interest and expired loans. Hours come before the quotes of the same
+ * instant, so the result does not depend on how time is divided into calls.
  */
 export function passTime(state: MarginState, now: number): void {
   const { clock } = state
@@ -22,15 +21,14 @@ export function passTime(state: MarginState, now: number): void {
   clock.now = Math.max(clock.now, now)
 }
 
-/** Starts the clock; earlier hours cost no interest. */
 export function startClock(state: MarginState, now: number): void {
   state.clock.now = now
   state.clock.accruedAt = Math.floor(now / HOUR_MS) * HOUR_MS
 }
 
 /**
- * Repays crossed loans older than `loanTermMs`: from the available money, else by an order that
- * turns another coin into the owed one. The rest of the debt stays, subject to the risk ratio.
+ * Crossed loans older than `loanTermMs` are repaid from the available money, else by an order that
+ * turns another coin into the owed one. What is left stays, subject to the risk ratio.
  */
 function repayOverdueLoans(state: MarginState): void {
   for (const debtor of Array.from(state.debtors.values())) {

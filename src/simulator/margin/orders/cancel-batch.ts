@@ -9,14 +9,12 @@ import type { MarginState } from '../margin-state.ts'
 import { cancelMarginOrder } from './margin-venue.ts'
 
 /**
- * Cancels isolated orders of one symbol. Document: POST /api/v2/margin/isolated/batch-cancel-order.
+ * The document requires `symbol` and does not describe a request without the optional
+ * `orderIdList`. It cancels all isolated orders of the symbol, as cancel-all of futures does. An
+ * empty list cancels nothing.
  *
- * The document requires `symbol`, and does not describe a request without the optional
- * `orderIdList`. Such a request cancels all of the account's isolated orders of the symbol, as
- * cancel-all of futures does. An empty list names nothing, and cancels nothing.
- *
- * An item's failure carries only `clientOid` and `errorMsg`: the order's clientOid if it exists,
- * else the requested one.
+ * An item's failure has only `errorMsg` and `clientOid`: the order's if it exists, else the
+ * requested one.
  */
 export function cancelBatch(
   state: MarginState,
@@ -49,10 +47,7 @@ export function cancelBatch(
   return accept({ successList, failureList })
 }
 
-/**
- * Cancels one order, isolated or crossed (outside the document). If both ids are given, both must
- * match.
- */
+/** If both ids are given, both must match. */
 export function cancelOne(
   state: MarginState,
   owner: ModeOwner,

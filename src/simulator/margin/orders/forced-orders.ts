@@ -9,11 +9,9 @@ import { shareAfterFee } from '../../wallet/fees.ts'
 type ForcedPurpose = Exclude<Purpose, 'trade'>
 
 /**
- * Sends a market order of the system that turns assets of the balance into the coin it owes: base
- * coin is sold for a debt in quote coin, and bought for a debt in base coin. It repays as it fills.
- *
- * @returns the order, which has ended; undefined if no pair of the balance can do that with the
- * available money
+ * Assets are turned into the owed coin: base coin is sold for a debt in quote coin, and bought for
+ * a debt in base coin. @returns the ended order; undefined if no pair of the balance can do that
+ * with the available money
  */
 export function placeForcedOrder(
   state: MarginState,
@@ -60,8 +58,8 @@ interface ForcedOrderSizing {
 }
 
 /**
- * Size that pays the debt after the fee, limited by the balance; the liquidation of an isolated
- * long sells everything. Undefined if that is below the symbol's minimum order.
+ * Pays the debt after the fee, limited by the balance; the liquidation of an isolated long sells
+ * everything. Undefined below the symbol's minimum order.
  */
 function forcedSize(
   state: MarginState,

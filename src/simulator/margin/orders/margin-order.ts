@@ -7,22 +7,19 @@ export const LOAN_TYPES = ['normal', 'autoLoan', 'autoRepay', 'autoLoanAndRepay'
 export type LoanType = (typeof LOAN_TYPES)[number]
 export type OrderSource = 'WEB' | 'IOS' | 'ANDROID' | 'API' | 'SYS'
 
-/** Purpose of an order: the account's own, forced by a liquidation, or repaying an overdue loan. */
 export type Purpose = 'trade' | 'liquidation' | 'systemRepay'
 
-/** Account and mode of orders or records. */
 export interface ModeOwner {
   readonly uid: string
   readonly mode: MarginMode
 }
 
-/** An order on margin. A forced one has the price displayed when it was placed. */
 export interface MarginOrder extends PairOrder {
   readonly mode: MarginMode
   readonly loanType: LoanType
   readonly source: OrderSource
   readonly purpose: Purpose
-  /** Amount borrowed on entry. Own money is spent first, and the unused part is returned. */
+  /** Borrowed on entry. Own money is spent first, and the unused part is returned. */
   readonly loan: Decimal
 }
 
@@ -38,7 +35,6 @@ export function modeOf(balance: BalanceName): MarginMode {
   return balance === 'crossed' ? 'crossed' : 'isolated'
 }
 
-/** True for orders of the system. */
 export function isForced({ purpose }: MarginOrder): boolean {
   return purpose !== 'trade'
 }
@@ -51,13 +47,10 @@ export function repays(loanType: LoanType): boolean {
   return loanType === 'autoRepay' || loanType === 'autoLoanAndRepay'
 }
 
-/** An action of a liquidation: a forced order, or a swap of one coin for another. */
 export type LiquidationRecord = OrderRecord | SwapRecord
 
-/** The id is the order's; a swap has its own. */
 type RecordBase = Pick<MarginOrder, 'uid' | 'mode' | 'id' | 'createdAt' | 'updatedAt'>
 
-/** The price is the one displayed when the order was placed. */
 export interface OrderRecord
   extends
     RecordBase,
@@ -76,7 +69,6 @@ interface SwapRecord extends RecordBase, SwapSizes {
   readonly type: 'swap'
 }
 
-/** Whether the order matches all given names. */
 export function isMeant(
   order: MarginOrder,
   mode: MarginMode,

@@ -23,7 +23,6 @@ export function createVenue(state: MarginState, pair: MarginPair): Venue<MarginO
   })
 }
 
-/** Charges the fee on the received amount, and repays from the rest if the order does so. */
 function receive(state: MarginState, order: MarginOrder, { balance, amount }: Receipt): void {
   const fee = wholeFee(amount, pairOf(state, order.symbol).rules.feeRate)
   state.ports.wallet.book(balance, 'fee', negated(fee))
@@ -31,14 +30,12 @@ function receive(state: MarginState, order: MarginOrder, { balance, amount }: Re
   payBack(state, balanceRefOf(order), { coin: balance.coin, amount: amount.minus(fee) })
 }
 
-/** Returns the unused part of the loan. */
 function close(state: MarginState, order: MarginOrder, unused: Decimal): void {
   if (!unused.gt(ZERO)) return
   const coin = paidCoin(pairOf(state, order.symbol).rules, order)
   returnLoan(state, balanceRefOf(order), { coin, amount: smaller(unused, order.loan) })
 }
 
-/** The validated terms of an order. */
 export interface NewOrder extends Omit<
   MarginOrder,
   keyof ReturnType<typeof beginOrder> | 'stpMode' | 'clientOid'
@@ -46,7 +43,6 @@ export interface NewOrder extends Omit<
   readonly clientOid: string | undefined
 }
 
-/** Creates an order from accepted terms, and enters it into the market. */
 export function enterMarginOrder(state: MarginState, terms: NewOrder): MarginOrder {
   const pair = pairOf(state, terms.symbol)
   const begun = beginOrder(state.ports, pair, { ...terms, at: state.clock.now })
@@ -63,7 +59,6 @@ export function enterMarginOrder(state: MarginState, terms: NewOrder): MarginOrd
   return order
 }
 
-/** Cancels on request of the owner, or at a liquidation of the balance. */
 export function cancelMarginOrder(
   state: MarginState,
   order: MarginOrder,

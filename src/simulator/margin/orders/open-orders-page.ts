@@ -9,16 +9,14 @@ import type { MarginState } from '../margin-state.ts'
 
 /**
  * Document: "limit: optional, default 100, max 500". Crossed orders have no documented maximum, so
- * a larger limit is reduced to this.
+ * a larger limit is cut.
  */
 const OPEN_ORDERS: HistoryRules = { limitUsual: 100, limitMax: 500, refusesDisorder: true }
 
 /**
- * One page of the symbol's open orders, newest first: unfilled and partially filled ones. An order
- * requested by id is answered in any state, even if it has ended: the document has five states of a
- * current order, and no other endpoint for them. Times filter by the order's creation. Document:
- * GET /api/v2/margin/isolated/open-orders and GET /api/v2/margin/crossed/open-orders. `maxId` and
- * `minId` are empty for an empty page.
+ * Newest first; times filter by creation. An order requested by id is answered in any state,
+ * because the document has five states of a current order and no other endpoint for ended ones.
+ * `maxId` and `minId` are empty for an empty page.
  */
 export function openOrdersPage(
   state: MarginState,
@@ -43,8 +41,8 @@ export function openOrdersPage(
 }
 
 /**
- * Document: Margin order. `size` and `amount` are the filled values, `baseSize` and `quoteSize` the
- * ordered ones.
+ * Document, Margin order: `size` and `amount` are filled values, `baseSize` and `quoteSize` ordered
+ * ones.
  */
 export function toWireOrder(order: MarginOrder) {
   const { price, size, isQuoteSized, filledBase, filledQuote } = order
@@ -60,7 +58,7 @@ export function toWireOrder(order: MarginOrder) {
     status: statusOf(order),
     baseSize: isQuoteSized ? '0' : size.toString(),
     quoteSize: (isQuoteSized ? size : price.times(size)).toString(),
-    // Document: the fill price; "the cross endpoint describes it as the order price", and its sample shows it so.
+    // Document: "the cross endpoint describes it as the order price", and its sample shows it so.
     priceAvg: order.mode === 'crossed' && price.gt('0') ? price.toString() : averagePrice(order),
     size: filledBase.toString(),
     amount: filledQuote.toString(),
@@ -70,15 +68,14 @@ export function toWireOrder(order: MarginOrder) {
   }
 }
 
-/** Zero before the first fill, as in the sample. */
 export function averagePrice(order: Pick<MarginOrder, 'filledBase' | 'filledQuote'>): string {
   const { filledBase, filledQuote } = order
   return filledBase.eq('0') ? '0' : roundNearest(filledQuote.div(filledBase)).toString()
 }
 
 /**
- * Document: an isolated order's side is always `sell` or `buy`; a crossed one's also names the
- * system's action.
+ * Document: an isolated order's side is `sell` or `buy`; a crossed one's also names the system's
+ * action.
  */
 function wireSide({ mode, purpose, direction }: MarginOrder): string {
   if (mode === 'isolated' || purpose === 'trade') return direction
@@ -87,7 +84,7 @@ function wireSide({ mode, purpose, direction }: MarginOrder): string {
   return direction === 'buy' ? 'systemRepay-buy' : 'systemRepay-selll'
 }
 
-/** `reject` is a post-only order that would have taken and so never entered the market. */
+/** `reject` is a post-only order that would have taken, so it never entered the market. */
 function statusOf({ status, cancelReason }: MarginOrder) {
   if (status === 'cancelled') return cancelReason === 'post_only' ? 'reject' : 'cancelled'
   return status === 'partially_filled' ? 'partial_fill' : status

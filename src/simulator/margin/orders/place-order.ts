@@ -18,8 +18,8 @@ import { balanceOf, borrows, LOAN_TYPES, type ModeOwner, type OrderSource } from
 import { enterMarginOrder } from './margin-venue.ts'
 
 /**
- * Placing is outside the document and follows the exchange's undocumented endpoints. A limit order
- * and a market sell have `baseSize`, a market buy `quoteSize`.
+ * Placing follows the exchange's undocumented endpoints. A limit order and a market sell have
+ * `baseSize`, a market buy `quoteSize`.
  */
 export const placeMarginFields = {
   symbol: wire.symbol,
@@ -33,11 +33,9 @@ export const placeMarginFields = {
   clientOid: wire.clientOid.optional(),
 }
 
-/** Callers inside the exchange may omit the loan type. */
 const looseRequest = z.looseObject(placeMarginFields).partial({ loanType: true })
 export type PlaceMarginOrderRequest = z.input<typeof looseRequest>
 
-/** Places an order from an endpoint: at current prices, with source API. */
 export function placeNow(
   state: MarginState,
   { uid, mode }: ModeOwner,
@@ -47,10 +45,7 @@ export function placeNow(
   return placeOrder(state, { uid, mode, source: 'API' }, request)
 }
 
-/**
- * Places an order and enters it into the market at once. If it may borrow, the missing amount is
- * borrowed completely or not at all.
- */
+/** A missing amount is borrowed completely or not at all. */
 export function placeOrder(
   state: MarginState,
   { uid, mode, source }: ModeOwner & { readonly source: OrderSource },
@@ -104,13 +99,10 @@ function accountRefusal(
   return isTaken ? refusals.duplicateClientOid.margin : undefined
 }
 
-/** Numbers of an order: prices in quote coin, sizes as requested. */
 interface MarginOrderTerms extends Pick<PairOrder, 'price' | 'size' | 'isQuoteSized'> {
-  /** Amount of the paid coin to be reserved. */
   readonly cost: Decimal
 }
 
-/** Parses the order's numbers, or returns why the symbol refuses them. */
 function readTerms(pair: MarginPair, request: PlaceMarginOrderRequest): MarginOrderTerms | Refusal {
   const { rules } = pair
   const shown = pair.shownPrices()
@@ -138,7 +130,6 @@ function readTerms(pair: MarginPair, request: PlaceMarginOrderRequest): MarginOr
   return { price: price ?? ZERO, size, isQuoteSized, cost }
 }
 
-/** Decimals of a market buy's size in quote coin. */
 const QUOTE_PLACES = 6
 
 const PLAIN_DECIMAL = /^\d{1,20}(\.\d{1,20})?$/

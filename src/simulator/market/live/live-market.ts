@@ -1,7 +1,6 @@
 /**
- * A market that follows the prices of another exchange, for paper trading on the present market. It
- * shows the last received quotes. If none arrive, quotes stay and grow old, which their time shows.
- * A received quote belongs to the moment at which it is played next.
+ * Paper trading on another exchange's present prices. If none arrive, quotes stay and grow old,
+ * which their time shows. A received quote belongs to the moment at which it is played next.
  */
 import {
   ownState,
@@ -12,18 +11,15 @@ import {
 } from '../market.ts'
 import { type ForeignQuote, QuoteGrid, type QuoteGridState } from '../quote-grid.ts'
 
-/** One instrument as shown by the other exchange. Prices in quote coin, sizes in base coin. */
 export interface LiveTicker extends Omit<ForeignQuote, 'at' | 'volume'> {
   readonly symbol: string
-  /** Undefined if the exchange does not state it. */
   readonly mark: number | undefined
   readonly fundingRate: number | undefined
 }
 
 export interface LiveSource {
-  /** Its address, because a stored state belongs to one source. */
+  /** The source's address, because a stored state belongs to one source. */
   readonly name: string
-  /** @param hear Called with every answer; `at` is Unix ms of our clock. */
   follow(hear: (tickers: readonly LiveTicker[], at: number) => void): void
 }
 
@@ -36,10 +32,8 @@ export class LiveMarket implements Market {
   readonly speed = 1
   readonly endsAt = undefined
   readonly #grids: ReadonlyMap<string, QuoteGrid>
-  /** Received and not handed over yet: the latest for each symbol. */
   readonly #waiting = new Map<string, Omit<MarketStep, 'at'>>()
 
-  /** @param stored A state of any market. */
   constructor(
     { source, instruments }: { source: LiveSource; instruments: readonly MarketInstrument[] },
     stored?: MarketState,
@@ -69,7 +63,6 @@ export class LiveMarket implements Market {
     return { identity: this.identity, symbols: Object.fromEntries(symbols) }
   }
 
-  /** Skips a row without a market (never traded, or a crossed book). */
   #hear(ticker: LiveTicker, at: number): void {
     const { symbol, bid, ask, bidSize, askSize, last, mark = 0, fundingRate } = ticker
     const grid = this.#grids.get(symbol)

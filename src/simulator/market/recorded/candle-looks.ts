@@ -20,18 +20,14 @@ const RULES = [
   [0.375, 0.625, 0.875],
   [0.5, 0.75, 1],
 ] as const
-/** A move between two points of this size, in usual ranges of a candle, is followed to the end. */
+/** A move of this size, in usual ranges of a candle, is followed to the end. */
 const LARGE = 0.2
-/** Large moves of the first and of the second half of a candle are separate rules. */
+/** Large moves of each half of a candle are separate rules. */
 const HALVES = 2
-/**
- * The candle is divided into so many parts. In each part a rule follows every move for the next
- * one.
- */
+/** In each of so many parts of a candle, a rule follows every move for the next one. */
 const PLACES = 14
 export const RULES_COUNT = RULES.length + HALVES + PLACES
 
-/** All looks in order, and the rules by index into them. */
 const LOOKS = [...new Set(RULES.flat())].sort((one, other) => one - other)
 const RULES_BY_LOOKS = RULES.map(([from, to, until]) => ({
   from: LOOKS.indexOf(from),
@@ -39,16 +35,13 @@ const RULES_BY_LOOKS = RULES.map(([from, to, until]) => ({
   until: LOOKS.indexOf(until),
 }))
 
-/** Evaluates one path after the other without new arrays. */
 export class CandleLooks {
-  /** Price at each look. */
   readonly #seen = new Float64Array(LOOKS.length)
   readonly #brought = new Float64Array(RULES_COUNT)
 
   /**
-   * Profit of each rule on a path, in the unit of its prices; valid until the next call.
-   *
-   * @param usualRange Usual range of a candle, in that unit.
+   * Profit of each rule on a path, in the unit of its prices; valid until the next call. @param
+   * usualRange In that unit.
    */
   follow(prices: Float64Array, times: Float64Array, usualRange: number): Float64Array {
     const seen = this.#seen
@@ -75,7 +68,6 @@ export class CandleLooks {
     let side = 0
     for (let point = 1; point <= last; point++) {
       const time = times[point] as number
-      // An unseen extreme is skipped.
       if (time === times[point + 1]) continue
       const price = prices[point] as number
       const move = price - before

@@ -1,33 +1,26 @@
 /**
- * Turns a candle into a path. A candle states its open, high, low and close and nothing in between,
- * so anything that a strategy learned from the points in between would be our invention.
- *
- *   random     a price that moves at random and has such a candle (path-shapes.ts)
- *   highFirst  straight lines from the open to the high, the low, and the close
- *   lowFirst   straight lines from the open to the low, the high, and the close
- *
- * The last two are the extreme orders. A strategy's results on them bound the effect of the unknown
- * path, and show how much of a result does not follow from the candles.
+ * A candle states its open, high, low and close, so anything that a strategy learned from the
+ * points in between would be our invention.
+ * - random: a price that moves at random and has such a candle (path-shapes.ts)
+ * - highFirst, lowFirst: straight lines by way of the high first, or the low. Results on both bound
+ *   the effect of the unknown path
  *
  * Three measures keep a random path without profit for any rule:
- * - A visible extreme would pay for a bet on the way back. So it exists only for an instant, at the
- *   time of the point after it: resting orders and triggers are matched with it, but it is not
- *   displayed.
+ * - A visible extreme would pay for a bet on the way back. So it exists only at the instant of the
+ *   point after it: orders and triggers are matched with it, but it is not displayed.
  * - Prices with few large moves (thin markets) have other candles than those with many small ones.
- *   A candle gets the kind of shape that has such candles more often. The mix of the two follows
- *   the candles, so that the distance from a candle's open does not predict the rest of the way.
+ *   A candle gets the kind of shape that has such candles more often. The mix follows the candles,
+ *   so that the distance from the open does not predict the rest of the way.
  * - Of several paths the one is taken that best balances the past, over all candles and within
  *   them: the next move must not correlate with the last one, and neither following nor fading may
- *   be profitable, also not between two looks at a candle (candle-looks.ts).
+ *   be profitable (candle-looks.ts).
  */
 import { clamp, type Random } from '../../../lib/random.ts'
 import { CandleLooks, RULES_COUNT } from './candle-looks.ts'
 import { type Shape, Shapes } from './path-shapes.ts'
 
-/** The method that finds the points between the four prices of a candle. */
 export type CandlePathKind = 'random' | 'highFirst' | 'lowFirst'
 
-/** Prices in ticks. */
 export interface TickCandle {
   open: number
   high: number
@@ -36,50 +29,39 @@ export interface TickCandle {
 }
 
 export interface CandlePath {
-  /** Prices in ticks: the open first, the close last. */
   readonly prices: Float64Array
-  /** Time of each point as a share of the candle, 0 for the first. Two may be at one instant. */
+  /** As a share of the candle, 0 for the first. Two points may be at one instant. */
   readonly times: Float64Array
-  /** Lowest and highest price between the previous point and this one, in ticks. */
   readonly lows: Float64Array
   readonly highs: Float64Array
 }
 
-/** Maximum points of one candle, enough to cover its levels in small steps. */
+/** Enough to cover a candle's levels in small steps. */
 export const CANDLE_POINTS_MAX = 16
 /** Open, both extremes, close. */
 export const CANDLE_POINTS_MIN = 4
 
-/** Paths drawn for a candle, of which one is taken. */
 const DRAWN = 4
-/** Imbalances are limited to this, in moves and in usual ranges. */
+/** Limits the imbalances, in moves and in usual ranges. */
 const OWED_MAX = 60
-/**
- * Weight of profits against signs: profits are ranges, a few tenths for each candle; signs are
- * counted.
- */
+/** Profits are ranges, a few tenths for each candle; signs are counted. */
 const GAIN_WEIGHT = 2
-/** Number of candles in the mean of the usual range. */
+/** Candles in the mean of the usual range. */
 const USUAL_CANDLES = 50
-/** Speed at which the mix follows the profit of the distance from the open, in usual ranges. */
+/** The mix follows the profit of the distance from the open, in usual ranges, at this speed. */
 const MIX_PACE = 0.01
 /** Minimum share of each kind, because no candle is certainly of one kind. */
 const COARSE_MIN = 0.02
 
 export interface PathMemory {
-  /** The last price, in ticks; 0 if there was none. */
   readonly lastTicks: number
-  /** Sign of the last move: -1, 0 or 1. */
   readonly lastSign: number
   /** Moves with the sign of the one before, minus those with the opposite sign. */
   readonly signs: number
-  /** The same count within single candles. */
   readonly within: number
-  /** Profit in usual ranges: of following each move, then of each rule of candle-looks.ts. */
+  /** In usual ranges: of following each move, then of each rule of candle-looks.ts. */
   readonly gains: readonly number[]
-  /** Mean range of the last candles, in ticks. */
   readonly usualRange: number
-  /** Share of coarse paths, before a candle is seen. */
   readonly coarse: number
 }
 
@@ -94,7 +76,6 @@ export const NO_PATH: PathMemory = {
 }
 
 interface DrawnPath extends CandlePath {
-  /** How its shape was placed; undefined for straight lines. */
   laid: ShapePlacement | undefined
   lastSign: number
   signs: number
@@ -106,19 +87,16 @@ interface ShapePlacement {
   readonly shape: Shape
   readonly isFlipped: boolean
   readonly isReversed: boolean
-  /** Shift of the shape to meet the candle's open and close. */
   readonly atOpen: number
   readonly atClose: number
 }
 
-/** Draws the paths of an instrument's candles, one after the other. */
 export class CandlePaths {
   readonly #kind: CandlePathKind
   readonly #drawn: readonly DrawnPath[]
   readonly #looks = new CandleLooks()
   #memory: PathMemory
 
-  /** @param points Points of each candle, at least {@link CANDLE_POINTS_MIN}. */
   constructor({
     kind,
     points,
@@ -149,7 +127,6 @@ export class CandlePaths {
     return this.#memory
   }
 
-  /** @returns the candle's points; valid until the next call. */
   draw(candle: TickCandle, random: Random): CandlePath {
     if (this.#kind !== 'random' || candle.high === candle.low) {
       const [path] = this.#drawn as [DrawnPath]
@@ -169,7 +146,6 @@ export class CandlePaths {
   #drawRandom(candle: TickCandle, random: Random): DrawnPath {
     const { usualRange } = this.#memory
     const shapes = this.#kindOf(candle, random)
-    // Range of the candle, in usual ranges.
     const reach = usualRange === 0 ? 1 : (candle.high - candle.low) / usualRange
     let [best] = this.#drawn as [DrawnPath]
     let least = Number.POSITIVE_INFINITY
@@ -189,8 +165,8 @@ export class CandlePaths {
    */
   #kindOf({ open, high, low, close }: TickCandle, random: Random): Shapes {
     const points = this.#drawn[0]?.prices.length ?? 0
-    // The extremes are extra points, at the same times for both kinds, so that times do not reveal
-    // the kind.
+    // Extremes are extra points, at the same times for both kinds, so that times do not reveal the
+    // kind.
     const [smooth, coarse] = [shapesOf('smooth', points - 2), shapesOf('coarse', points - 2)]
     const begin = (open - low) / (high - low)
     const end = (close - low) / (high - low)
@@ -199,7 +175,6 @@ export class CandlePaths {
     return random.next() * (ofCoarse + ofSmooth) < ofCoarse ? coarse : smooth
   }
 
-  /** Computes the imbalances after this path. */
   #judge(path: DrawnPath, { open, high, low }: TickCandle): void {
     const { lastTicks, lastSign, signs, within, gains, usualRange } = this.#memory
     // The move between candles belongs to the candles; it only determines the sign that is followed
@@ -209,7 +184,6 @@ export class CandlePaths {
     let signWithin = 0
     let seen = open
     for (let point = 1; point < path.prices.length; point++) {
-      // An unseen extreme is skipped.
       if (path.times[point] === path.times[point + 1]) continue
       const move = (path.prices[point] as number) - seen
       seen = path.prices[point] as number
@@ -259,7 +233,6 @@ export class CandlePaths {
 
 const SHAPES = new Map<string, Shapes>()
 
-/** Shapes are drawn when they are first needed. */
 function shapesOf(kind: 'smooth' | 'coarse', points: number): Shapes {
   const name = `${kind} ${points}`
   const shapes = SHAPES.get(name) ?? new Shapes(kind, points)
@@ -267,7 +240,7 @@ function shapesOf(kind: 'smooth' | 'coarse', points: number): Shapes {
   return shapes
 }
 
-/** Fits a shape into a candle: unchanged, flipped (up with down) or reversed (end with start). */
+/** Unchanged, flipped (up with down) or reversed (end with start). */
 function layShape(
   path: DrawnPath,
   candle: TickCandle,
@@ -315,7 +288,7 @@ function layShape(
   meetExtremes(path.prices, candle)
 }
 
-/** Sets the ranges between the points of the chosen path, which only resting orders meet. */
+/** Only resting orders meet the ranges between the points. */
 function layWays({ prices, times, lows, highs, laid }: DrawnPath, { low, high }: TickCandle): void {
   lows.set(prices)
   highs.set(prices)
@@ -344,7 +317,6 @@ function put({ prices, times }: DrawnPath, index: number, price: number, time: n
   times[index] = time
 }
 
-/** Index of the move, or price, of a shape with an extreme, also if the shape is reversed. */
 function moveOf(move: number, isReversed: boolean, last: number): number {
   return isReversed ? last - move : move
 }
@@ -362,7 +334,6 @@ function meetExtremes(prices: Float64Array, { high, low }: { high: number; low: 
   if (!prices.includes(low)) prices[bottom === top ? top + 1 : bottom] = low
 }
 
-/** Points are distributed over the three lines by their lengths, at least one each. */
 function fillStraight(
   { prices, times }: CandlePath,
   { open, high, low, close }: TickCandle,

@@ -1,11 +1,12 @@
 /**
- * Builds quotes for the points of a candle. Nothing of a candle is shown before it happens: sizes
- * and spread follow from the candles before it.
- *
- *   last     a rising point traded at the ask, a falling one at the bid, an unchanged one on the side of the last
- *   traded   the candle's volume, distributed at random, down to the last lot
- *   sizes    3 % of the volume of the last candles (the median), distributed like those of real quotes
- *   spread   a tick, and more the wilder and the thinner the last candles were
+ * Nothing of a candle is shown before it happens: sizes and spread follow from the candles before
+ * it.
+ * - last: a rising point traded at the ask, a falling one at the bid, an unchanged one on the side
+ *   of the last
+ * - traded: the candle's volume, distributed at random, down to the last lot
+ * - sizes: 3 % of the volume of the last candles (the median), distributed like those of real
+ *   quotes
+ * - spread: a tick, and more the wilder and the thinner the last candles were
  */
 import {
   exponential,
@@ -17,53 +18,42 @@ import {
 import { levelTicksFor, type MutableQuote } from '../market.ts'
 import type { CandleMemory } from '../quote-grid.ts'
 
-/**
- * Size displayed on each side as a share of an earlier candle's volume, and the standard deviation
- * of its logarithm.
- */
+/** As a share of an earlier candle's volume, and the standard deviation of its logarithm. */
 const DISPLAYED_SHARE = 0.03
 const DISPLAYED_DEVIATION = 1.2
 
 /**
  * An assumption, since candles have no quotes: the mean spread beyond the first tick is this share
  * of a minute's range, divided by its turnover in quote coin to the power 0.75. That is a fourth of
- * a tick for the BTC perpetual (a range of 6 bp, 3 million USDT a minute), and 1.5 bp for a coin
- * with a range of 20 bp and 3,000 USDT.
+ * a tick for the BTC perpetual (range 6 bp, 3 million USDT a minute), and 1.5 bp for a coin with a
+ * range of 20 bp and 3,000 USDT.
  */
 const SPREAD_SHARE = 30
-/** Maximum spread as a share of the range. */
 const SPREAD_RANGE_MAX = 0.25
 
-/** Size of an instrument's market before its first candle, and the value of its lots. */
 export interface CandleScale {
-  /** Lots traded in a candle. */
   readonly lots: number
-  /** Value of one lot at a price of one tick, in quote coin. */
   readonly lotNotional: number
-  /** Length of a candle, ms. */
   readonly intervalMs: number
 }
 
 export interface CandleParts {
-  /** Price of each point, and the lowest and highest price on the way there, in ticks. */
+  /** In ticks: each point, and the lowest and highest price on the way there. */
   readonly path: Float64Array
   readonly lows: Float64Array
   readonly highs: Float64Array
-  /** Time of each point; of two at one instant the first is an unseen extreme. */
+  /** At one instant, the first of two points is an unseen extreme. */
   readonly times: Float64Array
-  /** Last price before the candle, in ticks; 0 if there was none. */
   readonly before: number
-  /** Direction of the last move before the candle: 1 up, -1 down, 0 none. */
   readonly signBefore: number
-  /** Lots traded in the candle. */
   readonly lots: number
   readonly memory: CandleMemory
   readonly scale: CandleScale
 }
 
 /**
- * Draws for each point come from tables of equally likely values: a size as a multiple of the
- * median, and a share of random size. Computing them took more time than the rest of a market.
+ * Tables of equally likely values: computing each draw took more time than the rest of a market. A
+ * size is a multiple of the median.
  */
 const DRAWS = 1024
 const SIZES = likelyValues(DRAWS, (share) =>
@@ -71,7 +61,6 @@ const SIZES = likelyValues(DRAWS, (share) =>
 )
 const SHARES = likelyValues(DRAWS, (share) => -logarithm(1 - share))
 
-/** Fills in one quote for each point; the candle's number is unchanged. */
 export function fillCandleQuotes(
   quotes: readonly MutableQuote[],
   candle: CandleParts,
@@ -110,7 +99,6 @@ export function fillCandleQuotes(
   shareOut(quotes, lots, random)
 }
 
-/** Mean spread beyond the first tick, in ticks. */
 function meanSpread({ path, memory, scale }: CandleParts): number {
   if (memory.candles === 0 || memory.rangeTicks === 0) return 0
   const minutes = scale.intervalMs / 60_000
@@ -121,8 +109,8 @@ function meanSpread({ path, memory, scale }: CandleParts): number {
 }
 
 /**
- * Distributes the volume over trades of random size in whole lots. Points of one instant share one
- * size, because a double size would reveal an extreme and fill the orders waiting there.
+ * Trades are whole lots of random size. Points of one instant share one size, because a double size
+ * would reveal an extreme and fill the orders waiting there.
  */
 function shareOut(quotes: readonly MutableQuote[], lots: number, random: Random): void {
   let sum = 0

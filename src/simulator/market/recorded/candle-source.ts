@@ -1,7 +1,12 @@
-/** Turns candles into quotes: each candle is drawn completely when its first point is shown. */
 import { createRandom, restoreRandom, type Random, type RandomState } from '../../../lib/random.ts'
 import { EMPTY_QUOTE, type MarketInstrument, type MutableQuote, type Quote } from '../market.ts'
-import { type CandleMemory, NO_MEMORY, QuoteGrid, rememberCandle } from '../quote-grid.ts'
+import {
+  type CandleMemory,
+  NO_MEMORY,
+  QuoteGrid,
+  type QuoteGridState,
+  rememberCandle,
+} from '../quote-grid.ts'
 import {
   type CandlePathKind,
   CandlePaths,
@@ -12,38 +17,60 @@ import {
 import { type CandleScale, fillCandleQuotes } from './candle-quotes.ts'
 import type { CandleRows } from '../../../prices/recording.ts'
 
-/** The state before the current candle was drawn. */
 export interface CandleSourceState {
   readonly random: RandomState
   readonly path: PathMemory
   readonly memory: CandleMemory
 }
 
-export class CandleSource {
+/** Builds quotes from the rows of a recording, with one point or several for each row. */
+export interface RowSource {
+  /** Time of a point, as a share of the row. */
+  timeOf(row: number, point: number): number
+  show(row: number, point: number, candle: number): Quote
+  end(row: number): void
+  state(): CandleSourceState | QuoteGridState
+}
+
+/** The quotes of a candle's points, to be filled in. */
+export function createCandleQuotes(points: number): readonly MutableQuote[] {
+  return Array.from({ length: points }, () => ({
+    ...EMPTY_QUOTE,
+    lowTicks: 0,
+    highTicks: 0,
+    isUnseen: false,
+    candleHighTicks: 0,
+    candleLowTicks: 0,
+  }))
+}
+
+export class CandleSource implements RowSource {
   readonly #rows: CandleRows
+  readonly #onDrawn:
+    | ((row: number, quotes: readonly Quote[], times: Float64Array) => void)
+    | undefined
   readonly #grid: QuoteGrid
   readonly #random: Random
   readonly #paths: CandlePaths
   readonly #scale: CandleScale
-  /** Quotes and times of the current candle's points. */
   readonly #quotes: readonly MutableQuote[]
   #times: Float64Array = new Float64Array()
-  /** Memory of the candles before the current one. */
   #memory: CandleMemory
-  /** Undefined until the current candle is drawn. */
   #drawnFrom: CandleSourceState | undefined
 
   constructor(options: {
     readonly rows: CandleRows
     readonly instrument: MarketInstrument
     readonly intervalMs: number
-    /** Points of each candle. */
     readonly points: number
     readonly seed: string | number
     readonly candlePath: CandlePathKind
     readonly state: CandleSourceState | undefined
+    /** Hears each candle when it was drawn. */
+    readonly onDrawn?: (row: number, quotes: readonly Quote[], times: Float64Array) => void
   }) {
     const { rows, instrument, intervalMs, points, seed, candlePath, state } = options
+    this.#onDrawn = options.onDrawn
     this.#rows = rows
     this.#grid = new QuoteGrid(instrument)
     this.#random = state
@@ -54,14 +81,7 @@ export class CandleSource {
       points,
       memory: { ...NO_PATH, ...state?.path },
     })
-    this.#quotes = Array.from({ length: points }, () => ({
-      ...EMPTY_QUOTE,
-      lowTicks: 0,
-      highTicks: 0,
-      isUnseen: false,
-      candleHighTicks: 0,
-      candleLowTicks: 0,
-    }))
+    this.#quotes = createCandleQuotes(points)
     this.#scale = {
       lots: this.#grid.usualLots(rows.open[0] as number, intervalMs),
       lotNotional: Number(instrument.tickSize) * Number(instrument.lotSize),
@@ -70,14 +90,12 @@ export class CandleSource {
     this.#memory = state?.memory ?? NO_MEMORY
   }
 
-  /** Time of a point of the current row, as a share of the candle. */
   timeOf(row: number, point: number): number {
     if (point === 0) return 0
     this.#draw(row)
     return this.#times[point] as number
   }
 
-  /** @param candle Its number, counted over all laps. */
   show(row: number, point: number, candle: number): Quote {
     this.#draw(row)
     const quote = this.#quotes[point] as MutableQuote
@@ -112,6 +130,7 @@ export class CandleSource {
       this.#random,
     )
     this.#times = times
+    this.#onDrawn?.(row, this.#quotes, times)
   }
 
   #candle(row: number): TickCandle {

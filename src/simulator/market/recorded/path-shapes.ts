@@ -1,29 +1,21 @@
 /**
  * Shapes of a price that moves at random, to be fitted into candles of the same proportions. They
- * are drawn once and are always the same.
- *
- *   smooth  many small moves: the extremes are between the points
- *   coarse  few moves, some much larger than others: the extremes are points
+ * are always the same.
+ * - smooth: many small moves; the extremes are between the points
+ * - coarse: few moves, some much larger than others; the extremes are points
  */
 import { createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
 
 export interface Shape {
-  /**
-   * Prices at equal intervals, from open to close; 0 is the lowest and 1 the highest of the shape.
-   */
+  /** At equal intervals, from open to close; 0 is the lowest and 1 the highest of the shape. */
   readonly prices: readonly number[]
-  /** Lowest and highest price within each move; empty if moves are jumps. */
   readonly bottoms: readonly number[]
   readonly tops: readonly number[]
-  /**
-   * The move that contains each extreme, counted from 1; if the extreme is one of the prices, the
-   * index of the price.
-   */
+  /** Counted from 1; if the extreme is one of the prices, the price's index. */
   readonly highMove: number
   readonly lowMove: number
-  /** Order of the extremes, if both are in one move. */
   readonly isHighFirst: boolean
-  /** Range relative to the mean shape: in a wide shape more moves had the same direction. */
+  /** Relative to the mean shape: in a wide shape more moves had the same direction. */
   readonly reach: number
 }
 
@@ -34,7 +26,6 @@ const SHAPES = 3000
  */
 const STEPS = 12
 const CELLS = STEPS + 2
-/** Standard deviation of the logarithm of a coarse shape's moves. */
 const COARSE_SPREAD = 1
 
 export class Shapes {
@@ -61,8 +52,8 @@ export class Shapes {
   }
 
   /**
-   * Likelihood that a path of this kind opens and closes like a candle. Open and close are shares
-   * of its range above its low.
+   * How likely a path of this kind opens and closes like a candle. Both are shares of its range
+   * above its low.
    */
   likelihood(open: number, close: number): number {
     return this.#likelihoods[cellOf(open, close)] as number

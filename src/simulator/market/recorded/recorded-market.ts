@@ -1,13 +1,10 @@
 /**
- * A market that replays recordings of real prices: candles as a path through their four prices
- * (candle-path.ts) with quotes around it (candle-quotes.ts), and quotes unchanged. Instruments
- * without a recording follow a seeded market.
+ * Candles are played as a path through their four prices (candle-path.ts) with quotes around it
+ * (candle-quotes.ts), quotes unchanged.
  *
- * The exchange's clock stays the wall clock, and the recordings run `speed` times as fast from
- * `startAt`, where the earliest of them begins: a row recorded at t is due at startAt + floor((t -
- * first) / speed). At 600 a one-minute candle takes 100 ms. A candle has as many points as whole
- * milliseconds, 4 to 16, so its four prices, and with them every high and low, are shown at any
- * speed.
+ * Recordings run `speed` times as fast as the exchange's clock from `startAt`, where the earliest
+ * begins: a row recorded at t is due at startAt + floor((t - first) / speed). A candle has as many
+ * points as whole milliseconds, 4 to 16, so its high and low are shown at any speed.
  */
 import { sha256 } from '../../../lib/digest.ts'
 import { Failure } from '../../../lib/failure.ts'
@@ -23,30 +20,24 @@ import {
   STEPS_PER_ADVANCE_MAX,
 } from '../market.ts'
 import type { CandlePathKind } from './candle-path.ts'
+import type { CandleTapes } from './candle-tape.ts'
 import { type PathState, priceStepMs, RecordedPath } from './recorded-path.ts'
 import type { Recording } from '../../../prices/recording.ts'
 import { SeededMarket } from '../seeded/seeded-market.ts'
 
 export interface RecordedMarketOptions {
-  /** One for each symbol; every symbol must be an instrument. */
   readonly recordings: readonly Recording[]
-  /** Recording time for each millisecond of the exchange's clock, ms; above 0, up to 10,000. */
+  /** Recording time for each millisecond of the exchange's clock, ms; up to 10,000. */
   readonly speed: number
-  /** Start of the recordings, Unix ms on the exchange's clock. */
   readonly startAt: number
   readonly instruments: readonly MarketInstrument[]
-  /**
-   * The seeded market of instruments without a recording; its seed also draws the displayed sizes.
-   */
   readonly fallback: { readonly seed: number | string; readonly stepMs?: number }
-  /**
-   * Whether the recordings start again at the end, with a jump of the price; else the market stops.
-   */
+  /** At the end the recordings start again, with a jump of the price; else the market stops. */
   readonly repeat?: boolean
-  /** How the points of candles are found; default random. */
   readonly candlePath?: CandlePathKind
-  /** Symbols whose prices continue beyond these recordings, which were cut. */
   readonly continued?: ReadonlySet<string>
+  /** Where candles that were drawn once are kept; absent: nowhere. Such a market is played once, and never stored. */
+  readonly tapes?: CandleTapes | undefined
 }
 
 interface RecordedMarketState extends MarketState {
@@ -66,26 +57,19 @@ export class RecordedMarket implements Market {
   readonly #startAt: number
   readonly #repeat: boolean
   readonly #paths: readonly RecordedPath[]
-  /**
-   * Time of each path's next point in recording time, counted over laps; infinite if there is none.
-   */
   readonly #nextMs: Float64Array
   /**
-   * Indexes of the paths in order of their next points, ties in order of the instruments; a ring
-   * that begins at `#first`.
+   * Indexes of the paths by next point, ties in order of the instruments; a ring that begins at
+   * `#first`.
    */
   readonly #order: number[]
   #first = 0
-  /** Market of the instruments without a recording; time runs at the same speed for them. */
   readonly #fallback: SeededMarket
-  /** Start of the recordings and length of a lap, in recording time. */
   readonly #originAt: number
   readonly #lapMs: number
 
   /**
-   * Continues from a stored state, whose `startAt` then applies.
-   *
-   * @param stored A state of any market.
+   * Continues from a stored state (of any market), whose `startAt` then applies.
    * @throws Failure MARKET_OPTION_INVALID, RECORDING_SYMBOL_UNKNOWN, RECORDING_SYMBOL_TWICE,
    * RECORDING_BELOW_TICK
    */
@@ -109,7 +93,8 @@ export class RecordedMarket implements Market {
       const recording = recordingOf(instrument)
       if (!recording) return []
       const common = { recording, instrument, speed, candlePath, seed: fallback.seed }
-      return [new RecordedPath({ ...common, state: state?.paths[instrument.symbol] })]
+      const tapes = repeat || state !== undefined ? undefined : options.tapes
+      return [new RecordedPath({ ...common, tapes, state: state?.paths[instrument.symbol] })]
     })
     this.priceStepsMs = new Map(
       recordings.map((recording) => [recording.symbol, priceStepMs(recording, speed, candlePath)]),
@@ -159,6 +144,10 @@ export class RecordedMarket implements Market {
     return this.#fallback.pastDay(symbol)
   }
 
+  past(symbol: string) {
+    return this.#fallback.past(symbol)
+  }
+
   state(): RecordedMarketState {
     return {
       identity: this.identity,
@@ -181,10 +170,6 @@ export class RecordedMarket implements Market {
     )
   }
 
-  /**
-   * Moves a recording's payments to the time at which it is played. A repeated recording has no
-   * payments of its own.
-   */
   #placeFunding({ symbol, funding }: Recording): readonly (readonly [string, FundingPayments])[] {
     if (funding === undefined || this.#repeat) return []
     const at = funding.at.map(
@@ -193,7 +178,6 @@ export class RecordedMarket implements Market {
     return [[symbol, { at, rate: funding.rate }]]
   }
 
-  /** A repeated recording has only the references of its steps. */
   #placeReferences(path: RecordedPath): readonly (readonly [string, RecordedReferences])[] {
     const { symbol, references } = path
     if (references === undefined || this.#repeat) return []
@@ -202,9 +186,7 @@ export class RecordedMarket implements Market {
     return [[symbol, { at, markTicks, fundingRate }]]
   }
 
-  /**
-   * Moves the first path to its new place. All paths take turns, so the search starts at the end.
-   */
+  /** All paths take turns, so the search starts at the end. */
   #requeue(path: number): void {
     const order = this.#order
     let slot = this.#first

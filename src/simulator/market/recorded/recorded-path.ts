@@ -1,16 +1,16 @@
-/** One recorded instrument: the position in its recording, and the quotes of its points. */
 import {
   EMPTY_QUOTE,
   type MarketInstrument,
   type MarketReference,
   type MutableStep,
-  type Quote,
   type RecordedReferences,
 } from '../market.ts'
 import { QuoteGrid, type QuoteGridState } from '../quote-grid.ts'
 import { CANDLE_POINTS_MAX, CANDLE_POINTS_MIN, type CandlePathKind } from './candle-path.ts'
-import { CandleSource, type CandleSourceState } from './candle-source.ts'
+import { CandleSource, type CandleSourceState, type RowSource } from './candle-source.ts'
+import { type CandleTapes, TapeSource } from './candle-tape.ts'
 import {
+  type CandleRows,
   candleLength,
   indexFrom,
   type QuoteRows,
@@ -18,7 +18,6 @@ import {
   type Recording,
 } from '../../../prices/recording.ts'
 
-/** Assumed step of a file with one row. */
 const SINGLE_QUOTE_MS = 100
 
 export interface PathState {
@@ -26,10 +25,6 @@ export interface PathState {
   readonly lap: number
   readonly row: number
   readonly point: number
-  /**
-   * Whether the first quote was shown. It is shown at the market's start, even if the recording
-   * begins later.
-   */
   readonly opened: boolean
 }
 
@@ -40,40 +35,23 @@ interface RecordedPathOptions {
   readonly seed: number | string
   readonly candlePath: CandlePathKind
   readonly state?: PathState | undefined
+  /** Candles are read from a tape, or written to one. Only for a market whose state is never asked for. */
+  readonly tapes?: CandleTapes | undefined
 }
 
-/** Builds quotes from the rows of a recording, with one point or several for each row. */
-interface RowSource {
-  /** Time of a point, as a share of the row. */
-  timeOf(row: number, point: number): number
-  show(row: number, point: number, candle: number): Quote
-  end(row: number): void
-  state(): PathState['source']
-}
-
-/**
- * A recording on its instrument's grid, positioned at its next point. Times are the recording's
- * own.
- */
+/** Positioned at its next point. Times are the recording's own. */
 export class RecordedPath {
   readonly symbol: string
-  /**
-   * First row and end in recording time. The end is that of the last candle, or a mean step after
-   * the last quote.
-   */
+  /** The end is that of the last candle, or a mean step after the last quote. */
   readonly startAt: number
   readonly endAt: number
   readonly #rows: Recording['rows']
   readonly #source: RowSource
   readonly #grid: QuoteGrid
-  /** Length of a candle, ms; 0 for quotes. */
   readonly #intervalMs: number
-  /** Points of each row. */
   readonly #points: number
   readonly #funding: RecordedFunding | undefined
-  /** The last shown point; the same object each time. */
   readonly step: MutableStep
-  /** Recording time of the next point; infinite if there is none. */
   nextAt = Number.POSITIVE_INFINITY
   readonly #place: { -readonly [Field in keyof Omit<PathState, 'source'>]: PathState[Field] }
 
@@ -88,12 +66,9 @@ export class RecordedPath {
     this.#points = rows.kind === 'candles' ? pointsThatFit(this.#intervalMs / speed) : 1
     this.#source =
       rows.kind === 'candles'
-        ? new CandleSource({
-            ...options,
-            rows,
+        ? candleSource(options, rows, {
             intervalMs: this.#intervalMs,
             points: this.#points,
-            state: state?.source as CandleSourceState | undefined,
           })
         : quoteSource(rows, new QuoteGrid(instrument, state?.source as QuoteGridState | undefined))
     this.startAt = rows.at[0] as number
@@ -105,8 +80,8 @@ export class RecordedPath {
   }
 
   /**
-   * Values of candles besides their prices, in recording time. They are known from the candle's
-   * end, even if nothing is shown then. The values of a quote come with the quote.
+   * Candles' values besides prices are known from the candle's end, even if nothing is shown then.
+   * A quote's values come with the quote.
    */
   get references(): RecordedReferences | undefined {
     const { at, mark, fundingRate } = this.#rows
@@ -128,8 +103,8 @@ export class RecordedPath {
   }
 
   /**
-   * Called at the market's start. A recording that begins later than the others shows its first
-   * quote from then on, without trades. @returns whether there is such a quote to hand over
+   * A recording that begins later than the others shows its first quote from the market's start,
+   * without trades. @returns whether there is such a quote to hand over
    */
   open(isLate: boolean): boolean {
     this.#place.opened = true
@@ -139,9 +114,6 @@ export class RecordedPath {
     return true
   }
 
-  /**
-   * Shows the next point and moves on. @param isRepeated Whether the recording restarts at its end.
-   */
   advance(isRepeated: boolean): void {
     const place = this.#place
     this.#show()
@@ -178,7 +150,7 @@ export class RecordedPath {
       this.step.reference = this.#readReference(row)
   }
 
-  /** The values at a candle's end are known from then on. */
+  /** A candle's values are known from its end on. */
   #readReference(row: number): MarketReference {
     const { kind, mark, fundingRate } = this.#rows
     const known = kind === 'candles' ? row - 1 : row
@@ -189,10 +161,7 @@ export class RecordedPath {
     }
   }
 
-  /**
-   * The rate of the last payment before a row, because the next one is not known yet. After the
-   * last payment there is none.
-   */
+  /** The next payment is not known yet, and after the last one there is none. */
   #lastPaid(row: number): number | undefined {
     const { at, rate } = this.#funding ?? {}
     const next = at && indexFrom(at, (this.#rows.at[row] ?? 0) + 1)
@@ -200,7 +169,21 @@ export class RecordedPath {
   }
 }
 
-/** Returns the quotes of a recording unchanged. */
+function candleSource(
+  { instrument, seed, candlePath, state, tapes }: RecordedPathOptions,
+  rows: CandleRows,
+  { intervalMs, points }: { readonly intervalMs: number; readonly points: number },
+): RowSource {
+  const candles = { rows, instrument, intervalMs, points, seed, candlePath }
+  const tape = tapes?.open(candles)
+  if (tape?.isFinished) return new TapeSource(tape, points)
+  return new CandleSource({
+    ...candles,
+    state: state?.source as CandleSourceState | undefined,
+    ...(tape && { onDrawn: (row, quotes, times) => tape.write(row, quotes, times) }),
+  })
+}
+
 function quoteSource(rows: QuoteRows, grid: QuoteGrid): RowSource {
   const field = (column: Float64Array, row: number) => column[row] as number
   return {
@@ -220,10 +203,7 @@ function quoteSource(rows: QuoteRows, grid: QuoteGrid): RowSource {
   }
 }
 
-/**
- * Mean distance of a recording's prices, ms of the exchange's clock. Two points of a random path
- * are unseen extremes.
- */
+/** In ms of the exchange's clock. Two points of a random path are unseen extremes. */
 export function priceStepMs(
   { rows, intervalMs }: Pick<Recording, 'rows' | 'intervalMs'>,
   speed: number,
@@ -234,7 +214,6 @@ export function priceStepMs(
   return candleMs / (pointsThatFit(candleMs) - (kind === 'random' ? 2 : 0))
 }
 
-/** One for each whole millisecond, within bounds. */
 function pointsThatFit(exchangeMs: number): number {
   return Math.max(CANDLE_POINTS_MIN, Math.min(CANDLE_POINTS_MAX, Math.floor(exchangeMs)))
 }

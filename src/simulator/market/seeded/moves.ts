@@ -1,7 +1,3 @@
-/**
- * Moves of seeded prices: shocks, volatility that clusters, and the shares of both common to all
- * instruments.
- */
 import {
   clamp,
   createRandom,
@@ -16,42 +12,34 @@ const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
 export interface VolatilityComponent {
-  /** Standard deviation of the component of ln(volatility). */
   readonly deviation: number
   /** Market time after which a disturbance has faded to 1/e. */
   readonly memoryMs: number
 }
 
-/** Fitted to the decay of absolute 1-minute returns (see seeded-market.ts). */
+/** Fitted to the decay of absolute 1-minute returns. */
 export const SHARED_VOLATILITY: readonly VolatilityComponent[] = [
   { deviation: 0.25, memoryMs: 2 * MINUTE_MS },
   { deviation: 0.3, memoryMs: 60 * MINUTE_MS },
   { deviation: 0.3, memoryMs: 1440 * MINUTE_MS },
 ]
 
-/** Volatility is updated once a second, because it changes over minutes. */
+/** Volatility changes over minutes, so once a second is enough. */
 const VOLATILITY_UPDATE_MS = 1000
 
 /**
- * Volatility that clusters: its logarithm is a sum of mean-reverting (Ornstein-Uhlenbeck)
- * components with memories from minutes to a day, which together decay as slowly as the absolute
- * returns of real markets.
+ * Clusters: its logarithm is a sum of mean-reverting (Ornstein-Uhlenbeck) components with memories
+ * from minutes to a day, which together decay as slowly as the absolute returns of real markets.
  */
 export class Volatility {
-  /** Steps between two calls of `advance`. */
   readonly updateSteps: number
   readonly #components: readonly VolatilityComponent[]
   readonly #random: Random
   readonly #keep: number[]
   readonly #levels: number[]
 
-  /**
-   * @param levels A stored state; without one the components are drawn from their usual
-   * distribution.
-   */
   constructor(options: {
     readonly components: readonly VolatilityComponent[]
-    /** Market time of one step. */
     readonly stepMs: number
     readonly random: Random
     readonly levels?: readonly number[] | undefined
@@ -67,11 +55,6 @@ export class Volatility {
     )
   }
 
-  /**
-   * Updates all components.
-   * @param push An external disturbance, standard deviation about 1.
-   * @param weight Its correlation with the whole disturbance, -1..1.
-   */
   advance(push = 0, weight = 0): void {
     const own = Math.sqrt(1 - weight * weight)
     for (const [index, { deviation }] of this.#components.entries()) {
@@ -100,24 +83,18 @@ export class Volatility {
  * degrees of freedom), rarely a jump. Real quotes are unchanged in 87 % of all 100 ms.
  */
 
-/** Share of jumps in the variance, and their frequency: 4 a day, double exponential. */
+/** Share of the variance; 4 a day, double exponential. */
 const JUMP_VARIANCE_SHARE = 0.06
 const JUMPS_PER_DAY = 4
 
-/**
- * A shock of Student's t beyond this is cut: with coarse steps it would be a move of several per
- * cent.
- */
+/** With coarse steps a larger shock would be a move of several per cent. */
 const STUDENT_MAX = 12
 
 export interface Shocks {
-  /** 0, or a shock; over many steps mean 0 and variance 1. */
   draw(random: Random): number
-  /** Probability of a shock in a step. */
   readonly probability: number
 }
 
-/** @param stepMs Market time of one step. @param perSecond Shocks in a second of market time. */
 export function createShocks({ stepMs, perSecond }: { stepMs: number; perSecond: number }): Shocks {
   const probability = 1 - exponential((-perSecond * stepMs) / 1000)
   const jumpProbability = 1 - exponential((-JUMPS_PER_DAY * stepMs) / DAY_MS)
@@ -152,9 +129,7 @@ export interface FactorState {
   readonly shockSum: number
 }
 
-/** Shocks that reach every instrument, and their shared volatility. */
 export class SharedFactor {
-  /** This step's shock, usually 0; mean 0, variance 1. */
   shock = 0
   readonly #random: Random
   readonly #volatility: Volatility
@@ -163,7 +138,6 @@ export class SharedFactor {
 
   constructor(options: {
     readonly seed: number | string
-    /** Market time of one step. */
     readonly stepMs: number
     readonly state?: FactorState | undefined
   }) {
@@ -179,7 +153,6 @@ export class SharedFactor {
     this.#shockSum = state?.shockSum ?? 0
   }
 
-  /** ln(volatility) shared by all instruments. */
   get level(): number {
     return this.#volatility.level()
   }
@@ -188,7 +161,6 @@ export class SharedFactor {
     return this.#shocks.probability
   }
 
-  /** @param index Number of the step since the start, from 0. */
   step(index: number): void {
     const { updateSteps } = this.#volatility
     if (index % updateSteps === 0) {

@@ -1,22 +1,27 @@
 /**
- * Builds the day before a seeded market opens, in minutes and backwards from its start price, so
- * that a fresh ticker has a past. It uses random streams of its own, so the later path does not
- * depend on it.
+ * Builds the time before a seeded market opens, in minutes: the last day backwards from its start
+ * price, so that a fresh ticker has a past, and what lies before it when somebody asks. Both use
+ * random streams of their own, so the later path does not depend on them.
  */
-import { createGrid, nearestStep } from '../../../lib/grid.ts'
+import { createGrid, type Grid, nearestStep } from '../../../lib/grid.ts'
 import { clamp, createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
-import type { MarketInstrument, MinuteBar } from '../market.ts'
+import type { MarketInstrument, MinuteBar, PastMinutes } from '../market.ts'
 import { SHARED_VOLATILITY, Volatility } from './moves.ts'
-import { DEFAULT_YEARLY_VOLATILITY, OWN_VOLATILITY, SHARED_VARIANCE } from './seeded-path.ts'
+import {
+  DEFAULT_YEARLY_VOLATILITY,
+  OWN_VOLATILITY,
+  PRICE_TICKS_MIN,
+  SHARED_VARIANCE,
+} from './seeded-path.ts'
 
 const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
 const MINUTES_A_DAY = 1440
 const MINUTES_A_YEAR = 525_600
 
 /**
- * 1440 minutes, oldest first; the last one closes at the start price.
- *
- * @param options.endAt Unix ms; the last bar ends at the start of this minute.
+ * 1440 minutes, oldest first. @param options.endAt The last bar ends at the start of this minute,
+ * at the start price.
  */
 export function buildPastDay(options: {
   readonly seed: number | string
@@ -24,46 +29,208 @@ export function buildPastDay(options: {
   readonly endAt: number
 }): MinuteBar[] {
   const { seed, instrument, endAt } = options
-  const sharedRandom = createRandom(seed).fork('past')
-  const random = createRandom(seed).fork(instrument.symbol).fork('past')
-  const stepMs = MINUTE_MS
-  const shared = new Volatility({ components: SHARED_VOLATILITY, stepMs, random: sharedRandom })
-  const own = new Volatility({ components: OWN_VOLATILITY, stepMs, random })
-  const yearly = instrument.yearlyVolatility ?? DEFAULT_YEARLY_VOLATILITY
-  const usualDeviation = yearly / Math.sqrt(MINUTES_A_YEAR)
-  const turnover = instrument.dailyTurnover / MINUTES_A_DAY
-  const lot = Number(instrument.lotSize)
-  const tickGrid = createGrid(instrument.tickSize)
+  const moves = new MinuteMoves({
+    instrument,
+    shared: createRandom(seed).fork('past'),
+    own: createRandom(seed).fork(instrument.symbol).fork('past'),
+  })
   const endMinuteAt = Math.floor(endAt / MINUTE_MS) * MINUTE_MS
   const bars: MinuteBar[] = []
   let close = Number(instrument.startPrice)
   for (let minute = 1; minute <= MINUTES_A_DAY; minute++) {
-    shared.advance()
-    own.advance()
-    const [sharedMove, ownMove] = [sharedRandom.normal(), random.normal()]
-    const wildness = exponential(shared.level() + own.level())
-    const deviation = usualDeviation * wildness
-    const move = Math.sqrt(SHARED_VARIANCE) * sharedMove + Math.sqrt(1 - SHARED_VARIANCE) * ownMove
+    const { deviation, move, wildness } = moves.next()
     const open = close / (1 + clamp(deviation * move, 0.2))
-    const toTicks = (price: number) => Math.max(1, nearestStep(tickGrid, price))
-    const reach = { from: open, to: close, deviation: deviation * close }
-    const { high, low } = drawExtremes(random, reach)
-    const lots =
-      (turnover * wildness * wildness * exponential(0.5 * random.normal() - 0.125)) / close / lot
-    bars.push({
-      startAt: endMinuteAt - minute * MINUTE_MS,
-      openTicks: toTicks(open),
-      highTicks: toTicks(high),
-      lowTicks: toTicks(low),
-      closeTicks: toTicks(close),
-      lots: Math.round(lots),
-    })
+    const startAt = endMinuteAt - minute * MINUTE_MS
+    bars.push(moves.toBar({ startAt, open, close, deviation, wildness }))
     close = open
   }
   return bars.reverse()
 }
 
-/** Highest and lowest point of a Brownian bridge, each from its exact distribution. */
+interface MinuteShape {
+  /** Unix ms. */
+  readonly startAt: number
+  readonly open: number
+  readonly close: number
+  readonly deviation: number
+  readonly wildness: number
+}
+
+/** Draws how minutes of the past move, and what they look like. */
+class MinuteMoves {
+  readonly #sharedRandom: Random
+  readonly #random: Random
+  readonly #shared: Volatility
+  readonly #own: Volatility
+  readonly #usualDeviation: number
+  readonly #turnover: number
+  readonly #lot: number
+  readonly #grid: Grid
+
+  constructor(options: {
+    readonly instrument: MarketInstrument
+    readonly shared: Random
+    readonly own: Random
+  }) {
+    const { instrument, shared, own } = options
+    const stepMs = MINUTE_MS
+    this.#sharedRandom = shared
+    this.#random = own
+    this.#shared = new Volatility({ components: SHARED_VOLATILITY, stepMs, random: shared })
+    this.#own = new Volatility({ components: OWN_VOLATILITY, stepMs, random: own })
+    const yearly = instrument.yearlyVolatility ?? DEFAULT_YEARLY_VOLATILITY
+    this.#usualDeviation = yearly / Math.sqrt(MINUTES_A_YEAR)
+    this.#turnover = instrument.dailyTurnover / MINUTES_A_DAY
+    this.#lot = Number(instrument.lotSize)
+    this.#grid = createGrid(instrument.tickSize)
+  }
+
+  /** The next minute's move, in standard deviations. */
+  next(): { readonly deviation: number; readonly move: number; readonly wildness: number } {
+    this.#shared.advance()
+    this.#own.advance()
+    const [sharedMove, ownMove] = [this.#sharedRandom.normal(), this.#random.normal()]
+    const wildness = exponential(this.#shared.level() + this.#own.level())
+    const move = Math.sqrt(SHARED_VARIANCE) * sharedMove + Math.sqrt(1 - SHARED_VARIANCE) * ownMove
+    return { deviation: this.#usualDeviation * wildness, move, wildness }
+  }
+
+  toBar({ startAt, open, close, deviation, wildness }: MinuteShape): MinuteBar {
+    const random = this.#random
+    const toTicks = (price: number) => Math.max(1, nearestStep(this.#grid, price))
+    const reach = { from: open, to: close, deviation: deviation * close }
+    const { high, low } = drawExtremes(random, reach)
+    const spread = exponential(0.5 * random.normal() - 0.125)
+    const lots = (this.#turnover * wildness * wildness * spread) / close / this.#lot
+    return {
+      startAt,
+      openTicks: toTicks(open),
+      highTicks: toTicks(high),
+      lowTicks: toTicks(low),
+      closeTicks: toTicks(close),
+      lots: Math.round(lots),
+    }
+  }
+}
+
+/** How far back a seeded past reaches, in days before the day of {@link buildPastDay}. */
+const PAST_DAYS = 400
+/** Days that are kept drawn: a page of candles seldom spans more of them. */
+const DRAWN_DAYS_MAX = 8
+
+interface PastEnds {
+  readonly lastDay: readonly MinuteBar[]
+  /** Prices at the ends of the days, the newest first; the last one begins the oldest day. */
+  readonly prices: readonly number[]
+}
+
+/**
+ * The minutes before a seeded market opens: those of {@link buildPastDay}, and before them days that
+ * are drawn when they are asked for. The same minute is always the same. A day moves between two
+ * prices that are drawn first, and the last one ends where the past day begins.
+ */
+export class SeededPast implements PastMinutes {
+  readonly untilAt: number
+  /** Where the past day begins, Unix ms. */
+  readonly #drawnUntilAt: number
+  /** Drawn at the first question: most markets are never asked. */
+  #ends: PastEnds | undefined
+  readonly fromAt: number
+  readonly #seed: number | string
+  readonly #instrument: MarketInstrument
+  /** The days by their number, counted back from 0; the one that was used last is the last. */
+  readonly #drawn = new Map<number, readonly MinuteBar[]>()
+
+  /** @param options.endAt Unix ms, as of {@link buildPastDay}. */
+  constructor(options: {
+    readonly seed: number | string
+    readonly instrument: MarketInstrument
+    readonly endAt: number
+  }) {
+    const { seed, instrument, endAt } = options
+    this.#seed = seed
+    this.#instrument = instrument
+    this.untilAt = Math.floor(endAt / MINUTE_MS) * MINUTE_MS
+    this.#drawnUntilAt = this.untilAt - DAY_MS
+    this.fromAt = this.#drawnUntilAt - PAST_DAYS * DAY_MS
+  }
+
+  /** Minutes that open at `fromAt` or later and before `untilAt`, Unix ms, oldest first. */
+  between(fromAt: number, untilAt: number): readonly MinuteBar[] {
+    const bars: MinuteBar[] = []
+    const until = Math.min(untilAt, this.untilAt)
+    for (let at = Math.max(fromAt, this.fromAt); at < until;) {
+      const day = Math.ceil((this.#drawnUntilAt - at) / DAY_MS) - 1
+      const minutes = at < this.#drawnUntilAt ? this.#day(day) : this.#drawEnds().lastDay
+      for (const bar of minutes) {
+        if (bar.startAt >= at && bar.startAt < until) bars.push(bar)
+      }
+      at = at < this.#drawnUntilAt ? this.#drawnUntilAt - day * DAY_MS : this.untilAt
+    }
+    return bars
+  }
+
+  #drawEnds(): PastEnds {
+    if (this.#ends !== undefined) return this.#ends
+    const [seed, instrument] = [this.#seed, this.#instrument]
+    const lastDay = buildPastDay({ seed, instrument, endAt: this.untilAt })
+    const endPrice = (lastDay[0]?.openTicks ?? 1) * Number(instrument.tickSize)
+    this.#ends = { lastDay, prices: this.#drawPrices(endPrice) }
+    return this.#ends
+  }
+
+  #drawPrices(endPrice: number): readonly number[] {
+    const shared = createRandom(this.#seed).fork('past days')
+    const own = createRandom(this.#seed).fork(this.#instrument.symbol).fork('past days')
+    const yearly = this.#instrument.yearlyVolatility ?? DEFAULT_YEARLY_VOLATILITY
+    const prices = [endPrice]
+    for (let day = 0; day < PAST_DAYS; day++) {
+      const move =
+        Math.sqrt(SHARED_VARIANCE) * shared.normal() + Math.sqrt(1 - SHARED_VARIANCE) * own.normal()
+      const before = (prices[day] ?? endPrice) / (1 + clamp((yearly / Math.sqrt(365)) * move, 0.2))
+      // A price of few ticks could not move.
+      prices.push(Math.max(before, PRICE_TICKS_MIN * Number(this.#instrument.tickSize)))
+    }
+    return prices
+  }
+
+  #day(day: number): readonly MinuteBar[] {
+    const bars = this.#drawn.get(day) ?? this.#drawDay(day)
+    this.#drawn.delete(day)
+    this.#drawn.set(day, bars)
+    for (const oldest of this.#drawn.keys()) {
+      if (this.#drawn.size <= DRAWN_DAYS_MAX) break
+      this.#drawn.delete(oldest)
+    }
+    return bars
+  }
+
+  /** The minutes' own moves, and with each an equal part of what the day's move lacks. */
+  #drawDay(day: number): readonly MinuteBar[] {
+    const moves = new MinuteMoves({
+      instrument: this.#instrument,
+      shared: createRandom(this.#seed).fork(`past day ${day}`),
+      own: createRandom(this.#seed).fork(this.#instrument.symbol).fork(`past day ${day}`),
+    })
+    const { prices } = this.#drawEnds()
+    const [endPrice = 0, startPrice = 0] = [prices[day], prices[day + 1]]
+    const shapes = Array.from({ length: MINUTES_A_DAY }, () => moves.next())
+    const steps = shapes.map(({ deviation, move }) => clamp(deviation * move, 0.2))
+    const whole = logarithm(endPrice / startPrice)
+    const lacking = (whole - steps.reduce((sum, step) => sum + step, 0)) / MINUTES_A_DAY
+    const startAt = this.#drawnUntilAt - (day + 1) * DAY_MS
+    let open = startPrice
+    return shapes.map(({ deviation, wildness }, minute) => {
+      const isLast = minute === MINUTES_A_DAY - 1
+      const close = isLast ? endPrice : open * exponential((steps[minute] ?? 0) + lacking)
+      const at = startAt + minute * MINUTE_MS
+      const bar = moves.toBar({ startAt: at, open, close, deviation, wildness })
+      open = close
+      return bar
+    })
+  }
+}
+
 function drawExtremes(
   random: Random,
   { from, to, deviation }: { from: number; to: number; deviation: number },

@@ -1,4 +1,3 @@
-/** One instrument's seeded path: its price, and the displayed sizes and trades around it. */
 import { createGrid, floatOnGrid, type Grid } from '../../../lib/grid.ts'
 import {
   clamp,
@@ -20,27 +19,19 @@ import { createShocks, Volatility, type SharedFactor, type Shocks } from './move
 const YEAR_MS = 365 * 86_400_000
 const MINUTE_MS = 60_000
 
-/**
- * Share of the shared factor in an instrument's variance: BTC and ETH correlate by 0.77 a minute.
- */
+/** BTC and ETH then correlate by 0.77 a minute. */
 export const SHARED_VARIANCE = 0.83
 export const OWN_VOLATILITY = [
   { deviation: 0.2, memoryMs: 5 * MINUTE_MS },
   { deviation: 0.2, memoryMs: 240 * MINUTE_MS },
 ]
 
-/**
- * Probability that a move widens the spread, at usual volatility, and the share left 100 ms later.
- */
+/** A move widens the spread so often at usual volatility; this share is left 100 ms later. */
 const WIDENING_PROBABILITY = 0.07
 const GAP_KEPT = 0.1
-/** Maximum spread as a share of the price. */
 const GAP_SHARE_MAX = 0.002
 
-/**
- * ln(displayed size): standard deviation, lasting share and its memory, and correlation between the
- * sides.
- */
+/** ln(displayed size): standard deviation, lasting share and its memory. */
 const SIZE_DEVIATION = 1.45
 const SIZE_LASTING_SHARE = 0.83
 const SIZE_MEMORY_MS = 950
@@ -48,15 +39,14 @@ const SIDES_OPPOSED = 0.5
 /** Four standard deviations: 330 times the median. */
 const SIZE_LEVEL_MAX = 4
 
-/** Trades: frequency in quiet times, factor on a move, and standard deviation of ln(size). */
+/** Frequency in quiet times, factor on a move, and standard deviation of ln(size). */
 const QUIET_TRADES_PER_SECOND = 2.9
 const MOVE_TRADE_FACTOR = 4
 const TRADE_DEVIATION = 2.2
 
-/** A path turns around at this price, because below it a tick is too large a share of the price. */
-const PRICE_TICKS_MIN = 10
+/** A path turns around at this price: below it a tick is too large a share of the price. */
+export const PRICE_TICKS_MIN = 10
 
-/** Mean range of a random price, in standard deviations of its move from open to close. */
 const MEAN_RANGE = 1.6
 
 export const DEFAULT_YEARLY_VOLATILITY = 0.6
@@ -64,12 +54,10 @@ export const DEFAULT_YEARLY_VOLATILITY = 0.6
 const DISPLAYED_NOTIONAL = 50_000
 
 interface PathLevels {
-  /** Unrounded price in quote coin. */
   price: number
   gapTicks: number
   bidSize: number
   askSize: number
-  /** Lots traded in the current minute. */
   minuteLots: number
 }
 
@@ -87,7 +75,6 @@ export class SeededPath {
   readonly #random: Random
   readonly #volatility: Volatility
   readonly #shocks: Shocks
-  /** Standard deviation of one step's return at usual volatility. */
   readonly #stepDeviation: number
   readonly #stepMs: number
   readonly #turnoverAMinute: number
@@ -96,10 +83,8 @@ export class SeededPath {
   readonly #tradeNotional: number
   readonly #quietTradeProbability: number
   readonly #now: PathLevels
-  /** exp of the sum of the shared and the own level; 1 is usual. */
   #wildness = 1
 
-  /** @param stepMs Market time of one step. */
   constructor(options: {
     readonly instrument: MarketInstrument
     readonly seed: number | string
@@ -144,7 +129,6 @@ export class SeededPath {
     this.quote = { ...(state?.quote ?? EMPTY_QUOTE) }
   }
 
-  /** Shows the first quote, at the start price. */
   open(): void {
     this.#show(this.#ticks())
     this.#spread()
@@ -152,7 +136,6 @@ export class SeededPath {
     this.quote.lastTicks = this.quote.bidTicks
   }
 
-  /** @param index Number of the step since the start, from 0. */
   step(index: number, factor: SharedFactor): void {
     if (index % this.#volatility.updateSteps === 0) {
       this.#volatility.advance()
@@ -185,7 +168,6 @@ export class SeededPath {
     }
   }
 
-  /** The unrounded price in ticks. */
   #ticks(): number {
     return (this.#now.price * this.#grid.scale) / this.#grid.units
   }
@@ -196,14 +178,12 @@ export class SeededPath {
     if (this.#ticks() < PRICE_TICKS_MIN) this.#now.price = floatOnGrid(this.#grid, PRICE_TICKS_MIN)
   }
 
-  /** Sets the distance of the levels behind the displayed one. */
   #spread(): void {
     const minuteDeviation =
       this.#stepDeviation * Math.sqrt(MINUTE_MS / this.#stepMs) * this.#wildness
     this.quote.levelTicks = levelTicksFor(MEAN_RANGE * minuteDeviation * this.#ticks())
   }
 
-  /** Counts the lots traded in a minute. */
   #count(minute: number): void {
     const { quote } = this
     if (minute !== quote.candle) this.#now.minuteLots = 0
@@ -221,9 +201,6 @@ export class SeededPath {
     this.#now.gapTicks = Math.min(gap, this.#ticks() * GAP_SHARE_MAX)
   }
 
-  /**
-   * Puts bid and ask around the price, one tick apart plus the gap, and draws the displayed sizes.
-   */
   #show(ticks: number): void {
     const gap = Math.round(this.#now.gapTicks)
     this.quote.bidTicks = Math.max(1, Math.floor(ticks - gap / 2))

@@ -13,18 +13,12 @@ import { gatewayRefusals, wireRefusals } from './refusal.ts'
 
 export interface AuthenticateOptions {
   readonly accountByKey: (key: string) => AccountSetup | undefined
-  /** Maximum distance of the signed timestamp from the exchange's clock, either way, ms. */
   readonly toleranceMs: number
-  /** Unix ms. */
   readonly now: number
 }
 
 const UNIX_MS = /^\d{1,16}$/
 
-/**
- * Checks scheme A in the order of the real exchange: first the key, the clock before the signature,
- * the passphrase last.
- */
 export function authenticate(
   request: WireRequest,
   { accountByKey, toleranceMs, now }: AuthenticateOptions,
@@ -50,9 +44,8 @@ export function authenticate(
 }
 
 /**
- * A signature is valid in either of two forms, because public clients disagree and both work: over
- * the query exactly as in the URL, or over its values before percent-encoding. For unreserved
- * characters both are the same text.
+ * Public clients disagree, and both forms work: over the query exactly as in the URL, or over its
+ * values before percent-encoding.
  */
 function signaturesOf(secret: string, request: WireRequest, timestamp: string): string[] {
   const { method, path, query, body } = request
@@ -63,7 +56,6 @@ function signaturesOf(secret: string, request: WireRequest, timestamp: string): 
   )
 }
 
-/** Decodes the percent-encoding of a query, whose order stays; unchanged if it is not valid. */
 function decodeQuery(query: string): string {
   try {
     return query.includes('%') ? decodeURIComponent(query) : query
@@ -73,9 +65,9 @@ function decodeQuery(query: string): string {
 }
 
 /**
- * Checks scheme B. Document: "A request from a client that is not on the whitelist, or with an
- * invalid signature, is answered with HTTP 403". An unsigned request, or one with a time too far
- * off, is a bad request. The whitelist comes before the clock, and the clock before the signature.
+ * Document: "A request from a client that is not on the whitelist, or with an invalid signature, is
+ * answered with HTTP 403". An unsigned request, or one with a time too far off, is a bad request.
+ * The whitelist comes first, then clock, then signature.
  */
 export function authenticateGateway(
   request: WireRequest,
@@ -111,7 +103,7 @@ export function authenticateGateway(
   }
 }
 
-/** Compares in constant time: both texts are first hashed to the same length. */
+/** In constant time: both texts are first hashed to the same length. */
 function isSameText(left: string, right: string): boolean {
   return timingSafeEqual(
     createHash('sha256').update(left).digest(),

@@ -3,11 +3,8 @@ import type { Refusal, Reply } from '../../shared/reply.ts'
 import type { Parameters } from './parameters.ts'
 import type { ServedName } from '../served-rows.ts'
 
-/** A request with a list of items; an error of one does not affect the others. */
 export interface Batch {
-  /** The parameter that holds the items. */
   readonly list: string
-  /** The row of `failureList` for an item that was not understood. */
   readonly toFailure: (item: unknown, refusal: Refusal) => Readonly<Record<string, string>>
 }
 
@@ -17,9 +14,8 @@ export interface RefusedItem {
 }
 
 /**
- * Requests with a list that are answered with a failureList. Document, Errors, 3: "Partial failure
- * of batch operations is reported inside data.failureList; the envelope itself may still be a
- * success."
+ * Document, Errors, 3: "Partial failure of batch operations is reported inside data.failureList;
+ * the envelope itself may still be a success."
  */
 export const batches = {
   batchPlaceOrder: { list: 'orderList', toFailure: futuresFailure },
@@ -36,7 +32,6 @@ export function batchOf(name: ServedName): Batch | undefined {
   return (batches as Partial<Record<ServedName, Batch>>)[name]
 }
 
-/** Adds the refused items to the start of the answer's failureList. */
 export function withRefusedItems(
   reply: Reply<unknown>,
   batch: Batch | undefined,
@@ -48,17 +43,14 @@ export function withRefusedItems(
   return { ok: true, data: { ...data, failureList: [...failures, ...(data.failureList ?? [])] } }
 }
 
-/** Document: failureList item, futures endpoints. */
 function futuresFailure(item: unknown, { code, message }: Refusal) {
   return { ...idsOf(item), errorMsg: message, errorCode: code }
 }
 
-/** Document: failureList item, isolated margin batch cancel. */
 function marginFailure(item: unknown, { message }: Refusal) {
   return { clientOid: idsOf(item).clientOid, errorMsg: message }
 }
 
-/** Ids as sent, by which the client recognises its item. */
 function idsOf(item: unknown): { orderId: string; clientOid: string } {
   const { orderId, clientOid, clientId }: Parameters = isRecord(item) ? item : {}
   return { orderId: textOf(orderId), clientOid: textOf(clientOid ?? clientId) }

@@ -1,5 +1,5 @@
 /**
- * Ways of counting a limit of N calls a second, which the document does not specify.
+ * The document does not say how N calls a second are counted.
  *
  * - `sliding`: at most N in any window. The strictest reading.
  * - `fixed`: at most N in each second of the exchange's clock, so up to 2N around its turn.
@@ -9,25 +9,23 @@ export const callCounters = { sliding: slidingCounter, fixed: fixedCounter, buck
 
 export type CountingMethod = keyof typeof callCounters
 
-/** The result of counting one call. `remaining` is the number of further calls possible now. */
 export interface CallAdmission {
   readonly granted: boolean
   readonly remaining: number
 }
 
-/** Counts a call against one limit of one caller. @param now Unix ms; must not run backwards. */
+/** @param now Must not run backwards. */
 export type CallCounter = (now: number) => CallAdmission
 
 interface CountedLimit {
   readonly calls: number
   readonly perMs: number
-  /** Whether a refused call is counted too. */
   readonly refusedCallsCount: boolean
 }
 
 /**
- * Keeps the last N counted calls: a call is refused while the N-th last is less than a window old,
- * so older ones do not matter. A call leaves the window exactly `perMs` after it was made.
+ * Refuses a call while the N-th last is less than a window old, so older ones need not be kept. A
+ * call leaves the window exactly `perMs` after it was made.
  */
 function slidingCounter({ calls, perMs, refusedCallsCount }: CountedLimit): CallCounter {
   const times = new Float64Array(calls).fill(Number.NEGATIVE_INFINITY)
@@ -43,7 +41,6 @@ function slidingCounter({ calls, perMs, refusedCallsCount }: CountedLimit): Call
   }
 }
 
-/** Counts from zero with each window of the clock; counting refused calls makes no difference. */
 function fixedCounter({ calls, perMs }: CountedLimit): CallCounter {
   let window = Number.NEGATIVE_INFINITY
   let count = 0
@@ -64,8 +61,8 @@ function fixedCounter({ calls, perMs }: CountedLimit): CallCounter {
 const TOKEN_NOISE = 1e-6
 
 /**
- * Tokens are a real number, refilled on each call. A refused call that counts takes the refilled
- * part of a token, so that continuous calls above the rate starve, as under sliding counting.
+ * A refused call that counts takes the refilled part of a token, so that continuous calls above the
+ * rate starve, as under sliding counting.
  */
 function bucketCounter({ calls, perMs, refusedCallsCount }: CountedLimit): CallCounter {
   let tokens = calls

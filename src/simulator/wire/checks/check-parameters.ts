@@ -9,7 +9,7 @@ import { batchOf, type RefusedItem } from './batches.ts'
 import { readParameters, type Parameters } from './parameters.ts'
 
 export interface CheckedParameters {
-  /** Parameters without the refused items: their list may be empty now. */
+  /** Without the refused items: their list may be empty now. */
   readonly parameters: Parameters
   readonly refusedItems: readonly RefusedItem[]
 }
@@ -18,15 +18,11 @@ type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
 
 /**
- * Form of a clientOid at the exchange: letters, digits and `_ : # - + .` or a blank, fewer than 50.
- * It is wider than the row's schema, to which only our own client restricts itself.
+ * The exchange allows letters, digits and `_ : # - + .` or a blank, fewer than 50: wider than the
+ * row's schema, to which only our client restricts itself.
  */
 const CLIENT_OID = /^[0-9A-Za-z_:#+.\-\s]{1,49}$/
 
-/**
- * Checks a request's parameters against the row's schema, and reports errors in the exchange's
- * codes.
- */
 export function checkParameters(
   endpoint: NamedEndpoint,
   request: WireRequest,
@@ -41,7 +37,6 @@ export function checkParameters(
   return refuseItems(endpoint, parameters)
 }
 
-/** Issues of the schema, except for a clientOid in the exchange's wider form. */
 function issuesOf(endpoint: NamedEndpoint, parameters: Parameters): readonly Issue[] {
   const issues = endpoint.request.safeParse(parameters).error?.issues ?? []
   return issues.filter(({ code, path }) => {
@@ -50,10 +45,6 @@ function issuesOf(endpoint: NamedEndpoint, parameters: Parameters): readonly Iss
   })
 }
 
-/**
- * Removes malformed items from a batch. Any other error refuses the request, as does an error
- * without a batch.
- */
 function refuseItems(endpoint: NamedEndpoint, parameters: Parameters): Reply<CheckedParameters> {
   const list = batchOf(endpoint.name)?.list
   const issues = issuesOf(endpoint, parameters)
@@ -89,9 +80,8 @@ function withDocumentedDefaults(parameters: Parameters): Parameters {
 }
 
 /**
- * Removes what the exchange tolerates but the schema does not: unknown parameters, and the excess
- * of a limit if it is cut. It changes the parameters in place, as they were read for this check
- * only.
+ * The exchange tolerates unknown parameters, and cuts a limit. Parameters are changed in place, as
+ * they were read for this check only.
  */
 function tolerate(parameters: Parameters, issues: readonly Issue[], settings: WireSettings): void {
   const { unknownParameters, limitAboveMaximum } = settings
@@ -105,7 +95,6 @@ function tolerate(parameters: Parameters, issues: readonly Issue[], settings: Wi
   if (limit !== undefined) parameters['limit'] = limit
 }
 
-/** The row's maximum, if the requested limit is a number above it. */
 function cutLimit(asked: unknown, issues: readonly Issue[]): string | undefined {
   const max = maximumIn(issues.find(({ path }) => path.length === 1 && path[0] === 'limit'))
   return max !== undefined && typeof asked === 'string' && Number(asked) > Number(max)
@@ -113,13 +102,13 @@ function cutLimit(asked: unknown, issues: readonly Issue[]): string | undefined 
     : undefined
 }
 
-/** The maximum in a row's message `limit is 1 to 100`. */
+/** In a row's message `limit is 1 to 100`. */
 function maximumIn(issue: Issue | undefined): string | undefined {
   return /\d+$/.exec(issue?.message ?? '')?.[0]
 }
 
 /**
- * The first issue decides, because the exchange names only one parameter.
+ * The exchange names only one parameter, so the first issue decides.
  * @param of The refused item of a batch; its parameters are named without the path to it.
  */
 function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path = []): Refusal {
@@ -154,7 +143,6 @@ function refusalOfIssue(issue: Issue, name: string): Refusal {
     : refusals.parameterEmpty(name)
 }
 
-/** Writes a path as `orderList[3].size`. */
 function nameOf(path: Path): string {
   return path
     .map((step, index) =>
@@ -176,7 +164,6 @@ function isIndexable(value: unknown): value is Record<PropertyKey, unknown> {
 /** Document: "receiveWindow (ms; must not exceed 60 s)". It is also the default. */
 const RECEIVE_WINDOW_MS_MAX = 60_000
 
-/** Applies a request's own requestTime and receiveWindow, if its endpoint has them. */
 export function receiveWindowRefusal(
   { requestTime, receiveWindow }: Parameters,
   now: number,

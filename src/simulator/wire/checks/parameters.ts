@@ -11,16 +11,14 @@ import { parseBoundedJson } from '../../../lib/text/bounded-json.ts'
  */
 const SMALL: ReadonlySet<string> = new Set(['force', 'side', 'tradeSide', 'orderType'])
 
-/** The document's endpoints take at most a dozen parameters; this only bounds the work. */
+/** The document's endpoints take at most a dozen; this only bounds the work. */
 const QUERY_PARAMETERS_MAX = 64
 
-/** Values before their schema is applied. */
 export type Parameters = Record<string, unknown>
 
 /**
- * Reads parameters from the wire: the query of a GET, the JSON object of a POST. An empty value
- * counts as missing, as the document says of optional ones ("empty keeps", "empty means none").
- * Values that samples write in lower case are put into upper case.
+ * An empty value counts as missing, as the document says of optional ones ("empty keeps", "empty
+ * means none").
  */
 export function readParameters(endpoint: Endpoint, request: WireRequest): Reply<Parameters> {
   if (endpoint.parts === 'queryAndBody') return readParts(request)
@@ -28,13 +26,11 @@ export function readParameters(endpoint: Endpoint, request: WireRequest): Reply<
   return read.ok ? accept(asDocumented(endpoint.outside ? withTexts(read.data) : read.data)) : read
 }
 
-/** Parses the query of a request, percent-encoding decoded. */
 export function readQueryText(query: string): Readonly<Record<string, string>> {
   const read = parseQuery(query)
   return read.ok ? read.data : {}
 }
 
-/** Query and body unchanged, because the exchange does not interpret them. */
 function readParts(request: WireRequest): Reply<Parameters> {
   const query = parseQuery(request.query)
   if (!query.ok) return query
@@ -73,8 +69,8 @@ function parseBody({ headers, body }: WireRequest): Reply<Parameters> {
 }
 
 /**
- * Outside the document a number is accepted as text, because a public client sends prices of
- * trigger orders so. The document's endpoints require texts.
+ * A public client sends prices of trigger orders as numbers. The document's endpoints require
+ * texts.
  */
 function withTexts(parameters: Parameters): Parameters {
   const texts = Object.entries(parameters).map(([name, value]) => [
@@ -84,10 +80,6 @@ function withTexts(parameters: Parameters): Parameters {
   return Object.fromEntries(texts) as Parameters
 }
 
-/**
- * Removes empty values and corrects the case, at the top and in the objects of lists, which is as
- * deep as requests go.
- */
 function asDocumented(parameters: Parameters, levels = 1): Parameters {
   const given = Object.entries(parameters).filter(([, value]) => value !== '' && value !== null)
   const written = given.map(([name, value]) => {

@@ -12,33 +12,30 @@ export type RateLimitSettings = Readonly<typeof defaultRateLimitSettings>
 export const defaultRateLimitSettings = {
   counting: oneOf<CountingMethod>('sliding'),
   /**
-   * Whether a refused call is counted too. It is not proved; counting is the stricter reading and
-   * the default. Under `sliding` and `bucket` a caller that continues above the limit is then not
-   * served until it pauses; with `false` it gets the documented rate.
+   * It is not proved whether a refused call counts; counting is the stricter reading. A caller that
+   * continues above a `sliding` or `bucket` limit is then not served until it pauses.
    */
   refusedCallsCount: true,
   /**
-   * Calls of all endpoints together from one address, in any window of `perMs`. Once exceeded,
-   * every call from that address is refused for `recoveryMs`; calls meanwhile do not prolong it.
-   * The document has no such limit, so 0 disables it. A vendor's FAQ: 6000 a minute and address;
-   * "once triggered recovery takes 5 minutes".
+   * All endpoints together from one address, in any window of `perMs`. Once exceeded, every call
+   * from it is refused for `recoveryMs`; calls meanwhile do not prolong it. The document has no
+   * such limit, so 0 disables it. A vendor's FAQ: 6000 a minute and address; "once triggered
+   * recovery takes 5 minutes".
    */
   overall: { calls: 0, perMs: 60_000, recoveryMs: 300_000 },
 }
 
-/** A call to be counted. `who` is a UID or an address, depending on the limit's scope. */
+/** `who` is a UID or an address, depending on the limit's scope. */
 export interface CountedCall {
   readonly endpoint: string
   readonly limit: RateLimit
   readonly who: string
-  /** Copy-trading traders have lower limits where the document says so. */
   readonly isCopyTrader: boolean
 }
 
-/** Maximum callers kept, which bounds memory; the one unseen for longest is dropped first. */
+/** The caller unseen for longest is dropped first. */
 const CALLERS_MAX = 10_000
 
-/** Counts every documented limit exactly: each endpoint separately, per UID or per address. */
 export class RateLimits {
   readonly #settings: RateLimitSettings
   readonly #counters = new Map<string, CallCounter>()
@@ -57,7 +54,6 @@ export class RateLimits {
     return counter(now)
   }
 
-  /** Counts one call against the limit of its address over all endpoints. */
   takeOverall(address: string, now: number): boolean {
     const { calls, perMs, recoveryMs } = this.#settings.overall
     if (calls === 0) return true
@@ -74,15 +70,10 @@ export class RateLimits {
 }
 
 interface OverallWindow {
-  /** Times of the counted calls, oldest first. */
   readonly takenAt: number[]
   refusedUntil: number
 }
 
-/**
- * Returns the caller's entry, moved to the end of the map's order. If there are too many, the first
- * is dropped.
- */
 function recall<Value>(map: Map<string, Value>, key: string, create: () => Value): Value {
   const value = map.get(key) ?? create()
   map.delete(key)

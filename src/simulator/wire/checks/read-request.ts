@@ -2,9 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { WireRequest } from '../wire-request.ts'
 
 /**
- * Reads a request from its socket without decoding. A body longer than `bodyBytesMax` is cut one
- * byte beyond it, so that the wire refuses it.
- *
+ * A body longer than `bodyBytesMax` is cut one byte beyond it, so that the wire refuses it.
  * @returns undefined if the client left before the request was complete.
  */
 export async function readRequest(

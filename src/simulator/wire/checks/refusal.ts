@@ -1,17 +1,11 @@
 import type { Refusal } from '../../shared/reply.ts'
 
-/**
- * A refusal by the wire before the exchange is reached, with its own HTTP status. Codes and
- * messages are the vendor's; the document shows none.
- */
+/** The exchange is not reached. Codes and messages are the vendor's; the document shows none. */
 export interface WireRefusal extends Refusal {
   readonly status: number
 }
 
-/**
- * Refusals of requests that are not understood: always HTTP 400, whatever the status of business
- * errors.
- */
+/** Always HTTP 400, whatever the status of business errors. */
 export const wireRefusals = {
   /** Observed at the real exchange: a missing key is called invalid, not empty. */
   keyMissing: refuse(400, '40006', 'Invalid ACCESS_KEY'),

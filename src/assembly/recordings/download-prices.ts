@@ -1,0 +1,370 @@
+import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { Answer } from '../../domain/answer.ts'
+import { formatInterval, openOf } from '../../domain/candles.ts'
+import {
+  type BeyondCaller,
+  type ExchangeCandle,
+  readCandles,
+} from '../../exchange/readers/candles-reader.ts'
+import {
+  type FundingPayment,
+  readFundingRates,
+} from '../../exchange/readers/funding-rates-reader.ts'
+import { Failure } from '../../lib/failure.ts'
+import type { Timers } from '../../lib/timers.ts'
+import { buildFunding } from '../../prices/funding.ts'
+import { loadRecording } from '../../prices/load-recording.ts'
+import { buildPriceFile } from '../../prices/price-file.ts'
+import type { CandleRows } from '../../prices/recording.ts'
+import { writeNewFile } from '../../prices/write-new-file.ts'
+import {
+  type Granularity,
+  GRANULARITIES,
+  HISTORY_CANDLES_PAGE_MAX,
+} from '../../protocol/beyond/candles.ts'
+import type { ProductType } from '../../protocol/values.ts'
+
+export interface DownloadRequest {
+  readonly caller: BeyondCaller
+  readonly productType: ProductType
+  readonly symbol: string
+  readonly granularity: Granularity
+  /** Unix ms; the end is excluded, and not later than now. */
+  readonly fromAt: number
+  readonly toAt: number
+  /** The price file, which is continued if it exists. */
+  readonly file: string
+  /** The address of the exchange, kept in the file. */
+  readonly source: string
+  readonly timers: Timers
+  readonly onProgress: (share: number, label: string) => void
+  /** Why it should end; undefined while it should not. */
+  readonly stopReason: () => string | undefined
+}
+
+export interface Downloaded {
+  readonly symbol: string
+  readonly file: string
+  readonly rows: number
+  /** How many of them are new. */
+  readonly added: number
+  readonly payments: number
+  /** Unix ms of the first row and of the end of the last one. */
+  readonly fromAt: number
+  readonly toAt: number
+}
+
+const DAY_MS = 86_400_000
+/** A call spans at most 90 days. */
+const SPAN_MS_MAX = 90 * DAY_MS
+/** The last rows of a file that is continued are read again, and compared. */
+const OVERLAP_ROWS = 100
+/** A file is written anew after so many rows: some tens of seconds of calls. */
+const SAVED_EVERY_ROWS = 20_000
+/** Pauses after calls that failed. */
+const RETRY_MS = [1000, 5000, 15_000, 30_000]
+/** A hundred years of payments each hour. */
+const FUNDING_PAGES_MAX = 10_000
+
+const COLUMNS = ['at', 'open', 'high', 'low', 'close', 'volume'] as const
+
+/**
+ * Reads the closed candles of one instrument, and its payments of funding, into a price file. A file
+ * that exists is continued after its last row, if the exchange still shows its last rows as they
+ * are.
+ * @throws Failure DOWNLOAD_DIFFERS, DOWNLOAD_OTHER_FILE, DOWNLOAD_BEGINS_LATER, DOWNLOAD_EMPTY,
+ * DOWNLOAD_REFUSED, DOWNLOAD_INTERRUPTED, and those of reading and writing price files
+ */
+export async function downloadPrices(request: DownloadRequest): Promise<Downloaded> {
+  const { file, symbol, toAt } = request
+  const lengthMs = lengthOf(request)
+  const download = new Download(request)
+  const known = existsSync(file) ? await loadCandles(request) : undefined
+  const begin = Math.ceil(request.fromAt / lengthMs) * lengthMs
+  if (known === undefined) await download.readFrom(await download.findFirst(begin))
+  else {
+    download.adopt(known)
+    await download.assertSame()
+    await download.assertBegins(begin)
+    await download.readFrom(download.endAt)
+  }
+  if (download.rows === 0) throw nothingThere(request)
+  const payments = await download.readFunding()
+  download.save(payments)
+  const fromAt = download.beginAt
+  return {
+    symbol,
+    file,
+    rows: download.rows,
+    added: download.rows - (known?.at.length ?? 0),
+    payments: payments.length,
+    fromAt,
+    toAt: Math.min(toAt, download.endAt),
+  }
+}
+
+function lengthOf({ granularity }: DownloadRequest): number {
+  return GRANULARITIES[granularity].lengthMs
+}
+
+/** The rows of one file while they are read. */
+class Download {
+  readonly #request: DownloadRequest
+  readonly #lengthMs: number
+  readonly #columns: Readonly<Record<(typeof COLUMNS)[number], number[]>> = {
+    at: [],
+    open: [],
+    high: [],
+    low: [],
+    close: [],
+    volume: [],
+  }
+  #savedRows = 0
+
+  constructor(request: DownloadRequest) {
+    this.#request = request
+    this.#lengthMs = lengthOf(request)
+  }
+
+  get rows(): number {
+    return this.#columns.at.length
+  }
+
+  get beginAt(): number {
+    return this.#columns.at[0] ?? this.#request.fromAt
+  }
+
+  /** The end of the last row, Unix ms. */
+  get endAt(): number {
+    return (this.#columns.at.at(-1) ?? this.#request.fromAt) + this.#lengthMs
+  }
+
+  adopt(rows: CandleRows): void {
+    for (const name of COLUMNS) for (const value of rows[name]) this.#columns[name].push(value)
+    this.#savedRows = this.rows
+  }
+
+  /** @throws Failure DOWNLOAD_DIFFERS */
+  async assertSame(): Promise<void> {
+    const first = Math.max(0, this.rows - OVERLAP_ROWS)
+    const reachMs = Math.min(HISTORY_CANDLES_PAGE_MAX * this.#lengthMs, SPAN_MS_MAX)
+    const fromAt = Math.max(this.#columns.at[first] ?? 0, this.endAt - reachMs)
+    const page = await this.#read(fromAt, this.endAt)
+    const shown = new Map(page.map((candle) => [candle.openAt, candle]))
+    for (let row = first; row < this.rows; row++) {
+      const at = this.#columns.at[row] ?? 0
+      if (at < fromAt) continue
+      const candle = shown.get(at)
+      const names = COLUMNS.slice(1) as readonly Exclude<(typeof COLUMNS)[number], 'at'>[]
+      const differing = names.filter((name) => candle?.[name] !== this.#columns[name][row])
+      if (differing.length > 0) throw differs(this.#request, { at, candle, columns: differing })
+    }
+  }
+
+  /** @throws Failure DOWNLOAD_BEGINS_LATER */
+  async assertBegins(fromAt: number): Promise<void> {
+    const firstAt = this.beginAt
+    if (firstAt <= fromAt) return
+    const before = Math.max(fromAt, firstAt - HISTORY_CANDLES_PAGE_MAX * this.#lengthMs)
+    if ((await this.#read(before, firstAt)).length === 0) return
+    throw new Failure({
+      code: 'DOWNLOAD_BEGINS_LATER',
+      sentence: 'the file begins later than --from, and is only continued at its end',
+      facts: { file: this.#request.file, begins: toDate(firstAt), from: toDate(fromAt) },
+      hint: `leave it as it is with --from ${toDate(firstAt)}, or name another --out`,
+    })
+  }
+
+  /** The first day that has candles is found by candles of days. Unix ms. */
+  async findFirst(fromAt: number): Promise<number> {
+    const { toAt } = this.#request
+    for (let at = openOf(fromAt, DAY_MS); at < toAt; at += SPAN_MS_MAX) {
+      const days = await this.#read(at, at + SPAN_MS_MAX, '1Dutc')
+      const [first] = days
+      if (first !== undefined) return Math.max(fromAt, first.openAt)
+    }
+    // Today is no closed day yet.
+    return Math.max(fromAt, openOf(toAt - 1, DAY_MS))
+  }
+
+  async readFrom(fromAt: number): Promise<void> {
+    const { toAt, symbol, onProgress } = this.#request
+    const pageMs = Math.min(HISTORY_CANDLES_PAGE_MAX * this.#lengthMs, SPAN_MS_MAX)
+    for (let at = fromAt; at < toAt; at += pageMs) {
+      for (const { openAt, ...candle } of await this.#read(at, Math.min(toAt, at + pageMs))) {
+        this.#columns.at.push(openAt)
+        for (const name of ['open', 'high', 'low', 'close', 'volume'] as const)
+          this.#columns[name].push(candle[name])
+      }
+      onProgress(Math.min(1, (at + pageMs - fromAt) / (toAt - fromAt)), `${symbol} ${toDate(at)}`)
+      if (this.rows - this.#savedRows >= SAVED_EVERY_ROWS) this.save([])
+    }
+  }
+
+  /** Payments since the first row, oldest first; none where the exchange shows none. */
+  async readFunding(): Promise<readonly FundingPayment[]> {
+    const { productType, symbol, caller, onProgress } = this.#request
+    const payments = new Map<number, number>()
+    for (let page = 1; page <= FUNDING_PAGES_MAX; page++) {
+      onProgress(1, `${symbol} funding`)
+      const rates = await this.#ask(() => readFundingRates(caller, { productType, symbol, page }))
+      for (const { at, rate } of rates) payments.set(at, rate)
+      const oldest = rates.at(-1)?.at
+      if (oldest === undefined || oldest < this.beginAt) break
+    }
+    return [...payments]
+      .filter(([at]) => at >= this.beginAt && at <= this.endAt)
+      .map(([at, rate]) => ({ at, rate }))
+      .toSorted((one, other) => one.at - other.at)
+  }
+
+  save(payments: readonly FundingPayment[]): void {
+    const { symbol, file, source } = this.#request
+    const columns = COLUMNS.map((name) => [name, Float64Array.from(this.#columns[name])] as const)
+    const rows = { kind: 'candles', ...Object.fromEntries(columns) } as unknown as CandleRows
+    const paid = {
+      at: Float64Array.from(payments, ({ at }) => at),
+      rate: Float64Array.from(payments, ({ rate }) => rate),
+      source,
+    }
+    const funding = buildFunding(paid, (row) => `${source}, payment ${row + 1}`)
+    const bytes = buildPriceFile({
+      symbol,
+      market: 'futures',
+      intervalMs: this.#lengthMs,
+      rows,
+      sources: [source],
+      ...(payments.length > 0 && { funding }),
+    })
+    writeNewFile(file, bytes, { isReplacing: true })
+    this.#savedRows = this.rows
+  }
+
+  #read(
+    fromAt: number,
+    untilAt: number,
+    granularity = this.#request.granularity,
+  ): Promise<readonly ExchangeCandle[]> {
+    const { caller, productType, symbol } = this.#request
+    return this.#ask(() =>
+      readCandles(caller, {
+        endpoint: 'historyCandles',
+        productType,
+        symbol,
+        granularity,
+        fromAt,
+        untilAt,
+        limit: HISTORY_CANDLES_PAGE_MAX,
+      }),
+    )
+  }
+
+  /** Repeats a call that failed; then what was read is saved. @throws Failure DOWNLOAD_INTERRUPTED */
+  async #ask<Data>(call: () => Promise<Answer<Data>>): Promise<Data> {
+    let reason = this.#request.stopReason()
+    for (const pauseMs of [0, ...RETRY_MS]) {
+      if (reason !== undefined && pauseMs > 0) await this.#pause(pauseMs)
+      if (this.#request.stopReason() !== undefined) break
+      const answer = await call()
+      if (answer.kind === 'accepted') return answer.data
+      reason = `${answer.code}: ${answer.message}`
+      if (answer.kind === 'refused' && answer.class === 'definite') {
+        this.#saveNew()
+        throw refused(this.#request, reason)
+      }
+    }
+    this.#saveNew()
+    throw this.#interrupted(this.#request.stopReason() ?? reason ?? '')
+  }
+
+  #saveNew(): void {
+    if (this.rows > this.#savedRows) this.save([])
+  }
+
+  #interrupted(reason: string): Failure {
+    const { symbol, file } = this.#request
+    return new Failure({
+      code: 'DOWNLOAD_INTERRUPTED',
+      sentence: 'the exchange could not be read to the end',
+      facts: {
+        symbol,
+        reason,
+        ...(this.#savedRows > 0 && { file, rows: this.#savedRows, until: toDate(this.endAt) }),
+      },
+      hint: 'repeat the command: it goes on after the last whole row',
+    })
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#request.timers.after(ms, resolve))
+  }
+}
+
+async function loadCandles(request: DownloadRequest): Promise<CandleRows> {
+  const { file, symbol, granularity } = request
+  const recording = await loadRecording(file)
+  const { rows, intervalMs } = recording
+  if (rows.kind === 'candles' && intervalMs === lengthOf(request) && recording.symbol === symbol)
+    return rows
+  throw new Failure({
+    code: 'DOWNLOAD_OTHER_FILE',
+    sentence: 'the file that would be continued is of something else',
+    facts: {
+      file,
+      holds: `${rows.kind} of ${recording.symbol}${intervalMs === undefined ? '' : ` of ${formatInterval(intervalMs)}`}`,
+      wanted: `candles of ${symbol} of ${granularity}`,
+    },
+    hint: 'name another --out, or remove the file',
+  })
+}
+
+interface Difference {
+  readonly at: number
+  readonly candle: ExchangeCandle | undefined
+  readonly columns: readonly string[]
+}
+
+function differs({ file, symbol }: DownloadRequest, { at, candle, columns }: Difference): Failure {
+  const found = candle === undefined ? 'no such candle' : `another ${columns.join(', ')}`
+  return new Failure({
+    code: 'DOWNLOAD_DIFFERS',
+    sentence: 'the exchange shows a candle of the file otherwise than it is in the file',
+    facts: { file, symbol, candle: toDate(at), 'the exchange shows': found },
+    hint: 'the file is of another exchange, or was changed: name another --out',
+  })
+}
+
+function refused({ symbol, productType }: DownloadRequest, reason: string): Failure {
+  return new Failure({
+    code: 'DOWNLOAD_REFUSED',
+    sentence: 'the exchange does not show these candles',
+    facts: { symbol, 'product type': productType, reason },
+    hint: `check the symbol: \`intentd call contracts --product-type ${productType}\` lists them`,
+  })
+}
+
+function nothingThere({
+  symbol,
+  granularity,
+  fromAt,
+  toAt,
+  productType,
+}: DownloadRequest): Failure {
+  return new Failure({
+    code: 'DOWNLOAD_EMPTY',
+    sentence: 'the exchange has no candles of this time',
+    facts: { symbol, candles: granularity, from: toDate(fromAt), to: toDate(toAt) },
+    hint: `check --from and --to, and the symbol: \`intentd call contracts --product-type ${productType}\` lists them`,
+  })
+}
+
+function toDate(at: number): string {
+  const text = new Date(at).toISOString()
+  return text.endsWith('T00:00:00.000Z') ? text.slice(0, 10) : text.slice(0, 16)
+}
+
+/** `BTCUSDT-futures-1m.prices`, as `intentd import` names it. */
+export function nameDownload(symbol: string, lengthMs: number): string {
+  return basename(`${symbol}-futures-${formatInterval(lengthMs)}.prices`)
+}

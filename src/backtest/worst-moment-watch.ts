@@ -1,0 +1,100 @@
+import type { DaemonConfig } from '../config/load-config.ts'
+import type { PositionReading } from '../domain/position.ts'
+import type { TickerTable } from '../domain/ticker-table.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { EngineSettings } from '../engine/settings.ts'
+import type { Step } from '../interpreter/ports.ts'
+import type { WorstMoment } from '../report/run-report.ts'
+import { describeScenario } from '../risk/worst-case.ts'
+import { drawCurve } from '../views/move-curve.ts'
+import { type AccountPicture, pictureAccount } from '../views/scenario-account.ts'
+
+/** The figure by which a moment is the worst one. */
+type MomentFigure = Pick<WorstMoment, 'measure' | 'figure' | 'subject'>
+
+/**
+ * Keeps the account of the moment at which a move of the market would have hurt it most: where `risk.survives` was
+ * used most; without it, where a position was nearest to its liquidation.
+ */
+export class WorstMomentWatch {
+  readonly #engine: Engine
+  readonly #settings: EngineSettings
+  readonly #config: Pick<DaemonConfig, 'risk' | 'simulator'>
+  readonly #positions = new Map<string, PositionReading>()
+  #tickers: TickerTable | undefined
+  #worst: (MomentFigure & AccountPicture & { readonly at: number }) | undefined
+
+  constructor(
+    engine: Engine,
+    settings: EngineSettings,
+    config: Pick<DaemonConfig, 'risk' | 'simulator'>,
+  ) {
+    this.#engine = engine
+    this.#settings = settings
+    this.#config = config
+  }
+
+  /** To be called after each step of the core. */
+  hear({ at, event }: Pick<Step, 'at' | 'event'>): void {
+    if (event.kind === 'snapshotTaken') this.#tickers = event.tickers
+    if (event.kind === 'positionRead') this.#positions.set(event.reading.symbol, event.reading)
+    const found = this.#settings.survives ? this.#findUsed() : this.#findDistance()
+    if (found !== undefined) this.#worst = { ...found, at, ...this.#picture() }
+  }
+
+  /** The moment with its curve; undefined where nothing was held, or its figures were not known. */
+  report(): WorstMoment | undefined {
+    if (this.#worst === undefined) return undefined
+    const { measure, figure, subject, at, account, notCounted } = this.#worst
+    const drawing = drawCurve(account)
+    let drawn = drawing.next()
+    while (!drawn.done) drawn = drawing.next()
+    return {
+      at,
+      measure,
+      figure,
+      subject,
+      equity: account.equity,
+      held: account.instruments.flatMap(({ symbol, price, legs, orders }) =>
+        legs.map(({ holdSide, size, entryPrice }) => ({
+          symbol,
+          holdSide,
+          size,
+          entryPrice,
+          price,
+          resting: orders.length,
+        })),
+      ),
+      notCounted,
+      curve: drawn.value,
+    }
+  }
+
+  #findUsed(): MomentFigure | undefined {
+    const worst = this.#engine.worstCase
+    if (worst === undefined || worst.used <= (this.#worst?.figure ?? 0)) return undefined
+    return { measure: 'worstCase', figure: worst.used, subject: describeScenario(worst.scenario) }
+  }
+
+  #findDistance(): MomentFigure | undefined {
+    const known = this.#worst?.figure ?? Number.POSITIVE_INFINITY
+    for (const { symbol, holdSide, distance } of this.#engine.nearestDistances.values())
+      if (distance < known)
+        return { measure: 'distance', figure: distance, subject: `${symbol} ${holdSide}` }
+    return undefined
+  }
+
+  #picture(): AccountPicture {
+    const { equity, book } = this.#engine
+    const shown = {
+      settings: this.#settings,
+      config: this.#config,
+      engine: this.#engine,
+      book,
+      state: 'begun',
+      tickers: this.#tickers,
+      positions: this.#positions,
+    } as const
+    return pictureAccount(shown, equity?.equity ?? Number.NaN)
+  }
+}

@@ -1,0 +1,147 @@
+import { join, resolve } from 'node:path'
+import process from 'node:process'
+import { type Command, InvalidArgumentError } from 'commander'
+import {
+  downloadPrices,
+  nameDownload,
+  type Downloaded,
+} from '../../assembly/recordings/download-prices.ts'
+import { ProgressBar } from '../../backtest/playing/progress-bar.ts'
+import { toConfigRequest } from '../../config/config-request.ts'
+import { loadConfig } from '../../config/load-config.ts'
+import { loadProxies } from '../../config/proxy.ts'
+import { openOf, parseInterval } from '../../domain/candles.ts'
+import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
+import { ExchangeClient } from '../../exchange/exchange-client.ts'
+import { Limiter } from '../../exchange/limiter/limiter.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { makeDirectory } from '../../lib/durable-file.ts'
+import { onStopSignals } from '../../lib/stop-signals.ts'
+import { systemTimers } from '../../lib/timers.ts'
+import { writeOut } from '../../lib/write-out.ts'
+import { type Granularity, GRANULARITIES, granularityOf } from '../../protocol/beyond/candles.ts'
+import { openCallExchange } from '../call/call-exchange.ts'
+import { addConfigOptions } from '../process/options.ts'
+import { parseDate } from '../process/play-options.ts'
+import type { VerbFrame } from '../process/verb-frame.ts'
+
+interface DownloadCommandOptions {
+  readonly config?: string
+  readonly set: readonly string[]
+  readonly interval: Granularity
+  readonly from: number
+  readonly to?: number
+  readonly out: string
+  readonly json?: boolean
+}
+
+/** The simulator's own file, so that its past is the same when a download is continued. */
+const SIMULATOR_FILE = 'simulator.sqlite'
+/** A daemon that runs at the same address keeps at least half of the limits. */
+const LIMITS_USE_MAX = 0.5
+
+export function addDownloadCommand(program: Command, { setExit }: VerbFrame): void {
+  const command = program
+    .command('download')
+    .argument('<symbol...>', 'instruments such as BTCUSDT')
+    .description('read candles and funding rates of the exchange into price files')
+    .option('--interval <interval>', 'length of a candle: 1m, 5m, 1h, 1d', parseGranularity, '1m')
+    .requiredOption('--from <date>', 'beginning, UTC: 2025-06-01 or 2025-06-01T12:00', parseDate)
+    .option('--to <date>', 'end, excluded (default: now)', parseDate)
+    .requiredOption(
+      '--out <directory>',
+      'where the price files go; those that exist are continued after their last row',
+    )
+    .option('--json', 'as JSON')
+  addConfigOptions(command).action(
+    async (symbols: readonly string[], options: DownloadCommandOptions) =>
+      setExit(await download([...new Set(symbols)].map(parseSymbol), options)),
+  )
+}
+
+function parseGranularity(text: string): Granularity {
+  const granularity = granularityOf(parseInterval(text) ?? 0)
+  if (granularity !== undefined) return granularity
+  throw new InvalidArgumentError('write 1m, 3m, 5m, 15m, 30m, 1h, 4h, 6h, 12h or 1d.')
+}
+
+function parseSymbol(text: string): string {
+  if (/^[A-Z0-9]{2,30}(_[A-Z0-9]{1,12})?$/.test(text)) return text
+  throw new InvalidArgumentError(`write a symbol such as BTCUSDT, not ${text}.`)
+}
+
+async function download(
+  symbols: readonly string[],
+  options: DownloadCommandOptions,
+): Promise<number> {
+  const { config } = loadConfig(toConfigRequest(options))
+  const directory = resolve(options.out)
+  makeDirectory(directory)
+  const isSimulated = config.exchange.baseUrl === undefined
+  const exchange = await openCallExchange({
+    config,
+    endpoint: 'historyCandles',
+    state: isSimulated ? join(directory, SIMULATOR_FILE) : undefined,
+    cwd: process.cwd(),
+    clock: systemClock,
+  })
+  const limiter = new Limiter({
+    clock: systemClock,
+    timers: systemTimers,
+    beyondDocument: true,
+    use: Math.min(config.exchange.limitsUse, LIMITS_USE_MAX),
+  })
+  const { requestTimeoutMs, answerBytesMax, locale } = config.exchange
+  const caller = new ExchangeClient({
+    ...exchange,
+    requestTimeoutMs,
+    answerBytesMax,
+    locale,
+    positionMode: config.account.positionMode,
+    proxyFor: loadProxies(config),
+    clock: systemClock,
+    timers: systemTimers,
+    offset: new ExchangeClock(),
+    limiter,
+  })
+  let stopReason: string | undefined
+  const unlisten = onStopSignals((why) => (stopReason = why))
+  const progress = new ProgressBar(process.stderr, systemClock)
+  const { interval, from, to = Number.POSITIVE_INFINITY } = options
+  const { lengthMs } = GRANULARITIES[interval]
+  const all: Downloaded[] = []
+  try {
+    for (const [index, symbol] of symbols.entries()) {
+      all.push(
+        await downloadPrices({
+          caller,
+          productType: config.account.productType,
+          symbol,
+          granularity: interval,
+          fromAt: from,
+          toAt: Math.min(to, openOf(systemClock.now(), lengthMs)),
+          file: join(directory, nameDownload(symbol, lengthMs)),
+          source: isSimulated ? 'simulator' : new URL(exchange.baseUrl).host,
+          timers: systemTimers,
+          onProgress: (share, label) => progress.show((index + share) / symbols.length, label),
+          stopReason: () => stopReason,
+        }),
+      )
+    }
+  } finally {
+    unlisten()
+    progress.clear()
+    await caller.close()
+    await limiter.stop()
+    await exchange.close()
+  }
+  if (options.json === true) writeOut(`${JSON.stringify(all, undefined, 2)}\n`)
+  else for (const one of all) writeOut(`${describe(one)}\n`)
+  return 0
+}
+
+function describe({ file, rows, added, payments, fromAt, toAt }: Downloaded): string {
+  const [first, last] = [fromAt, toAt].map((at) => new Date(at).toISOString().slice(0, 16))
+  const news = added === rows ? '' : `, ${added} of them new`
+  return `${file}  ${rows} candles${news}, ${payments} payments of funding, ${first} to ${last}`
+}

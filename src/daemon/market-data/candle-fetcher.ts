@@ -1,0 +1,260 @@
+import type { Answer } from '../../domain/answer.ts'
+import {
+  addTick,
+  candleKey,
+  type CandleRow,
+  formatInterval,
+  newestOpenAt,
+  openCandle,
+  openOf,
+  toRow,
+} from '../../domain/candles.ts'
+import type { Book } from '../../engine/book/book.ts'
+import type { EngineEvent, FetchedCandles } from '../../engine/event.ts'
+import type { EngineSettings } from '../../engine/settings.ts'
+import { toNeededCandles } from '../../engine/state/candles.ts'
+import type { NeededCandles } from '../../engine/state/core.ts'
+import {
+  type BeyondCaller,
+  type ExchangeCandle,
+  readCandles,
+} from '../../exchange/readers/candles-reader.ts'
+import { messageOf } from '../../lib/failure.ts'
+import type { Timers } from '../../lib/timers.ts'
+import {
+  CANDLES_PAGE_MAX,
+  type Granularity,
+  GRANULARITIES,
+  granularityOf,
+  HISTORY_CANDLES_PAGE_MAX,
+} from '../../protocol/beyond/candles.ts'
+import type { ProductType } from '../../protocol/values.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
+
+export interface CandleFetcherOptions {
+  /** Whether anything is fetched: `exchange.beyondDocument`. */
+  readonly isAllowed: boolean
+  readonly caller: BeyondCaller
+  readonly productType: ProductType
+  readonly settings: Pick<EngineSettings, 'strategies'>
+  readonly book: Pick<Book, 'candles'>
+  /** Unix ms, exchange clock. */
+  readonly exchangeNow: () => number
+  readonly timers: Timers
+  readonly dispatch: (event: EngineEvent) => void
+  readonly logger: Pick<DaemonLogger, 'log'>
+}
+
+/** The first prices come before it, and with them the candles of files. */
+const FIRST_MS = 1000
+/** Ten calls a second are half of what the exchange allows an address. */
+const BETWEEN_CALLS_MS = 100
+/** Pauses after calls that failed; then the rest is given up. */
+const RETRY_MS = [2000, 10_000, 30_000]
+const MINUTE_MS = 60_000
+
+/**
+ * Fetches the closed candles that strategies need, once at the start, a call at a time:
+ *
+ *     new ──start()──► waiting ──► fetching ──► done
+ *                         └──────── stop() ──────► done
+ *
+ * Each series is handed to the core as an event. A call that fails is repeated a few times. Then the
+ * rest is given up and said once, and the strategies wait as they would without.
+ */
+export class CandleFetcher {
+  readonly #options: CandleFetcherOptions
+  readonly #ended = Promise.withResolvers<void>()
+  #cancel = (): void => undefined
+  #wake = (): void => undefined
+  #isStopped = false
+  #isFetching = false
+
+  constructor(options: CandleFetcherOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when everything is fetched, or given up. */
+  get ended(): Promise<void> {
+    return this.#ended.promise
+  }
+
+  start(): void {
+    if (this.#isStopped || this.#isFetching) return
+    this.#isFetching = true
+    void this.#fetchAll().finally(() => this.#ended.resolve())
+  }
+
+  /** Resolves when the call in progress has ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#cancel()
+    this.#wake()
+    if (this.#isFetching) await this.#ended.promise
+  }
+
+  async #fetchAll(): Promise<void> {
+    const { isAllowed, logger } = this.#options
+    await this.#pause(FIRST_MS)
+    const lacking = this.#listLacking()
+    const failed: NeededCandles[] = []
+    let reason = ''
+    for (const series of isAllowed ? lacking : []) {
+      if (this.#isStopped) return
+      const problem = reason === '' ? await this.#fetchSeries(series).catch(messageOf) : reason
+      if (problem === undefined) continue
+      failed.push(series)
+      // A length that no candle of the exchange makes up says nothing about the other series.
+      if (sourceOf(series.intervalMs) !== undefined) reason = problem
+      else this.#sayNotFetched([series], problem)
+    }
+    if (this.#isStopped) return
+    const unread = failed.filter(({ intervalMs }) => sourceOf(intervalMs) !== undefined)
+    if (unread.length > 0) this.#sayNotFetched(unread, reason)
+    for (const facts of this.#listEnded(isAllowed ? failed : lacking))
+      logger.log('warn', 'history.ends', facts)
+  }
+
+  #sayNotFetched(series: readonly NeededCandles[], reason: string): void {
+    const names = series.map(({ symbol, intervalMs }) => `${symbol} ${formatInterval(intervalMs)}`)
+    this.#options.logger.log('warn', 'history.notFetched', { series: names, reason })
+  }
+
+  /** The series that are too short, or have candles without a price. */
+  #listLacking(): readonly NeededCandles[] {
+    const { settings, book, exchangeNow } = this.#options
+    const needed = toNeededCandles(settings)
+    return [...needed].flatMap(([key, series]) => {
+      const known = book.candles.get(key)
+      const present = openOf(exchangeNow(), series.intervalMs)
+      const isWhole =
+        known !== undefined &&
+        known.length >= series.capacity &&
+        known.filled === 0 &&
+        newestOpenAt(known) >= present - 2 * series.intervalMs
+      return isWhole ? [] : [series]
+    })
+  }
+
+  /** Returns why it could not be fetched. */
+  async #fetchSeries(series: NeededCandles): Promise<string | undefined> {
+    const granularity = sourceOf(series.intervalMs)
+    if (granularity === undefined)
+      return `the exchange has no candles that make up ${formatInterval(series.intervalMs)}`
+    for (const retryMs of [...RETRY_MS, undefined]) {
+      const fetched = await this.#readSeries(series, granularity)
+      if (this.#isStopped) return undefined
+      if (typeof fetched !== 'string') {
+        this.#options.dispatch({ kind: 'candlesFetched', ...fetched })
+        return undefined
+      }
+      if (retryMs === undefined) return fetched
+      await this.#pause(retryMs)
+    }
+    return undefined
+  }
+
+  /** The newest page has the running candle; older ones follow back to the first that is needed. */
+  async #readSeries(
+    { symbol, intervalMs, capacity }: NeededCandles,
+    granularity: Granularity,
+  ): Promise<FetchedCandles | string> {
+    const { caller, productType, exchangeNow } = this.#options
+    const { lengthMs } = GRANULARITIES[granularity]
+    const presentAt = openOf(exchangeNow(), intervalMs)
+    const fromAt = presentAt - capacity * intervalMs
+    const wanted = Math.ceil((exchangeNow() - fromAt) / lengthMs) + 1
+    const common = { productType, symbol, granularity }
+    const recent = await readCandles(caller, {
+      ...common,
+      endpoint: 'candles',
+      limit: Math.min(CANDLES_PAGE_MAX, wanted),
+    })
+    if (recent.kind !== 'accepted') return reasonOf(recent)
+    let candles = recent.data
+    for (let oldest = candles[0]?.openAt ?? presentAt; oldest > fromAt;) {
+      await this.#pause(BETWEEN_CALLS_MS)
+      if (this.#isStopped) return 'stopped'
+      const page = await readCandles(caller, {
+        ...common,
+        endpoint: 'historyCandles',
+        fromAt: Math.max(fromAt, oldest - HISTORY_CANDLES_PAGE_MAX * lengthMs),
+        untilAt: oldest,
+        limit: HISTORY_CANDLES_PAGE_MAX,
+      })
+      if (page.kind !== 'accepted') return reasonOf(page)
+      // The exchange has no older ones.
+      if (page.data.length === 0) break
+      candles = [...page.data, ...candles]
+      oldest = page.data[0]?.openAt ?? fromAt
+    }
+    await this.#pause(BETWEEN_CALLS_MS)
+    const joined = joinCandles(candles, intervalMs)
+    return {
+      symbol,
+      intervalMs,
+      rows: joined.filter(([openAt]) => openAt >= fromAt && openAt < presentAt),
+      running: joined.find(([openAt]) => openAt === presentAt),
+    }
+  }
+
+  /** The series of strategies with files that end before the present. */
+  #listEnded(series: readonly NeededCandles[]) {
+    const { settings, exchangeNow } = this.#options
+    return [...settings.strategies].flatMap(([strategy, { symbols, candles, history }]) =>
+      series.flatMap(({ symbol, intervalMs }) => {
+        if (!symbols.includes(symbol) || candles?.has(intervalMs) !== true) return []
+        const newest = history?.get(candleKey(symbol, intervalMs))?.at(-1)?.[0]
+        const closedAt = newest === undefined ? undefined : newest + intervalMs
+        if (closedAt === undefined || closedAt >= openOf(exchangeNow(), intervalMs)) return []
+        const since = new Date(closedAt).toISOString()
+        return [{ strategy, symbol, interval: formatInterval(intervalMs), since }]
+      }),
+    )
+  }
+
+  #pause(ms: number): Promise<void> {
+    if (this.#isStopped) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#wake = resolve
+      this.#cancel = this.#options.timers.after(ms, resolve)
+    })
+  }
+}
+
+/** The longest candles of the exchange that make up an interval. */
+function sourceOf(intervalMs: number): Granularity | undefined {
+  for (let parts = 1; intervalMs / parts >= MINUTE_MS; parts++) {
+    const granularity = intervalMs % parts === 0 ? granularityOf(intervalMs / parts) : undefined
+    if (granularity !== undefined) return granularity
+  }
+  return undefined
+}
+
+/** Joins candles to longer ones; the first is left out unless it is there from its beginning. */
+function joinCandles(candles: readonly ExchangeCandle[], intervalMs: number): readonly CandleRow[] {
+  const joined: CandleRow[] = []
+  let present: ReturnType<typeof openCandle> | undefined
+  const close = (): void => {
+    if (present) joined.push(toRow(present))
+  }
+  for (const { openAt: at, open, high, low, close: last } of candles) {
+    const openAt = openOf(at, intervalMs)
+    if (present?.openAt !== openAt) {
+      close()
+      const isWhole = present !== undefined || at === openAt
+      present = isWhole ? { ...openCandle(openAt, open, at), ticks: 0 } : undefined
+    }
+    if (present === undefined) continue
+    for (const price of [high, low, last]) addTick(present, price, at)
+    // A candle added three prices, but counts once.
+    present.ticks -= 2
+  }
+  close()
+  return joined
+}
+
+function reasonOf(answer: Exclude<Answer<unknown>, { readonly kind: 'accepted' }>): string {
+  const what = answer.kind === 'unknown' ? `unknown (${answer.cause})` : answer.kind
+  return `${what} ${answer.code}: ${answer.message}`.replace(/ ?: $/, '')
+}

@@ -1,0 +1,198 @@
+import { candleKey } from '../../domain/candles.ts'
+import {
+  type BelievedTicks,
+  type DueExit,
+  dueExitOf,
+  EXIT_KINDS,
+  type ExitRules,
+  type ExitState,
+  type ExitWatch,
+  NO_EXITS,
+  PAUSE_CAUSES,
+} from '../../domain/exits.ts'
+import type { StrategyId } from '../../domain/ids.ts'
+import type { HoldSide } from '../../domain/position.ts'
+import { nearestStep, stepAbove } from '../../lib/grid.ts'
+import { own } from '../../lib/own.ts'
+import { isSameData } from '../../lib/plain-data.ts'
+import { indicatorValue } from '../../strategy/indicators/indicator-values.ts'
+import { atr } from '../../strategy/indicators/specs.ts'
+import { pairOf } from '../book/book.ts'
+import type { EngineSettings } from '../settings.ts'
+import { type Core, record, specOf } from './core.ts'
+import { disputeOf, figureSettingsOf } from './disputes.ts'
+import { ownPriceOf } from './own-figure.ts'
+
+/** A better best price alone is recorded after so long, ms: a crash sets a trailing stop back by no more than this. */
+const BEST_UNRECORDED_MS_MAX = 10_000
+
+/** Without exits there is nothing to watch, and nothing of them costs anything. */
+export function createExitWatch({ strategies }: EngineSettings): { readonly exits?: ExitWatch } {
+  const hasExits = [...strategies.values()].some(({ exits }) => exits !== undefined)
+  return hasExits ? { exits: { states: new Map(), prices: new Map() } } : {}
+}
+
+export function rulesOf({ settings }: Pick<Core, 'settings'>, id: string): ExitRules | undefined {
+  return settings.strategies.get(id as StrategyId)?.exits
+}
+
+/** The exits of a strategy on an instrument, but for a best price that is not recorded yet; undefined: it has none. */
+export function exitStateOf(
+  core: Pick<Core, 'settings' | 'book'>,
+  id: string,
+  symbol: string,
+): ExitState | undefined {
+  if (core.book.exitStates.size === 0 || rulesOf(core, id) === undefined) return undefined
+  return core.book.exitStates.get(pairOf(id, symbol))
+}
+
+/** The exit that closes what a strategy holds on an instrument, wholly or in part. */
+export function exitDueOn(
+  core: Pick<Core, 'settings' | 'book'>,
+  id: string,
+  symbol: string,
+): (DueExit & { readonly holdSide: HoldSide }) | undefined {
+  return dueExitOf(exitStateOf(core, id, symbol))
+}
+
+/** Why nothing of the strategy that adds may leave on the instrument; undefined: exits do not mind. */
+export function entryPauseOn(
+  core: Pick<Core, 'settings' | 'book'>,
+  id: string,
+  symbol: string,
+): string | undefined {
+  const state = exitStateOf(core, id, symbol)
+  const due = dueExitOf(state)
+  if (due) return `${EXIT_KINDS[due.kind]} is due`
+  if (!state?.pause) return undefined
+  const { cause, untilAt } = state.pause
+  return `${PAUSE_CAUSES[cause]}, until ${new Date(untilAt).toISOString()}`
+}
+
+/** The exits as they are now, with the newest best prices. */
+export function watchedExitsOf(core: Core, id: string, symbol: string): ExitState | undefined {
+  const pair = pairOf(id, symbol)
+  return core.exits?.states.get(pair)?.state ?? core.book.exitStates.get(pair)
+}
+
+/** Keeps the exits of a strategy on an instrument. What changes plans is recorded at once. */
+export function noteExits(
+  core: Core,
+  {
+    id,
+    symbol,
+    state,
+  }: { readonly id: StrategyId; readonly symbol: string; readonly state: ExitState },
+): void {
+  if (core.exits === undefined) return
+  const pair = pairOf(id, symbol)
+  const watched = core.exits.states.get(pair)
+  const recorded = core.book.exitStates.get(pair) ?? NO_EXITS
+  const isDue =
+    !differsInBest(recorded, state) ||
+    core.now - (watched?.recordedAt ?? 0) >= BEST_UNRECORDED_MS_MAX
+  own(core.exits.states).set(pair, {
+    state,
+    recordedAt: isDue ? core.now : (watched?.recordedAt ?? core.now),
+  })
+  if (isDue) recordExits(core, id, symbol, state)
+}
+
+/** Records best prices that wait, at an orderly end of a run. */
+export function recordAllExits(core: Core): void {
+  for (const { id, symbols } of core.settings.strategies.values()) {
+    for (const symbol of symbols) {
+      const pair = pairOf(id, symbol)
+      const state = core.exits?.states.get(pair)?.state
+      if (state && differsInBest(core.book.exitStates.get(pair) ?? NO_EXITS, state))
+        recordExits(core, id, symbol, state)
+    }
+  }
+}
+
+/** At the beginning of a run, drops what is left of exits that are not configured any more. */
+export function dropUnconfiguredExits(core: Core): void {
+  for (const pair of Array.from(core.book.exitStates.keys())) {
+    const bar = pair.indexOf('|')
+    const [strategyId, symbol] = [pair.slice(0, bar), pair.slice(bar + 1)]
+    const strategy = core.settings.strategies.get(strategyId as StrategyId)
+    if (strategy?.exits === undefined || !strategy.symbols.includes(symbol))
+      recordExits(core, strategyId as StrategyId, symbol, null)
+  }
+}
+
+function recordExits(
+  core: Core,
+  strategyId: StrategyId,
+  symbol: string,
+  state: ExitState | null,
+): void {
+  record(core, { kind: 'exits', at: core.now, strategyId, symbol, state })
+}
+
+/** Whether two states differ in their best prices and in nothing else. */
+function differsInBest(one: ExitState, other: ExitState): boolean {
+  return !isSameData(one, other) && isSameData(withoutBest(one), withoutBest(other))
+}
+
+function withoutBest({ long, short, ...rest }: ExitState): ExitState {
+  return {
+    ...rest,
+    long: long && { ...long, bestTicks: null },
+    short: short && { ...short, bestTicks: null },
+  }
+}
+
+/** Takes the price of a new answer of the tickers. */
+export function noteExitPrice(core: Core, symbol: string): void {
+  if (core.exits === undefined) return
+  const known = core.exits.prices.get(symbol)
+  const { price, answeredAt, isInBand } = ownPriceOf(core, symbol)
+  if (known?.answeredAt === answeredAt) return
+  const isContradicted = !isInBand && !Number.isNaN(price)
+  const contradictedSince = isContradicted ? (known?.contradictedSince ?? core.now) : undefined
+  // A contradiction that lasts, as of an index that stands still, must not keep every exit away.
+  const hasLasted =
+    contradictedSince !== undefined &&
+    core.now - contradictedSince >= figureSettingsOf(core).disputeMsMax
+  const isBelieved = isInBand || hasLasted
+  own(core.exits.prices).set(symbol, {
+    answeredAt,
+    last: isBelieved ? witnessed(core, symbol, price) : undefined,
+    before: known?.last,
+    contradictedSince,
+  })
+}
+
+/**
+ * The price in ticks. While our profit of the position and the exchange's differ, its mark price is the second witness:
+ * both must have met a level (MON1), until they have differed for so long that ours counts alone.
+ */
+function witnessed(core: Core, symbol: string, price: number): BelievedTicks {
+  const { tick } = specOf(core, symbol)
+  const ticks = nearestStep(tick, price)
+  const dispute = disputeOf(core, 'unrealised', symbol)
+  const isAlone =
+    dispute !== undefined && core.now - dispute.countedFrom >= figureSettingsOf(core).disputeMsMax
+  const mark = core.market.marks.get(symbol)?.markPrice ?? Number.NaN
+  if (dispute === undefined || isAlone || !(mark > 0)) return { low: ticks, high: ticks }
+  const marked = nearestStep(tick, mark)
+  return { low: Math.min(ticks, marked), high: Math.max(ticks, marked) }
+}
+
+/** What two answers in a row have shown; undefined while the last or the one before is not believed. */
+export function believedTicksOf(core: Core, symbol: string): BelievedTicks | undefined {
+  const { last, before } = core.exits?.prices.get(symbol) ?? {}
+  if (!last || !before || Number.isNaN(ownPriceOf(core, symbol).price)) return undefined
+  return { low: Math.min(last.low, before.low), high: Math.max(last.high, before.high) }
+}
+
+/** The ATR of the closed candles in whole ticks; undefined while there are too few. */
+export function atrTicksOf(core: Core, symbol: string, rules: ExitRules): number | undefined {
+  if (rules.atr === undefined) return undefined
+  const { intervalMs, period } = rules.atr
+  const series = core.book.candles.get(candleKey(symbol, intervalMs))
+  const value = series && indicatorValue(atr({ interval: `${intervalMs}ms`, period }), series)
+  if (typeof value !== 'number' || !(value > 0)) return undefined
+  return Math.max(1, stepAbove(specOf(core, symbol).tick, value))
+}

@@ -1,0 +1,287 @@
+import {
+  type BelievedTicks,
+  type EndedTrade,
+  type EntryPause,
+  type ExitKind,
+  type ExitRules,
+  type ExitState,
+  type ExitTrade,
+  NO_EXITS,
+} from '../domain/exits.ts'
+import type { Holding, HoldSide } from '../domain/position.ts'
+import { hasBrought, passedStop, reaches } from './exit-levels.ts'
+
+const WHOLE = 1_000_000
+const SIDES = ['long', 'short'] as const
+
+/** The position of a strategy on one side of an instrument. */
+export interface ExitHolding {
+  readonly lots: number
+  /** Null: own fills do not explain all of it. */
+  readonly entryTicks: number | null
+  /** Unix ms, exchange clock, of the fill that opened it; undefined: not known. */
+  readonly openedAt: number | undefined
+}
+
+/** All that the exits of a strategy on an instrument depend on. */
+export interface ExitMoment extends Readonly<Record<HoldSide, ExitHolding>> {
+  /** Unix ms, exchange clock. */
+  readonly at: number
+  /** Undefined while no price is believed. */
+  readonly prices: BelievedTicks | undefined
+  /** Whole ticks; undefined: not known, or nothing needs it. */
+  readonly atrTicks: number | undefined
+  readonly lotsMin: number
+  /** The standing target in signed lots; undefined: there is none. */
+  readonly target: number | undefined
+  /** Realised less fees of the strategy on the instrument, in all and since it was last flat; margin coin. */
+  readonly net: number
+  readonly tradeNet: number
+  /** The worth of lots at a price in ticks, margin coin. */
+  readonly worthOf: (lots: number, ticks: number) => number
+}
+
+/**
+ * The exits of a strategy on an instrument, one moment further. A side goes
+ *
+ *     flat ──lots are held──► held ──a part has been met──► due ──nothing left above what is kept──► held
+ *      ▲                       │                             │
+ *      └────────flat───────────┴──────────flat───────────────┘
+ *
+ * An exit that is due stays due, whatever the price does next. While a part is due, a full exit takes its place. Prices count as
+ * met only when two answers in a row have met them. When a trade has ended by an exit, the cool-down begins, and a
+ * target on its side is locked until the strategy wants something else or the cool-down is over.
+ *
+ * Returns the same state where nothing has changed.
+ */
+export function advanceExits(
+  rules: ExitRules,
+  state: ExitState | undefined,
+  moment: ExitMoment,
+): ExitState {
+  let next = state ?? NO_EXITS
+  for (const side of SIDES) next = advanceSide(rules, next, { side, moment })
+  return endPauses(rules, next, moment)
+}
+
+interface SideMoment {
+  readonly side: HoldSide
+  readonly moment: ExitMoment
+}
+
+function advanceSide(rules: ExitRules, state: ExitState, here: SideMoment): ExitState {
+  const { side, moment } = here
+  const { lots, openedAt } = moment[side]
+  const known = state[side]
+  if (known === null && lots === 0) return state
+  if (known === null) return { ...state, [side]: judgeTrade(rules, beginTrade(here), here) }
+  // A rest that an exit has left and nothing can close is no trade any more.
+  if (lots === 0 || (known.leftBy !== null && lots < moment.lotsMin))
+    return endTrade(rules, state, { ...here, trade: known })
+  // All was closed and some opened again before anybody looked.
+  if (openedAt !== undefined && openedAt > known.openedAt) {
+    const ended = endTrade(rules, state, { ...here, trade: known })
+    return { ...ended, [side]: judgeTrade(rules, beginTrade(here), here) }
+  }
+  const trade = judgeTrade(rules, followTrade(known, here), here)
+  return trade === known ? state : { ...state, [side]: trade }
+}
+
+function beginTrade({ side, moment }: SideMoment): ExitTrade {
+  const { lots, entryTicks, openedAt = moment.at } = moment[side]
+  return {
+    openedAt,
+    entryTicks,
+    lotsMax: lots,
+    bestTicks: null,
+    atrTicks: null,
+    taken: 0,
+    capLots: null,
+    due: null,
+    leftBy: null,
+    netBefore: moment.net - moment.tradeNet,
+  }
+}
+
+function followTrade(trade: ExitTrade, { side, moment }: SideMoment): ExitTrade {
+  const { lots, entryTicks } = moment[side]
+  if (lots <= trade.lotsMax && entryTicks === trade.entryTicks) return trade
+  return { ...trade, entryTicks, lotsMax: Math.max(lots, trade.lotsMax) }
+}
+
+function judgeTrade(rules: ExitRules, followed: ExitTrade, here: SideMoment): ExitTrade {
+  const { side, moment } = here
+  const { lots } = moment[side]
+  const trade = endDue(noteBest(rules, noteAtr(rules, followed, moment), here), here)
+  // Too little to be closed.
+  if (lots < moment.lotsMin) return trade
+  const isPart = trade.due !== null && trade.due.keptLots > 0
+  if (trade.due !== null && !isPart) return trade
+  const kind = findFullExit(rules, trade, here)
+  if (kind !== undefined)
+    return { ...trade, due: { kind, keptLots: 0, since: moment.at }, leftBy: kind }
+  return isPart ? trade : judgePartialExits(rules, trade, here)
+}
+
+function noteAtr({ atr }: ExitRules, trade: ExitTrade, { atrTicks }: ExitMoment): ExitTrade {
+  if (atr === undefined || trade.atrTicks !== null || atrTicks === undefined) return trade
+  return { ...trade, atrTicks }
+}
+
+/** The best price rises only to what two answers have shown. */
+function noteBest(
+  { trailing, breakEven }: ExitRules,
+  trade: ExitTrade,
+  { side, moment: { prices } }: SideMoment,
+): ExitTrade {
+  if (prices === undefined || (trailing === undefined && breakEven === undefined)) return trade
+  const ticks = side === 'long' ? prices.low : prices.high
+  if (trade.bestTicks !== null && reaches(side, trade.bestTicks, ticks)) return trade
+  return { ...trade, bestTicks: ticks }
+}
+
+/** An exit is over when what is left above the lots to keep cannot be closed. */
+function endDue(trade: ExitTrade, { side, moment }: SideMoment): ExitTrade {
+  const { due } = trade
+  if (due === null || moment[side].lots - due.keptLots >= Math.max(1, moment.lotsMin)) return trade
+  return { ...trade, due: null, capLots: due.keptLots }
+}
+
+function findFullExit(
+  rules: ExitRules,
+  trade: ExitTrade,
+  { side, moment: { at, prices } }: SideMoment,
+): ExitKind | undefined {
+  if (prices) {
+    const stop = passedStop(rules, side, trade, prices)
+    if (stop) return stop.kind
+  }
+  const heldMs = at - trade.openedAt
+  if (rules.timeLimitMs !== undefined && heldMs >= rules.timeLimitMs) return 'timeLimit'
+  const row = rules.profitTable?.findLast(({ fromMs }) => fromMs <= heldMs)
+  if (!row || !prices || trade.entryTicks === null) return undefined
+  return hasBrought(side, trade.entryTicks, prices, row.least) ? 'profitTable' : undefined
+}
+
+/** All partial exits that the price has reached, at once. */
+function judgePartialExits(
+  { takeProfits = [] }: ExitRules,
+  trade: ExitTrade,
+  { side, moment }: SideMoment,
+): ExitTrade {
+  const { prices, lotsMin, at } = moment
+  const { entryTicks, taken, lotsMax } = trade
+  if (!prices || entryTicks === null) return trade
+  const reached = takeProfits
+    .slice(taken)
+    .filter((part) => hasBrought(side, entryTicks, prices, part.at))
+  if (reached.length === 0) return trade
+  const { lots } = moment[side]
+  const share = reached.reduce((sum, { close }) => sum + close, 0)
+  const product = lotsMax * share
+  const closed = Math.max(lotsMin, (product - (product % WHOLE)) / WHOLE)
+  // A rest that is too small to be closed later goes along.
+  const kept = lots - closed < lotsMin ? 0 : lots - closed
+  const due = { kind: 'takeProfit', keptLots: kept, since: at } as const
+  const leftBy = kept === 0 ? 'takeProfit' : trade.leftBy
+  return { ...trade, taken: taken + reached.length, due, leftBy }
+}
+
+const STOPS: ReadonlySet<ExitKind | null> = new Set(['stop', 'trailing', 'breakEven'])
+
+function endTrade(
+  rules: ExitRules,
+  state: ExitState,
+  { side, moment, trade }: SideMoment & { readonly trade: ExitTrade },
+): ExitState {
+  const { at, net, target = 0 } = moment
+  const { leftBy, netBefore, lotsMax, entryTicks } = trade
+  const made = net - netBefore
+  const wants = side === 'long' ? target > 0 : target < 0
+  const ended = keepEnded(rules, state.ended, {
+    at,
+    isStop: STOPS.has(leftBy) && made < 0,
+    net: made,
+    worth: entryTicks === null ? 0 : moment.worthOf(lotsMax, entryTicks),
+  })
+  const coolDown: EntryPause | null =
+    leftBy !== null && rules.coolDownMs !== undefined
+      ? { cause: 'coolDown', untilAt: at + rules.coolDownMs }
+      : null
+  return {
+    ...state,
+    [side]: null,
+    lock: leftBy !== null && wants ? side : state.lock,
+    ended,
+    pause: laterOf(laterOf(state.pause, coolDown), protect(rules, ended, at)),
+  }
+}
+
+/** Only what the protections look at is kept. */
+function keepEnded(
+  { protections }: ExitRules,
+  before: readonly EndedTrade[],
+  trade: EndedTrade,
+): readonly EndedTrade[] {
+  const { stops, lowProfit } = protections ?? {}
+  const withinMs = Math.max(stops?.withinMs ?? 0, lowProfit?.withinMs ?? 0)
+  if (withinMs === 0) return before
+  return [...before, trade].filter(({ at }) => trade.at - at < withinMs).slice(-ENDED_MAX)
+}
+
+/** More trades than a protection counts: their numbers are limited in the configuration. */
+const ENDED_MAX = 100
+
+function protect(
+  { protections }: ExitRules,
+  ended: readonly EndedTrade[],
+  now: number,
+): EntryPause | null {
+  const { stops, lowProfit } = protections ?? {}
+  const within = (ms: number): readonly EndedTrade[] => ended.filter(({ at }) => now - at < ms)
+  let pause: EntryPause | null = null
+  const last = ended.at(-1)
+  if (stops && last?.isStop === true) {
+    const count = within(stops.withinMs).filter(({ isStop }) => isStop).length
+    if (count >= stops.count) pause = { cause: 'stops', untilAt: now + stops.pauseMs }
+  }
+  if (!lowProfit) return pause
+  const trades = within(lowProfit.withinMs)
+  const net = trades.reduce((sum, trade) => sum + trade.net, 0)
+  const worth = trades.reduce((sum, trade) => sum + trade.worth, 0)
+  const isLow = trades.length >= lowProfit.trades && net * WHOLE < lowProfit.below * worth
+  return isLow ? laterOf(pause, { cause: 'lowProfit', untilAt: now + lowProfit.pauseMs }) : pause
+}
+
+function laterOf(one: EntryPause | null, other: EntryPause | null): EntryPause | null {
+  if (one === null || other === null) return one ?? other
+  return other.untilAt > one.untilAt ? other : one
+}
+
+function endPauses(
+  { coolDownMs }: ExitRules,
+  state: ExitState,
+  { at, target = 0 }: ExitMoment,
+): ExitState {
+  const pause = state.pause !== null && at >= state.pause.untilAt ? null : state.pause
+  const isWanted = state.lock === 'long' ? target > 0 : target < 0
+  const isOver = !isWanted || (coolDownMs !== undefined && pause === null)
+  const lock = isOver ? null : state.lock
+  return pause === state.pause && lock === state.lock ? state : { ...state, pause, lock }
+}
+
+/** The lots that a target comes to under the exits: never more than it says, and never the other side of what is held. */
+export function boundTarget(
+  state: ExitState | undefined,
+  target: number,
+  holding: Holding,
+): number {
+  if (state === undefined) return target
+  const { lock, pause } = state
+  const side = target > 0 ? 'long' : 'short'
+  const here = holding[`${side}Lots`]
+  const cap = state[side]?.capLots ?? Number.POSITIVE_INFINITY
+  const most = lock === side || pause !== null ? Math.min(cap, here) : cap
+  const lots = Math.min(Math.abs(target), most)
+  return lots === 0 ? 0 : target > 0 ? lots : -lots
+}
