@@ -34,7 +34,8 @@ export function readAccounts(request: ConfigRequest): AccountsReading {
   const { loaded: main, problems } = readConfig(request)
   if (main === undefined) return { problems, others: [] }
   const files = main.config.accounts ?? []
-  const readings = files.map((file): ConfigReading => readConfig({ file, cwd: request.cwd }))
+  const { cwd, contracts } = request
+  const readings = files.map((file): ConfigReading => readConfig({ file, cwd, contracts }))
   const others = readings.flatMap(({ loaded }) => loaded ?? [])
   const found = [
     ...problems,

@@ -13,6 +13,9 @@ import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
 import { isFile, shownPath } from './yaml/read-file.ts'
 import { checkIds, checkStrategy } from './strategy-checks.ts'
 import { type StrategyFile, strategyFileSchema } from './schema/strategy-schema.ts'
+import { type ContractAnswers, findKnownContracts } from './known-contracts.ts'
+import { asTraded, resolveRules, type TradedInstrument } from './resolve-rules.ts'
+import type { PartialSettings } from './yaml/salvage.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
 export interface ConfigRequest {
@@ -24,6 +27,8 @@ export interface ConfigRequest {
   readonly params?: readonly string[]
   /** Settings of the command line for the simulator's prices, which replace those of the file. */
   readonly played?: PlayedPrices | undefined
+  /** Contracts that the exchange listed just now. Absent: as kept by a start. */
+  readonly contracts?: ContractAnswers | undefined
   /** Files are shown relative to it. */
   readonly cwd: string
 }
@@ -35,8 +40,10 @@ export interface StrategyConfig extends StrategyFile {
 }
 
 /** Paths are absolute; durations are ms; decimals are text. */
-export interface DaemonConfig extends Omit<DaemonFile, 'strategies'> {
+export interface DaemonConfig extends Omit<DaemonFile, 'strategies' | 'instruments'> {
   readonly file: string
+  /** With the rules of their contracts, written or read. */
+  readonly instruments: Readonly<Record<string, TradedInstrument>>
   readonly strategies: readonly StrategyConfig[]
 }
 
@@ -87,15 +94,18 @@ function findTraded(strategies: readonly ReadableFile<StrategyFile>[]): Readonly
 export function readConfig(request: ConfigRequest): ConfigReading {
   const { file, overrides = [], params = [], played, cwd } = request
   const mainFile = resolve(cwd, file)
-  const main = checkFile(daemonFileSchema, {
-    file: mainFile,
-    cwd,
-    change: (source) => applyOverrides(source, overrides),
-  })
+  const main = readMainFile({ file: mainFile, cwd, overrides })
   if (main.source === undefined) return { problems: sortProblems(main.problems) }
   const objection = objectToKind(main.source, file, 'main')
   if (objection) return { problems: [objection] }
-  const daemon: ReadableFile<DaemonFile> = { source: main.source, settings: main.settings ?? {} }
+  const written: ReadableFile<DaemonFile> = { source: main.source, settings: main.settings ?? {} }
+  const rules = resolveRules(written, () =>
+    findKnownContracts(written.settings, {
+      answer: request.contracts?.get(mainFile),
+      directory: stateOf(written.settings, dirname(mainFile)),
+    }),
+  )
+  const daemon = { ...written, settings: { ...written.settings, instruments: rules.instruments } }
   const strategies = readStrategies(daemon, { mainFile, cwd, params })
   const readable = strategies.filter(isReadable)
   const market = {
@@ -105,6 +115,7 @@ export function readConfig(request: ConfigRequest): ConfigReading {
   }
   const problems = [
     ...main.problems,
+    ...rules.problems,
     ...checkDaemon(daemon, { recorded: played?.recorded, traded: findTraded(readable) }),
     ...checkAlerts(daemon),
     ...checkServers(daemon),
@@ -124,8 +135,27 @@ export function readConfig(request: ConfigRequest): ConfigReading {
     params,
     ...(played !== undefined && played.files.length > 0 && { recorded: played.recorded ?? [] }),
   }
-  const parts = { mainFile, main: main.source, value: main.value, strategies, given }
+  const instruments = asTraded(rules.instruments)
+  const parts = { mainFile, main: main.source, value: main.value, instruments, strategies, given }
   return { problems: [], loaded: assemble(parts) }
+}
+
+/** The main file alone, with `--set`; instruments may be a list of symbols. */
+export function readMainFile({
+  file,
+  cwd,
+  overrides = [],
+}: Pick<ConfigRequest, 'file' | 'cwd' | 'overrides'>): CheckedFile<DaemonFile> {
+  return checkFile(daemonFileSchema, {
+    file,
+    cwd,
+    change: (source) => {
+      source.expandNames(['instruments'])
+      const problems = applyOverrides(source, overrides)
+      source.expandNames(['instruments'])
+      return problems
+    },
+  })
 }
 
 interface StrategyReading extends CheckedFile<StrategyFile> {
@@ -188,13 +218,17 @@ interface ConfigParts {
   readonly mainFile: string
   readonly main: YamlSource
   readonly value: DaemonFile
+  readonly instruments: DaemonConfig['instruments']
   readonly strategies: readonly StrategyReading[]
   readonly given: GivenChanges
 }
 
 /** A dry run has a state of its own. */
-function stateOf({ state, dryRun }: DaemonFile, directory: string): string {
-  return resolve(directory, state.directory, dryRun ? 'dry-run' : '')
+export function stateOf(
+  { state, dryRun }: PartialSettings<Pick<DaemonFile, 'state' | 'dryRun'>>,
+  directory: string,
+): string {
+  return resolve(directory, state?.directory ?? '', dryRun === true ? 'dry-run' : '')
 }
 
 /** Paths of tokens are relative to the configuration file. */
@@ -208,7 +242,8 @@ function placeTokens(control: DaemonConfig['control'], directory: string): Daemo
 }
 
 /** Only called without problems, so every part has a value. */
-function assemble({ mainFile, main, value, strategies, given }: ConfigParts): LoadedConfig {
+function assemble(parts: ConfigParts): LoadedConfig {
+  const { mainFile, main, value, instruments, strategies, given } = parts
   const directory = dirname(mainFile)
   const accounts = value.accounts?.map((file) => resolve(directory, file))
   const sources = new Map<string, YamlSource>()
@@ -219,6 +254,7 @@ function assemble({ mainFile, main, value, strategies, given }: ConfigParts): Lo
   })
   const config: DaemonConfig = {
     ...value,
+    instruments,
     ...(accounts && { accounts }),
     file: mainFile,
     state: { ...value.state, directory: stateOf(value, directory) },

@@ -25,12 +25,26 @@ const toEditorSchema = (schema: z.core.$ZodType) =>
     target: 'draft-7',
     io: 'input',
     override: ({ jsonSchema }) => {
+      if (jsonSchema['names'] === true) takeNames(jsonSchema)
       if (jsonSchema['decimal'] !== true) return
       // `decimal` is our own mark: an unquoted number is valid here too, see YamlSource.read.
       delete jsonSchema['decimal']
       Object.assign(jsonSchema, { type: ['string', 'number'] })
     },
   })
+
+/** `names` is our own mark: names alone are valid here too, see YamlSource.expandNames. */
+function takeNames(jsonSchema: z.core.JSONSchema.BaseSchema): void {
+  const { names: _names, title, description, ...mapping } = jsonSchema
+  const { propertyNames, additionalProperties } = mapping
+  for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
+  const orNothing = {
+    ...mapping,
+    additionalProperties: { anyOf: [additionalProperties, { type: 'null' }] },
+  }
+  const list = { type: 'array', items: propertyNames, minItems: 1, uniqueItems: true }
+  Object.assign(jsonSchema, { title, description, anyOf: [orNothing, list] })
+}
 
 if (import.meta.main) {
   const directory = fileURLToPath(new URL('../../config/schema/', import.meta.url))

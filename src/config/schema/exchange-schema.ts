@@ -40,13 +40,20 @@ export const accountShape = {
     .meta({ description: 'Whether an instrument has one net position or a long and a short one.' }),
 }
 
+const ruleShape = {
+  tickSize: stepDecimal('Smallest step of a price, in the quote coin.'),
+  lotSize: stepDecimal('Smallest step of a size, in the base coin.'),
+  minSize: positiveDecimal('Smallest size of an order, in the base coin.'),
+  minNotional: positiveDecimal('Smallest price times size of an order, in the quote coin.'),
+}
+
+/** The rules without which nothing can be ordered. */
+export const RULE_NAMES = ['tickSize', 'lotSize', 'minSize', 'minNotional'] as const
+
 /** The API document has no endpoint for precision, so the operator states it. */
 const instrumentSchema = z
   .strictObject({
-    tickSize: stepDecimal('Smallest step of a price, in the quote coin.'),
-    lotSize: stepDecimal('Smallest step of a size, in the base coin.'),
-    minSize: positiveDecimal('Smallest size of an order, in the base coin.'),
-    minNotional: positiveDecimal('Smallest price times size of an order, in the quote coin.'),
+    ...ruleShape,
     fundingHours: z.literal([1, 2, 4, 8, 12, 24]).optional().meta({
       description:
         'Hours between two payments of funding, from midnight UTC. Absent: as calendar.funding says, where there is one; else 8. Recorded payments go before.',
@@ -74,10 +81,22 @@ export const instrumentsSchema = z
 export const leverageSchema = (description: string) =>
   wholeNumber({ min: 1, max: 1000 }, description).optional()
 
+const absentRule = 'Absent: as the exchange lists the contract.'
+
+const tradedRules = {
+  tickSize: stepDecimal(`Smallest step of a price, in the quote coin. ${absentRule}`).optional(),
+  lotSize: stepDecimal(`Smallest step of a size, in the base coin. ${absentRule}`).optional(),
+  minSize: positiveDecimal(`Smallest size of an order, in the base coin. ${absentRule}`).optional(),
+  minNotional: positiveDecimal(
+    `Smallest price times size of an order, in the quote coin. ${absentRule}`,
+  ).optional(),
+}
+
 export const tradedInstrumentsSchema = z
   .record(
     symbolSchema,
     instrumentSchema.extend({
+      ...tradedRules,
       leverage: leverageSchema(
         'Leverage of the instrument at the exchange: nothing is added to a position that has another. Absent: account.leverage.',
       ),
@@ -85,8 +104,11 @@ export const tradedInstrumentsSchema = z
     }),
   )
   .meta({
-    description: 'Contract precision by symbol: the API document has no endpoint for it.',
+    title: 'a list of symbols, or a mapping of symbols',
+    description:
+      'The instruments and their rules by symbol, or a list of symbols alone. Rules that are absent come from the contracts of the exchange (exchange.beyondDocument: true), or of the simulator inside the daemon; what is written here wins.',
     minProperties: 1,
+    names: true,
   })
 
 export type InstrumentSettings = z.infer<typeof instrumentSchema> & {

@@ -10,8 +10,9 @@ import {
   isScalar,
   isSeq,
   type LineCounter,
-  type Pair,
+  Pair,
   visit,
+  YAMLMap,
 } from 'yaml'
 import type { z } from 'zod'
 import type { Problem } from './problem.ts'
@@ -175,6 +176,25 @@ export class YamlSource {
     return undefined
   }
 
+  /**
+   * A list of names becomes a mapping from each to an empty one, as does a name without a value.
+   * Each keeps its place.
+   */
+  expandNames(path: readonly string[]): void {
+    const { node, isFound } = this.#find(path)
+    if (!isFound) return
+    if (isMap(node)) {
+      for (const pair of node.items)
+        if (isNothing(this.#resolve(pair.value))) pair.value = new YAMLMap()
+      return
+    }
+    if (!isSeq(node) || !node.items.every((item) => isScalar(item))) return
+    const names = new YAMLMap()
+    names.range = node.range ?? null
+    names.items = node.items.map((name) => new Pair(name, new YAMLMap()))
+    this.#document.setIn(path, names)
+  }
+
   /** Applies `--param strategy.path=value` to a strategy file, like {@link override}. */
   overrideParam(strategy: string, path: readonly string[], text: string): string | undefined {
     this.#strategy = strategy
@@ -325,6 +345,10 @@ function mayHoldSecret(key: PropertyKey): boolean {
 function keyText({ key }: Pair): string {
   if (!isScalar(key)) return typeof key === 'string' ? key : ''
   return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
+}
+
+function isNothing(node: unknown): boolean {
+  return node === null || node === undefined || (isScalar(node) && node.value === null)
 }
 
 /** Problems independent of the schema. */

@@ -1,0 +1,93 @@
+/** Rules of contracts, kept in the state directory for when the exchange does not answer. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { ContractRules, ContractsReading } from '../domain/contract-rules.ts'
+import { writeDurably } from '../lib/durable-file.ts'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
+import { positiveDecimal, stepDecimal } from './schema/decimal-text.ts'
+
+const CONTRACTS_FILE = 'contracts.json'
+
+/** A contract that is no longer listed keeps the time of the last answer that had it. */
+export interface KeptContract extends ContractRules {
+  /** Unix ms. */
+  readonly readAt: number
+}
+
+export interface KeptContracts {
+  /** Unix ms, of the last answer. */
+  readonly readAt: number
+  readonly source: string
+  readonly productType: string
+  readonly contracts: ReadonlyMap<string, KeptContract>
+}
+
+const at = z.number().int()
+
+/** Rules that a configuration may name, whatever their origin. */
+const contractSchema = z.object({
+  tickSize: stepDecimal(''),
+  lotSize: stepDecimal(''),
+  minSize: positiveDecimal(''),
+  minNotional: positiveDecimal(''),
+  fundingHours: z.number().positive().optional(),
+  leverageMax: z.number().positive().optional(),
+  status: z.string().max(40).optional(),
+  launchedAt: at.optional(),
+  offAt: at.optional(),
+  readAt: at,
+})
+
+const fileSchema = z.object({
+  readAt: at,
+  source: z.string(),
+  productType: z.string(),
+  contracts: z.record(z.string(), z.unknown()),
+})
+
+/** Undefined if nothing was kept, or the file is unreadable: the exchange is asked again. */
+export function readKeptContracts(directory: string): KeptContracts | undefined {
+  try {
+    const text = readFileSync(join(directory, CONTRACTS_FILE), 'utf8')
+    const { contracts, ...kept } = fileSchema.parse(parseBoundedJson(text))
+    return { ...kept, contracts: usableContracts(Object.entries(contracts)) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Contracts whose rules a configuration could say, too. */
+function usableContracts(
+  contracts: Iterable<readonly [string, unknown]>,
+): ReadonlyMap<string, KeptContract> {
+  const usable = new Map<string, KeptContract>()
+  for (const [symbol, rules] of contracts) {
+    const { data } = contractSchema.safeParse(rules)
+    if (data !== undefined) usable.set(symbol, data as KeptContract)
+  }
+  return usable
+}
+
+/** What is to be kept: the answer, and configured contracts of before that it no longer has. */
+export function mergeContracts(
+  before: KeptContracts | undefined,
+  { contracts, ...reading }: ContractsReading,
+  configured: readonly string[],
+): KeptContracts {
+  const isSame = before?.source === reading.source && before.productType === reading.productType
+  const gone = configured.flatMap((symbol) => {
+    const contract = isSame && !contracts.has(symbol) ? before.contracts.get(symbol) : undefined
+    return contract === undefined ? [] : [[symbol, contract] as const]
+  })
+  const listed = [...contracts].map(
+    ([symbol, rules]) => [symbol, { ...rules, readAt: reading.readAt }] as const,
+  )
+  return { ...reading, contracts: new Map([...gone, ...usableContracts(listed)]) }
+}
+
+/** Replaces the file durably. @throws the error of the file system */
+export function keepContracts(directory: string, { contracts, ...kept }: KeptContracts): void {
+  const text = JSON.stringify({ ...kept, contracts: Object.fromEntries(contracts) })
+  writeDurably(join(directory, CONTRACTS_FILE), text)
+}

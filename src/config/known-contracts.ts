@@ -1,0 +1,115 @@
+/** Rules of contracts that the configuration leaves out: of the exchange, kept, or simulated. */
+import type { ContractRules } from '../domain/contract-rules.ts'
+import { type KeptContracts, readKeptContracts } from './kept-contracts.ts'
+import type { DaemonFile } from './schema/daemon-schema.ts'
+import { simulatedContracts } from './simulated-contracts.ts'
+import type { PartialSettings } from './yaml/salvage.ts'
+
+/** What asking the exchange for its contracts came to. */
+export interface ContractsAnswer {
+  /** As kept by an earlier start, of the same exchange and product type. */
+  readonly before: KeptContracts | undefined
+  /** Absent: there was no answer. */
+  readonly now?: KeptContracts
+  /** Why there was none. */
+  readonly reason?: string
+}
+
+/** By the absolute path of the main file. */
+export type ContractAnswers = ReadonlyMap<string, ContractsAnswer>
+
+export type RulesOrigin = 'exchange' | 'kept' | 'simulator'
+
+export interface KnownContract {
+  readonly rules: ContractRules
+  readonly origin: RulesOrigin
+  /** Unix ms; absent for the simulator's own. */
+  readonly readAt?: number
+}
+
+export interface KnownContracts {
+  /** All that are known; the simulator's own come last. */
+  readonly symbols: readonly string[]
+  find(symbol: string): KnownContract | undefined
+  /** Why a contract is not among them, and what to do. */
+  readonly lack: string
+}
+
+type Settings = PartialSettings<
+  Pick<DaemonFile, 'environment' | 'account' | 'exchange' | 'simulator'>
+>
+
+/** Address of the exchange whose contracts are meant; undefined: the simulator's own alone. */
+export function contractsAddressOf({ exchange, simulator }: Settings): string | undefined {
+  const address = exchange?.baseUrl ?? simulator?.market?.live?.baseUrl
+  return address !== undefined && URL.canParse(address) ? new URL(address).origin : undefined
+}
+
+/** @param directory where a start keeps what it read */
+export function findKnownContracts(
+  settings: Settings,
+  {
+    answer,
+    directory,
+  }: { readonly answer: ContractsAnswer | undefined; readonly directory: string },
+): KnownContracts {
+  const productType = settings.account?.productType ?? ''
+  const address = contractsAddressOf(settings)
+  const isRead = settings.exchange?.beyondDocument === true && address !== undefined
+  const kept = isRead ? (answer?.before ?? keptOf(directory, address, productType)) : undefined
+  const stated = isRead ? (answer?.now ?? kept) : undefined
+  const isEmbedded = settings.exchange?.baseUrl === undefined && settings.simulator !== undefined
+  const simulated = isEmbedded ? simulatedContracts(productType) : new Map<string, ContractRules>()
+  return {
+    symbols: [...new Set([...(stated?.contracts.keys() ?? []), ...simulated.keys()])],
+    find(symbol) {
+      const contract = stated?.contracts.get(symbol)
+      if (contract !== undefined) {
+        const { readAt, ...rules } = contract
+        const origin =
+          answer?.now !== undefined && readAt === answer.now.readAt ? 'exchange' : 'kept'
+        return { rules, origin, readAt }
+      }
+      const rules = simulated.get(symbol)
+      return rules && { rules, origin: 'simulator' }
+    },
+    lack: explainLack({ settings, address, isRead, stated, answer, simulated }),
+  }
+}
+
+/** Rules of another exchange or product type are none. */
+export function keptOf(
+  directory: string,
+  address: string,
+  productType: string,
+): KeptContracts | undefined {
+  const kept = readKeptContracts(directory)
+  return kept?.source === address && kept.productType === productType ? kept : undefined
+}
+
+const WRITE_THEM = 'write them as the contract page of the exchange says'
+
+function explainLack({
+  settings,
+  address,
+  isRead,
+  stated,
+  answer,
+  simulated,
+}: {
+  readonly settings: Settings
+  readonly address: string | undefined
+  readonly isRead: boolean
+  readonly stated: KeptContracts | undefined
+  readonly answer: ContractsAnswer | undefined
+  readonly simulated: ReadonlyMap<string, ContractRules>
+}): string {
+  if (address === undefined)
+    return `the simulator inside the daemon has only ${[...simulated.keys()].join(', ')} of its own: write them`
+  if (!isRead) return `nothing reads them: ${WRITE_THEM}, or set exchange.beyondDocument: true`
+  if (stated !== undefined)
+    return `${address} lists no such contract of ${settings.account?.productType}: take it out of instruments, or ${WRITE_THEM}`
+  if (answer?.reason !== undefined)
+    return `${address} did not say them (${answer.reason}), nor were they kept by an earlier start: ${WRITE_THEM}, or try again`
+  return `no start has read them yet: intentd instruments reads and keeps them, or ${WRITE_THEM}`
+}

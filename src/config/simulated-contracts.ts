@@ -1,0 +1,31 @@
+/** Rules of the contracts that the simulator inside a daemon lists. A test compares the two. */
+import type { ContractRules } from '../domain/contract-rules.ts'
+
+const BTC: ContractRules = {
+  tickSize: '0.1',
+  lotSize: '0.001',
+  minSize: '0.001',
+  minNotional: '5',
+  leverageMax: 125,
+}
+const ETH: ContractRules = {
+  tickSize: '0.01',
+  lotSize: '0.01',
+  minSize: '0.01',
+  minNotional: '5',
+  leverageMax: 100,
+}
+
+const SIMULATED: Readonly<Record<string, Readonly<Record<string, ContractRules>>>> = {
+  'USDT-FUTURES': { BTCUSDT: BTC, ETHUSDT: ETH },
+  'COIN-FUTURES': { BTCUSD: BTC },
+  'USDC-FUTURES': { BTCPERP: BTC },
+  'SUSDT-FUTURES': { SBTCSUSDT: BTC },
+  'SCOIN-FUTURES': { SBTCSUSD: BTC },
+  'SUSDC-FUTURES': { SBTCSPERP: BTC },
+}
+
+/** Perpetual contracts of a product type by symbol. */
+export function simulatedContracts(productType: string): ReadonlyMap<string, ContractRules> {
+  return new Map(Object.entries(SIMULATED[productType] ?? {}))
+}
