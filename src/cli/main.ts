@@ -30,6 +30,10 @@ export const VERBS: readonly Verbs[] = [
     names: ['positions'],
     load: async () => (await import('./control/positions.ts')).addPositionsCommand,
   },
+  {
+    names: ['instruments'],
+    load: async () => (await import('./instruments.ts')).addInstrumentsCommand,
+  },
   { names: ['whatif'], load: async () => (await import('./control/what-if.ts')).addWhatIfCommand },
   { names: ['orders'], load: async () => (await import('./control/orders.ts')).addOrdersCommand },
   { names: ['fills'], load: async () => (await import('./control/fills.ts')).addFillsCommand },

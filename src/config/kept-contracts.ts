@@ -57,6 +57,16 @@ export function readKeptContracts(directory: string): KeptContracts | undefined 
   }
 }
 
+/** Rules of another exchange or product type are none. */
+export function keptOf(
+  directory: string,
+  source: string,
+  productType: string,
+): KeptContracts | undefined {
+  const kept = readKeptContracts(directory)
+  return kept?.source === source && kept.productType === productType ? kept : undefined
+}
+
 /** Contracts whose rules a configuration could say, too. */
 function usableContracts(
   contracts: Iterable<readonly [string, unknown]>,

@@ -1,6 +1,6 @@
 /** Rules of contracts that the configuration leaves out: of the exchange, kept, or simulated. */
 import type { ContractRules } from '../domain/contract-rules.ts'
-import { type KeptContracts, readKeptContracts } from './kept-contracts.ts'
+import { type KeptContracts, keptOf } from './kept-contracts.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import { simulatedContracts } from './simulated-contracts.ts'
 import type { PartialSettings } from './yaml/salvage.ts'
@@ -75,16 +75,6 @@ export function findKnownContracts(
     },
     lack: explainLack({ settings, address, isRead, stated, answer, simulated }),
   }
-}
-
-/** Rules of another exchange or product type are none. */
-export function keptOf(
-  directory: string,
-  address: string,
-  productType: string,
-): KeptContracts | undefined {
-  const kept = readKeptContracts(directory)
-  return kept?.source === address && kept.productType === productType ? kept : undefined
 }
 
 const WRITE_THEM = 'write them as the contract page of the exchange says'

@@ -115,7 +115,8 @@ export function readConfig(request: ConfigRequest): ConfigReading {
   }
   const problems = [
     ...main.problems,
-    ...rules.problems,
+    // Contracts are read for a file without mistakes.
+    ...(main.problems.length === 0 ? rules.problems : []),
     ...checkDaemon(daemon, { recorded: played?.recorded, traded: findTraded(readable) }),
     ...checkAlerts(daemon),
     ...checkServers(daemon),

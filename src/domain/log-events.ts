@@ -58,6 +58,14 @@ export const LOG_EVENTS = {
   'clock.synchronised': "The exchange's clock is known again, and orders may leave.",
   'clock.unsynchronised':
     "The exchange's clock is not known for certain, so no order leaves; nothing to do unless it does not end.",
+  'contract.changed':
+    'The exchange lists an instrument with another tick, lot, minimum, status, funding interval or leverage limit than at the start before; rules that the configuration does not write are taken as they are now.',
+  'contract.differs':
+    'An instrument cannot be traded as the configuration says, by what the exchange lists: other rules, another status, a leverage above its limit; write what the exchange says, or take the instrument out.',
+  'contracts.notRead':
+    'The exchange did not say the rules of its contracts at the start; those kept by an earlier start are used.',
+  'contracts.read':
+    'The contracts that the exchange lists were read and are kept in the state directory.',
   'control.commanded':
     'Somebody gave the daemon a command through its control interface, and this is the result; nothing to do.',
   'control.dashboard':

@@ -157,6 +157,8 @@ const USUAL: Readonly<Record<string, unknown>> = {
   readToken: `${HERE}/.intentd/paper/control.read.token`,
   proved: 12,
   instruments: 200,
+  productType: 'USDT-FUTURES',
+  contracts: 612,
   reading: 120,
   resolving: 30,
   checking: 38,

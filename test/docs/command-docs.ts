@@ -14,6 +14,7 @@ const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
     'events',
     'explain',
     'whatif',
+    'instruments',
     'dashboard',
     'log-level',
   ],

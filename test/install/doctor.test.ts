@@ -119,7 +119,7 @@ async function lookAtExchange({
     const keys = credentialsOf(simulator)
     const credentials = { ...keys, apiSecret: secret ?? keys.secret }
     if (positionMode !== undefined) await holdSomething(simulator, positionMode)
-    return await examineExchange(loaded.config, credentials)
+    return await examineExchange(loaded, credentials, undefined)
   } finally {
     await simulator.stop()
     workspace.remove()

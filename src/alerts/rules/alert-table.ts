@@ -140,6 +140,19 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     endedBy: 'clock.synchronised',
     title: () => "no order is sent: the exchange's clock is not known",
   },
+  'contract.changed': {
+    urgency: warning,
+    by: ['symbol'],
+    title: ({ symbol }) => `the exchange has changed the rules of ${showFact(symbol)}`,
+  },
+  'contract.differs': {
+    urgency: warning,
+    by: ['symbol'],
+    title: ({ symbol }) => `${showFact(symbol)} differs from what the exchange lists`,
+    command: check,
+  },
+  'contracts.notRead': SILENT,
+  'contracts.read': SILENT,
   'control.commanded': SILENT,
   'control.dashboard': SILENT,
   'control.failed': {

@@ -22,6 +22,9 @@ import { isEmbedded } from '../../assembly/state/state-place.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { addConfigOptions, repeatOptions } from '../process/options.ts'
 import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
+import { withContracts } from '../../assembly/instruments/fetch-contracts.ts'
+import type { ContractsAnswer } from '../../config/known-contracts.ts'
+import { systemTimers } from '../../lib/timers.ts'
 import { examineExchange } from './examine-exchange.ts'
 import {
   examineBinary,
@@ -65,7 +68,10 @@ async function doctor(options: DoctorOptions): Promise<number> {
 }
 
 async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
-  const request = toConfigRequest(options)
+  const request = await withContracts(toConfigRequest(options), {
+    clock: systemClock,
+    timers: systemTimers,
+  })
   const runtime = [
     ...examineRuntime(process.version, process.platform),
     await examineBinary(options.listedNode === true),
@@ -82,10 +88,15 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   const configs = loaded.map(({ config }) => config)
   const keysOfAll = listKeys([main, ...others])
   const accounts: Finding[] = []
-  for (const config of configs) {
+  for (const account of loaded) {
+    const { config } = account
     const of = configs.length > 1 ? `${config.name}: ` : ''
     const own = config === main.config ? options : { config: config.file, set: [] }
-    const found = await examineAccount(config, { cwd: request.cwd, keysOfAll }, repeatOptions(own))
+    const found = await examineAccount(account, {
+      request: { cwd: request.cwd, keysOfAll },
+      configOption: repeatOptions(own),
+      contracts: request.contracts?.get(config.file),
+    })
     accounts.push(...found.map((one) => ({ ...one, what: `${of}${one.what}` })))
   }
   return [
@@ -125,11 +136,18 @@ const SEE_TLS = 'give the server a certificate: docs/servers.md says how'
 
 const SEE_LIMITS = 'config/live.example.yaml has all of them; docs/risk.md explains each'
 
+interface AccountFrame {
+  readonly request: SecretsRequest
+  /** Repeats how the account is named. */
+  readonly configOption: string
+  readonly contracts: ContractsAnswer | undefined
+}
+
 async function examineAccount(
-  config: DaemonConfig,
-  request: SecretsRequest,
-  configOption: string,
+  account: LoadedConfig,
+  { request, configOption, contracts }: AccountFrame,
 ): Promise<readonly Finding[]> {
+  const { config } = account
   const keys = examineKeys(config, request)
   const access = isEmbedded(config) ? undefined : accessTo(config, keys.credentials)
   const own = ownWriter(config, {
@@ -146,7 +164,7 @@ async function examineAccount(
     ...(await examineDaemon(config)),
     ...examineLocks(config, accessTo(config, keys.credentials)),
     ...(await examineServers(config, request, { configOption, own })),
-    ...(await examineExchange(config, keys.credentials)),
+    ...(await examineExchange(account, keys.credentials, contracts)),
   ]
 }
 

@@ -1,4 +1,7 @@
-import type { DaemonConfig } from '../../config/load-config.ts'
+import { listContractRemarks } from '../../config/contract-remarks.ts'
+import type { ContractsAnswer } from '../../config/known-contracts.ts'
+import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
+import { formatProblem } from '../../config/yaml/problem.ts'
 import { describeWay, loadProxies } from '../../config/proxy.ts'
 import { PROXY_LOGIN } from '../../config/schema/daemon-schema.ts'
 import type { Credentials } from '../../config/secrets.ts'
@@ -27,6 +30,10 @@ const SAMPLES = 4
 const POSITIONS_MAX = 5
 /** The daemon corrects the offset, but a person should look at the machine's clock. */
 const OFFSET_WARN_MS = 1000
+
+/** The document has no call for it. */
+const changeAtExchange = (what: string): string =>
+  `change the ${what} on the exchange's page or in its app (docs/exchange.md)`
 
 /** No endpoint shows these; only an order does. */
 const BY_ORDERS = 'or let `intentd accept` try it in the demo environment'
@@ -58,9 +65,11 @@ const LIMITS_USED_UP =
 
 /** Places nothing. */
 export async function examineExchange(
-  config: DaemonConfig,
+  account: LoadedConfig,
   credentials: Credentials | undefined,
+  contracts: ContractsAnswer | undefined,
 ): Promise<readonly Finding[]> {
+  const { config } = account
   const baseUrl = config.exchange.baseUrl ?? config.simulator?.market.live?.baseUrl
   if (baseUrl === undefined) {
     return [
@@ -86,13 +95,16 @@ export async function examineExchange(
   const table = new TickerTable()
   try {
     const reached = await reach(client, table, { config, baseUrl, proxy: proxyFor(baseUrl) })
-    if (config.exchange.baseUrl === undefined) return [reached, judgeClock(offset)]
+    const listed = judgeContracts(account, contracts)
+    if (config.exchange.baseUrl === undefined) return [reached, judgeClock(offset), ...listed]
     if (reached.state !== 'ok') return [reached]
     return [
       reached,
       judgeClock(offset),
       ...(await examineAccount(client, config, credentials)),
-      judgePrecision(table, config),
+      ...(listed.some(({ state }) => state === 'ok')
+        ? listed
+        : [...listed, judgePrecision(table, config)]),
       KEY_RIGHTS,
     ]
   } finally {
@@ -220,7 +232,7 @@ function judgeMode(
         'fail',
         'position mode',
         `the account is in ${is}, says the position in ${symbol}`,
-        `set account.positionMode: ${is}, or change it at the exchange`,
+        `set account.positionMode: ${is}, or ${changeAtExchange('position mode')}`,
       )
 }
 
@@ -245,7 +257,7 @@ function judgeMargin({ rows, symbol }: PositionReading, config: DaemonConfig): F
             'fail',
             'margin mode',
             `the position in ${symbol} is ${mode}, the configuration says ${wanted}`,
-            `set account.marginMode: ${mode}, or close the position and set the mode at the exchange`,
+            `set account.marginMode: ${mode}, or close the position and ${changeAtExchange('margin mode')}`,
           ),
         ]),
     ...(leverage === undefined || other === undefined
@@ -255,10 +267,23 @@ function judgeMargin({ rows, symbol }: PositionReading, config: DaemonConfig): F
             'fail',
             'leverage',
             `the position in ${symbol} has leverage ${other}, the configuration says ${leverage}`,
-            `set instruments.${symbol}.leverage: ${other}, or set the leverage at the exchange`,
+            `set instruments.${symbol}.leverage: ${other}, or ${changeAtExchange('leverage')}`,
           ),
         ]),
   ]
+}
+
+/** Empty where the contracts of the exchange are not read. */
+function judgeContracts(
+  account: LoadedConfig,
+  answer: ContractsAnswer | undefined,
+): readonly Finding[] {
+  if (answer === undefined) return []
+  const remarks = listContractRemarks(account, answer)
+  if (remarks.length === 0) return [ok('contracts', 'the rules are those that the exchange lists')]
+  return remarks.map(({ problem }) =>
+    finding('warn', 'contracts', formatProblem(problem), 'intentd instruments shows all of them'),
+  )
 }
 
 /** A price off the grid proves the tick size wrong; one on the grid proves nothing. */

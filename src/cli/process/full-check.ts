@@ -1,3 +1,4 @@
+import { listContractRemarks } from '../../config/contract-remarks.ts'
 import { warnOfLeverage } from '../../config/liquidation-checks.ts'
 import { findUntrusted } from './trusted-files.ts'
 import { join } from 'node:path'
@@ -13,6 +14,9 @@ import { ConfigError, type Problem, sortProblems } from '../../config/yaml/probl
 import type { StrategyId } from '../../domain/ids.ts'
 import { type CheckedAccount, listPaceWarnings } from '../../assembly/strategies/pace-warnings.ts'
 import { CONTROL_SOCKET, stateDirectoryOf } from '../../assembly/state/state-place.ts'
+import { withContracts } from '../../assembly/instruments/fetch-contracts.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { systemTimers } from '../../lib/timers.ts'
 import { listSlowPrices } from '../../assembly/simulator/slow-prices.ts'
 import { listExitWarnings } from '../../assembly/strategies/exit-warnings.ts'
 import { objectToPath } from '../../lib/net/socket-path.ts'
@@ -39,16 +43,22 @@ export interface FullCheck {
   readonly others: readonly LoadedConfig[]
   /** A start succeeds with these, such as denials on made-up prices. */
   readonly warnings: readonly Problem[]
+  /** How the contracts of the exchange differ; these are among the warnings. */
+  readonly contractRemarks: readonly Problem[]
+  readonly contracts: ConfigRequest['contracts']
 }
 
 type StatesOfAccounts = readonly ReadonlyMap<StrategyId, string>[]
 
 export async function checkFully(
-  request: ConfigRequest,
+  given: ConfigRequest,
   states: StatesOfAccounts = [],
 ): Promise<FullCheck> {
+  const request = await withContracts(given, { clock: systemClock, timers: systemTimers })
+  const { contracts } = request
   const { problems, main, others } = readAccounts(request)
-  if (!main) return { problems, missingSecrets: [], others, warnings: [] }
+  if (!main)
+    return { problems, missingSecrets: [], others, warnings: [], contractRemarks: [], contracts }
   const found = [...problems, ...[main, ...others].flatMap(findUndecidedLosses)]
   const { played = { files: [], speed: undefined } } = request
   const checked: CheckedAccount[] = []
@@ -86,13 +96,19 @@ export async function checkFully(
       ...(await listSlowPrices(loaded, played)),
     )
   }
+  const contractRemarks = [main, ...others].flatMap((account) =>
+    listContractRemarks(account, contracts?.get(account.config.file)).map(({ problem }) => problem),
+  )
   return {
     problems: sortProblems(found),
     missingSecrets: sortProblems(missingSecrets),
     loaded: main,
     others,
+    contracts,
+    contractRemarks: sortProblems(contractRemarks),
     warnings: sortProblems([
       ...warnings,
+      ...contractRemarks,
       ...listMissingProtection([main, ...others]),
       ...[main, ...others].flatMap(warnOfClearText),
       ...[main, ...others].flatMap(warnOfLeverage),

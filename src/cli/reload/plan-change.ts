@@ -43,7 +43,7 @@ export async function planChange(
   isRetry = false,
 ): Promise<Planned> {
   const request = await withPlayed(toConfigRequest(options), options)
-  const { problems, missingSecrets, loaded, others } = await checkFully(request)
+  const { problems, missingSecrets, loaded, others, contractRemarks } = await checkFully(request)
   if (problems.length > 0 || !loaded) {
     const kept = 'nothing was changed, and what runs goes on as it was'
     writeAside(
@@ -53,6 +53,7 @@ export async function planChange(
   }
   // A running daemon has its own secrets.
   for (const problem of missingSecrets) print(`! not here: ${formatProblem(problem)}`)
+  for (const { message } of contractRemarks) print(`! ${message}`)
   const plans: Plan[] = []
   let isChange = false
   for (const { config } of [loaded, ...others]) {

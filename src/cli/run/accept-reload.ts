@@ -25,6 +25,8 @@ import { findUntrusted } from '../process/trusted-files.ts'
 
 export interface Configured extends AccountGiven {
   readonly others: readonly AccountGiven[]
+  /** Contracts that the exchange listed when the configuration was read. */
+  readonly contracts: ConfigRequest['contracts']
 }
 
 interface ReloadFrame extends Configured {
@@ -36,6 +38,7 @@ interface ReloadFrame extends Configured {
 interface Examined {
   readonly loaded: LoadedConfig | undefined
   readonly next: readonly LoadedConfig[]
+  readonly contracts: ConfigRequest['contracts']
   readonly changes: readonly (ConfigChanges & { readonly name: string })[]
   readonly problems: readonly string[]
 }
@@ -50,7 +53,8 @@ export async function examineReload(
     ({ file }) => daemon.accounts.find(({ shown }) => shown.config.file === file)?.shown.book,
   )
   const states = books.map((book) => book?.strategyStates ?? new Map<StrategyId, string>())
-  const { problems, missingSecrets, loaded, others: next } = await checkFully(request, states)
+  const checked = await checkFully(request, states)
+  const { problems, missingSecrets, loaded, others: next, contracts } = checked
   // A changed list of accounts is among the refused changes.
   const changes = loaded
     ? [loaded, ...next].flatMap(({ config }) => {
@@ -83,7 +87,7 @@ export async function examineReload(
   ]
   if (loaded && found.length === 0)
     found.push(...(await listPortProblems([loaded, ...next], running)))
-  return { loaded, next, changes, problems: found }
+  return { loaded, next, contracts, changes, problems: found }
 }
 
 export async function acceptReload(
@@ -92,7 +96,7 @@ export async function acceptReload(
 ): Promise<Configured | undefined> {
   const { daemon } = frame
   const before = [frame, ...frame.others]
-  const { loaded, next, changes, problems } = await examineReload(request, frame)
+  const { loaded, next, contracts, changes, problems } = await examineReload(request, frame)
   const found = [...problems]
   if (loaded && found.length === 0)
     found.push(...[loaded, ...next].flatMap(({ config }) => listTokenProblems(config)))
@@ -114,7 +118,8 @@ export async function acceptReload(
     isOff(one.config, daemon)
       ? readKeys(one, { ...request, keysOfAll: listKeys([loaded, ...next]) })
       : { loaded: one, credentials: before[index]?.credentials, keysMissing: undefined }
-  return { ...give(loaded, 0), others: next.map((one, index) => give(one, index + 1)) }
+  const others = next.map((one, index) => give(one, index + 1))
+  return { ...give(loaded, 0), others, contracts }
 }
 
 /** Code is compared only if the running digests are known. */

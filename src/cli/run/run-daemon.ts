@@ -36,6 +36,8 @@ import { onBreakdown } from '../../strategy/on-breakdown.ts'
 import { createSupervisor } from '../process/supervisor.ts'
 import { assertTrusted } from '../process/trusted-files.ts'
 import { acceptReload, type Configured, examineReload } from './accept-reload.ts'
+import { logContracts } from './start-contracts.ts'
+import { keepListed, withContracts } from '../../assembly/instruments/fetch-contracts.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
 const READY_LOOKED_AT_MS = 100
@@ -56,7 +58,10 @@ export async function run(
   createStandby?: (frame: StandbyStart) => WaitingStandby,
 ): Promise<number> {
   const processStartedAt = systemClock.now()
-  const request = await withPlayed(toConfigRequest(options), options)
+  const request = await withContracts(await withPlayed(toConfigRequest(options), options), {
+    clock: systemClock,
+    timers: systemTimers,
+  })
   const accounts = loadAccounts(request)
   const { main: loaded } = accounts
   assertLossesDecided([loaded, ...accounts.others])
@@ -81,6 +86,7 @@ export async function run(
   )
   const logger = alerts ? alertedLogger(plain, alerts) : plain
   alerts?.start()
+  logContracts([loaded, ...accounts.others], request.contracts, logger)
   const signals = {
     stops: listenForStops(),
     reloads: listenForReloads(),
@@ -91,6 +97,7 @@ export async function run(
       version,
       processStartedAt,
       request,
+      contracts: request.contracts,
       ...main,
       others,
       logger,
@@ -114,8 +121,12 @@ async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> 
   let before: Configured | undefined
   let isReloaded = false
   for (let configured: Configured = first; ;) {
-    const { loaded, credentials, keysMissing, others } = configured
-    const frame = { ...first, loaded, credentials, keysMissing, others }
+    const { loaded, credentials, keysMissing, others, contracts } = configured
+    const frame = { ...first, loaded, credentials, keysMissing, others, contracts }
+    if (configured !== first) {
+      const accounts = [loaded, ...others.map((other) => other.loaded)]
+      logContracts(accounts, contracts, frame.logger)
+    }
     const opened = await open(options, frame).catch((error: unknown) => {
       if (before === undefined) throw error
       frame.logger.log('error', 'reload.failed', { reason: messageOf(error) })
@@ -230,16 +241,18 @@ async function trade(
 
 function keepRunning(
   { daemon }: OpenedDaemon,
-  { loaded, others, request: { overrides = [], params = [], played } }: TradeFrame,
+  { loaded, others, contracts, request: { overrides = [], params = [], played } }: TradeFrame,
 ): void {
   const mainFile = loaded.config.file
   const { files: market = [], speed } = played ?? {}
   const start = { mainFile, set: overrides, params, market: market.map(toAbsolute), speed }
-  for (const { config } of [loaded, ...others.map((other) => other.loaded)]) {
+  for (const account of [loaded, ...others.map((other) => other.loaded)]) {
+    const { config } = account
     const isOn = daemon.accounts.some(({ shown }) => shown.config.file === config.file)
     if (!isOn && listHolders(config.state.directory).length > 0) continue
     const set = config.file === mainFile ? overrides : []
     keepRunningConfig(config, start)
+    keepListed(account, contracts)
     if (!isOn) continue
     noteRunning(config, set)
     noteRun(config.state.directory, { pid: process.pid, beganAt: systemClock.now() })

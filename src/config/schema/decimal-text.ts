@@ -52,6 +52,9 @@ const aboveZero = (
 
 export const isAbove = (left: string, right: string): boolean => decimal(left).gt(decimal(right))
 
+export const isSameDecimal = (left: string, right: string): boolean =>
+  decimal(left).eq(decimal(right))
+
 /** `step` must be above zero. */
 export const isMultipleOf = (value: string, step: string): boolean =>
   decimal(value).mod(decimal(step)).eq(ZERO)

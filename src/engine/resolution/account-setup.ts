@@ -137,7 +137,8 @@ function compare(
   )
     return
   if (!isRight) {
-    const advice = remedy ?? `set it back at the exchange, or change ${path} and restart`
+    const advice =
+      remedy ?? `set it back on the exchange's page or in its app, or change ${path} and restart`
     const reason = `the position says ${setting} ${found}, the configuration ${wanted}: ${advice}; it ends by itself then`
     return halt(core, symbol, setting, reason)
   }

@@ -1,0 +1,140 @@
+/** Reads the contracts of the exchange before a configuration is read that leaves rules out. */
+import { dirname, resolve } from 'node:path'
+import { keepContracts, keptOf, mergeContracts } from '../../config/kept-contracts.ts'
+import {
+  type ContractAnswers,
+  contractsAddressOf,
+  type ContractsAnswer,
+} from '../../config/known-contracts.ts'
+import {
+  type ConfigRequest,
+  type LoadedConfig,
+  readMainFile,
+  stateOf,
+} from '../../config/load-config.ts'
+import { loadProxies } from '../../config/proxy.ts'
+import type { DaemonFile } from '../../config/schema/daemon-schema.ts'
+import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
+import { ExchangeClient } from '../../exchange/exchange-client.ts'
+import { readContracts } from '../../exchange/readers/contracts-reader.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { makeDirectory } from '../../lib/durable-file.ts'
+import { messageOf } from '../../lib/failure.ts'
+import type { Timers } from '../../lib/timers.ts'
+
+/** A start waits no longer for what it could also do without. */
+const TIMEOUT_MS_MAX = 3000
+
+interface FetchFrame {
+  readonly clock: Clock
+  readonly timers: Timers
+}
+
+/** One account whose exchange lists contracts. */
+interface ContractsPlace {
+  readonly file: string
+  /** State directory. */
+  readonly directory: string
+  readonly address: string
+  readonly account: DaemonFile['account']
+  readonly exchange: DaemonFile['exchange']
+  readonly symbols: readonly string[]
+}
+
+/**
+ * Adds the contracts that the exchanges list now, an exchange and product type once. A request whose
+ * accounts read none, because none may or because prices are played, stays as it is. Never throws.
+ */
+export async function withContracts(
+  request: ConfigRequest,
+  frame: FetchFrame,
+): Promise<ConfigRequest> {
+  const places = listPlaces(request)
+  if (places.length === 0) return request
+  const fetches = new Map<string, ReturnType<typeof fetchContracts>>()
+  const contracts = new Map<string, ContractsAnswer>()
+  for (const place of places) {
+    const key = `${place.address} ${place.account.productType}`
+    const fetching = fetches.get(key) ?? fetchContracts(place, frame)
+    fetches.set(key, fetching)
+    contracts.set(place.file, toAnswer(place, await fetching))
+  }
+  return { ...request, contracts }
+}
+
+function listPlaces(request: ConfigRequest): readonly ContractsPlace[] {
+  const { file, overrides = [], played, cwd } = request
+  const mainFile = resolve(cwd, file)
+  const { value } = readMainFile({ file: mainFile, cwd, overrides })
+  const isPlayed = (played?.files.length ?? 0) > 0
+  if (value === undefined || (isPlayed && value.exchange.baseUrl === undefined)) return []
+  const others = (value.accounts ?? []).flatMap((name) => {
+    const other = resolve(dirname(mainFile), name)
+    return toPlace(other, readMainFile({ file: other, cwd }).value)
+  })
+  return [...toPlace(mainFile, value), ...others]
+}
+
+/** Empty for a file that cannot be read: reading the configuration says so. */
+function toPlace(file: string, value: DaemonFile | undefined): readonly ContractsPlace[] {
+  const address = value && contractsAddressOf(value)
+  if (value === undefined || address === undefined || !value.exchange.beyondDocument) return []
+  const { exchange, account, instruments } = value
+  const directory = stateOf(value, dirname(file))
+  return [{ file, directory, address, account, exchange, symbols: Object.keys(instruments) }]
+}
+
+type Fetched =
+  | Pick<Parameters<typeof mergeContracts>[1], 'contracts' | 'readAt'>
+  | { readonly reason: string }
+
+async function fetchContracts(
+  { address, account, exchange }: ContractsPlace,
+  { clock, timers }: FetchFrame,
+): Promise<Fetched> {
+  try {
+    const client = new ExchangeClient({
+      baseUrl: address,
+      requestTimeoutMs: Math.min(exchange.requestTimeoutMs, TIMEOUT_MS_MAX),
+      answerBytesMax: exchange.answerBytesMax,
+      locale: exchange.locale,
+      positionMode: account.positionMode,
+      proxyFor: loadProxies({ exchange }),
+      offset: new ExchangeClock(),
+      clock,
+      timers,
+    })
+    try {
+      const answer = await readContracts(client, account.productType)
+      if (answer.kind !== 'accepted') return { reason: `${answer.code} ${answer.message}`.trim() }
+      return { contracts: answer.data, readAt: answer.receivedAt }
+    } finally {
+      await client.close()
+    }
+  } catch (error) {
+    return { reason: messageOf(error) }
+  }
+}
+
+function toAnswer(
+  { directory, address, account: { productType }, symbols }: ContractsPlace,
+  fetched: Fetched,
+): ContractsAnswer {
+  const before = keptOf(directory, address, productType)
+  if ('reason' in fetched) return { before, reason: fetched.reason }
+  const reading = { ...fetched, source: address, productType }
+  return { before, now: mergeContracts(before, reading, symbols) }
+}
+
+/** For the next start. With a full disk that has what an earlier one kept. */
+export function keepListed(
+  { config: { file, state } }: LoadedConfig,
+  contracts: ContractAnswers | undefined,
+): void {
+  const now = contracts?.get(file)?.now
+  if (now === undefined) return
+  try {
+    makeDirectory(state.directory, 0o700)
+    keepContracts(state.directory, now)
+  } catch {}
+}
