@@ -74,7 +74,7 @@ type Origin = RulesOrigin | 'configuration'
 interface InstrumentRow extends Partial<ContractRules> {
   readonly symbol: string
   readonly isConfigured: boolean
-  /** By the name of the value. */
+  /** The origin of each value, under its name. */
   readonly origins: Readonly<Record<string, Origin>>
   /** Unix ms, of the answer of the exchange. */
   readonly readAt?: number
@@ -133,7 +133,7 @@ const COLUMNS_SHOWN: readonly Column<InstrumentRow>[] = [
   { title: 'rules of', of: describeOrigin, isBelow: true },
 ]
 
-/** Who says the four rules, and when the contract was or will be listed. */
+/** The origins of the four rules, and when the contract was listed or will be removed. */
 function describeOrigin({ origins, readAt, launchedAt, offAt }: InstrumentRow): string {
   const said = new Set(RULE_NAMES.flatMap((name) => origins[name] ?? []))
   const words = [...said].map((origin) =>

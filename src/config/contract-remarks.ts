@@ -24,9 +24,14 @@ export function listContractRemarks(
 ): readonly ContractRemark[] {
   if (answer === undefined) return []
   const { now, before } = answer
-  if (now === undefined)
-    return [{ event: 'contracts.notRead', problem: blameSilence(source, answer) }]
-  return Object.keys(config.instruments).flatMap((symbol): readonly ContractRemark[] => {
+  const symbols = Object.keys(config.instruments)
+  if (now === undefined) {
+    const isNeeded = symbols.some((symbol) =>
+      RULE_NAMES.some((name) => !source.has(['instruments', symbol, name])),
+    )
+    return isNeeded ? [{ event: 'contracts.notRead', problem: blameSilence(source, answer) }] : []
+  }
+  return symbols.flatMap((symbol): readonly ContractRemark[] => {
     const contract = now.contracts.get(symbol)
     const place = { config, source, symbol }
     if (contract?.readAt !== now.readAt) return [remarkOnUnlisted(place, now)]
@@ -45,10 +50,8 @@ interface InstrumentPlace {
 
 function blameSilence(source: YamlSource, { before, reason }: ContractsAnswer): Problem {
   const instead =
-    before === undefined
-      ? 'what is written is not compared'
-      : `rules that are not written are those of ${showTime(before.readAt)}`
-  const message = `the exchange did not say the rules of its contracts (${reason ?? 'no answer'}): ${instead}`
+    before === undefined ? "the simulator's own" : `those of ${showTime(before.readAt)}`
+  const message = `the exchange did not say the rules of its contracts (${reason ?? 'no answer'}): rules that are not written are ${instead}`
   return source.problem(['exchange', 'beyondDocument'], message)
 }
 
@@ -134,7 +137,7 @@ const STATUS_WORDS: Readonly<Record<string, string>> = {
 }
 
 /** Sentences about a contract that cannot be traded, or will be removed. */
-export function describeStatus({ status, offAt }: ContractRules): readonly string[] {
+function describeStatus({ status, offAt }: ContractRules): readonly string[] {
   const word =
     status === undefined || status === TRADABLE_STATUS
       ? []

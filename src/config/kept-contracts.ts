@@ -79,7 +79,7 @@ function usableContracts(
   return usable
 }
 
-/** What is to be kept: the answer, and configured contracts of before that it no longer has. */
+/** Returns the answer to be kept, with configured contracts of before that it no longer has. */
 export function mergeContracts(
   before: KeptContracts | undefined,
   { contracts, ...reading }: ContractsReading,

@@ -5,7 +5,7 @@ import type { DaemonFile } from './schema/daemon-schema.ts'
 import { simulatedContracts } from './simulated-contracts.ts'
 import type { PartialSettings } from './yaml/salvage.ts'
 
-/** What asking the exchange for its contracts came to. */
+/** The exchange was asked for its contracts, and this came of it. */
 export interface ContractsAnswer {
   /** As kept by an earlier start, of the same exchange and product type. */
   readonly before: KeptContracts | undefined
@@ -15,7 +15,7 @@ export interface ContractsAnswer {
   readonly reason?: string
 }
 
-/** By the absolute path of the main file. */
+/** Answers under the absolute path of the main file. */
 export type ContractAnswers = ReadonlyMap<string, ContractsAnswer>
 
 export type RulesOrigin = 'exchange' | 'kept' | 'simulator'

@@ -63,7 +63,7 @@ export const LOG_EVENTS = {
   'contract.differs':
     'An instrument cannot be traded as the configuration says, by what the exchange lists: other rules, another status, a leverage above its limit; write what the exchange says, or take the instrument out.',
   'contracts.notRead':
-    'The exchange did not say the rules of its contracts at the start; those kept by an earlier start are used.',
+    'The exchange did not say the rules of its contracts at the start; rules that the configuration leaves out are those that an earlier start has kept.',
   'contracts.read':
     'The contracts that the exchange lists were read and are kept in the state directory.',
   'control.commanded':

@@ -280,6 +280,7 @@ function judgeContracts(
 ): readonly Finding[] {
   if (answer === undefined) return []
   const remarks = listContractRemarks(account, answer)
+  if (remarks.length === 0 && answer.now === undefined) return []
   if (remarks.length === 0) return [ok('contracts', 'the rules are those that the exchange lists')]
   return remarks.map(({ problem }) =>
     finding('warn', 'contracts', formatProblem(problem), 'intentd instruments shows all of them'),

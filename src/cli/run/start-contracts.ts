@@ -15,8 +15,8 @@ export function logContracts(
     const answer = contracts?.get(file)
     const log = accounts.length > 1 ? accountLogger(logger, name) : logger
     if (answer?.now !== undefined) {
-      const { source: url, productType, contracts: listed } = answer.now
-      log.log('info', 'contracts.read', { url, productType, contracts: listed.size })
+      const { productType, contracts: listed } = answer.now
+      log.log('info', 'contracts.read', { productType, contracts: listed.size })
     }
     for (const { event, symbol, problem } of listContractRemarks(account, answer)) {
       const { message: reason } = problem
