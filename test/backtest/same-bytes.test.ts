@@ -38,8 +38,8 @@ test('the files of a backtest keep their bytes: trend, two instruments', async (
     b365ebd1dff03c3d fills.csv
     869e0527d3780949 orders.csv
     4d0f794cf60967cb positions.csv
-    c0703674a796f2c5 report.html
-    de13e2d4d58aebfa report.json
+    dfa48498452cf4e9 report.html
+    2a666c7c73a002c4 report.json
     eda22e74914d76bc returns.csv
     b7f6f6c53c7e60ae trades.csv"
   `)
@@ -52,8 +52,8 @@ test('the files of a backtest keep their bytes: grid', async () => {
     89f0f767a48cebe3 fills.csv
     30200d46d7059826 orders.csv
     19df7432e95f12d5 positions.csv
-    d6cedd2fc5b1cccc report.html
-    d4a9977705222ab6 report.json
+    ab9969426b08e2bd report.html
+    0f35873e0cf7adfb report.json
     6e1eb44169c4e361 returns.csv
     b2e5fcb22ecb8f14 trades.csv"
   `)
@@ -66,7 +66,7 @@ test('the files of a backtest keep their bytes: breakout', async () => {
     9780d2738c0df543 fills.csv
     6b393fcd22ef4774 orders.csv
     5da3fec6ef408447 positions.csv
-    8bf34f84895519b0 report.html
+    974ba74f2a2a9cfb report.html
     21c5bcb4c8e5f82b report.json
     04dcd773ff5ea870 returns.csv
     4dc8873056f6d2c5 trades.csv"
@@ -80,8 +80,8 @@ test('the files of a backtest keep their bytes: market maker', async () => {
     b998b027ff817c11 fills.csv
     e0076426dff83caa orders.csv
     b52aa78bcccac116 positions.csv
-    372d20d58816bc0e report.html
-    5cc579e92b60d244 report.json
+    e8c1abe1248d53c8 report.html
+    ae05490565083a0c report.json
     8e2cc7c5bd3d4902 returns.csv
     a80580eeec50f207 trades.csv"
   `)

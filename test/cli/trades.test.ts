@@ -257,9 +257,9 @@ describe('a history of trades that is read again and again', () => {
     if (!first || !second || !third || !fourth) throw new Error('four fills')
     writeJournal([first, second])
     const history = new TradeHistory('one_way_mode')
-    expect([read(history), scannedBehind]).toEqual([['0.8'], [0, 0]])
+    expect([read(history), scannedBehind]).toEqual([['0.8'], [0, 0, 0]])
     // No record is read a second time.
-    expect([read(history), scannedBehind]).toEqual([['0.8'], [3, 3]])
+    expect([read(history), scannedBehind]).toEqual([['0.8'], [3, 3, 3]])
 
     const journal = openJournal()
     append(journal, [third, { ...fourth, owner: 'waiting', strategyId: '' }])

@@ -26,6 +26,7 @@ function shown(held: Readonly<Record<string, number>>): ShownAccount {
       account: new Map([[SYMBOL, net === 0 ? FLAT : holding(net)]]),
       holdings: new Map(holdings as [string, typeof FLAT][]),
       entries: new Map(),
+      exits: new Map(),
     },
     settings: { instruments: new Map([[SYMBOL, instrument]]) },
     positions: new Map(),
