@@ -27,6 +27,8 @@ test('symbols alone trade by what the exchange lists, which is kept, compared an
   await exchange.untilEvent('simulator.listening')
   const daemon = startDaemon(project, place)
   await daemon.untilEvent('order.accepted')
+  project.edit('config/remote.yaml', 'openOrdersMax: 100', 'openOrdersMax: 90')
+  const reloaded = await ask('reload')
   await daemon.stop()
   const shown = await ask('instruments')
   await exchange.stop()
@@ -44,9 +46,10 @@ test('symbols alone trade by what the exchange lists, which is kept, compared an
   expect(silent.text).toMatch(
     /config\/remote\.yaml:\d+:15 instruments\.BTCUSDT: BTCUSDT has no tickSize, .* did not say them \(.*nor were they kept/,
   )
-  expect(daemon.events('contracts.read')).toMatchObject([
-    { productType: 'USDT-FUTURES', contracts: 2 },
-  ])
+  expect(reloaded).toMatchObject({ code: 0, text: expect.stringContaining('100 -> 90') })
+  expect(reloaded.text).not.toContain('instruments.')
+  const read = { productType: 'USDT-FUTURES', contracts: 2 }
+  expect(daemon.events('contracts.read')).toMatchObject([read, read])
   expect(daemon.events('contract.changed')).toEqual([])
   expect(shown.text).toMatch(/BTCUSDT +0\.1 +0\.001 .* 8 h +<= 125 +normal\n +rules of exchange\n/)
   expect(JSON.parse(kept.text.slice(0, kept.text.lastIndexOf(']') + 1))).toMatchObject([
