@@ -190,7 +190,9 @@ test('payments of funding that the file has stay, whatever the exchange still sh
   exchange.calls = 0
   exchange.paidSince = Date.UTC(2026, 0, 5)
   await download({ toAt: Date.UTC(2026, 0, 6) })
-  expect((await paidAt()).map((at) => (at - before[0]!) / HOUR)).toEqual([0, 8, 40, 48, 56, 64])
+  expect((await paidAt()).map((at) => (at - Number(before[0])) / HOUR)).toEqual([
+    0, 8, 40, 48, 56, 64,
+  ])
   expect(exchange.calls).toBeLessThan(60)
 })
 

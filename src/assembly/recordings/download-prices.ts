@@ -150,7 +150,7 @@ class Download {
     return (this.#columns.at.at(-1) ?? this.#request.fromAt) + this.#lengthMs
   }
 
-  /** What the file has stays, also where the exchange does not show it any more. */
+  /** The file keeps what it has, also where the exchange does not show it any more. */
   adopt({ rows, funding }: KnownCandles): void {
     for (const [row, at] of (funding?.at ?? []).entries())
       this.#addPayment({ at, rate: funding?.rate[row] ?? 0 })
