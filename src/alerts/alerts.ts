@@ -202,10 +202,11 @@ export class Alerts {
     try {
       const now = this.#clock.now()
       this.#add(this.#rules.due(now))
-      this.#add(this.#tradesDue(now))
+      const isQuiet = this.#isQuiet()
+      // A night's trades are one message, and displace no alert that waits.
+      if (!isQuiet) this.#add(this.#tradesDue(now))
       this.#digest()
       this.#heartbeat?.advance(now)
-      const isQuiet = this.#isQuiet()
       for (const sender of this.#senders) sender.advance(isQuiet)
     } catch (error) {
       this.#break(error)

@@ -182,7 +182,7 @@ export const LOG_EVENTS = {
   'journal.opened':
     'The journal on PostgreSQL is open and its lease is taken; the commit for that took `commitMs`. `abandoned`: another machine had the lease and did not give it back, so what the book says about resting orders is not trusted.',
   'history.differs':
-    'Candles that the exchange keeps differ from those that were seen here: ours stay. If more than a tenth of those that can be compared differ, none of the missing ones is taken either; find out whether the prices are those of another exchange, or of a recording.',
+    'Candles that the exchange keeps differ from those that were seen here: ours stay. If more than a tenth of those that can be compared differ, none of the missing ones is taken either, and none at a first start where the newest lies a quarter away from the price; find out whether the prices are those of another exchange, or of a recording.',
   'history.ends':
     '`history:` of a strategy ends before the present, and its candles since then are missing or flat; bring the files up to date, or let them be fetched (`exchange.beyondDocument: true`).',
   'history.fetched':

@@ -18,7 +18,7 @@ export interface StrategySettings extends ShowSettings {
   /** By symbol. */
   readonly limits: ReadonlyMap<string, StrategyLimits>
   readonly onFailure?: FailurePolicy
-  /** What closes its positions without its decision. Absent: nothing does. */
+  /** Its exits close positions without its decision. Absent: nothing does. */
   readonly exits?: ExitRules
 }
 

@@ -381,6 +381,22 @@ test('fills and closed trades are gathered into one message, for the targets tha
   ])
 })
 
+test('what happens in quiet hours is one message after them', async () => {
+  const quiet = { from: '22:00', to: '07:00' }
+  const opened = openAlerts({ quiet }, [{ kind: 'json', trades: 'closed' }])
+  opened.watch(watched({}))
+  time.setClock(Date.UTC(2026, 10, 23, 23))
+  for (let trade = 0; trade < 300; trade++) {
+    opened.hear('trade.closed', CLOSED)
+    if (trade % 50 === 0) expect(await pass(11, 0)).toEqual([])
+  }
+  time.setClock(Date.UTC(2026, 10, 24, 7, 1))
+
+  const requests = await pass(12, 1)
+  expect(titlesOf(requests)).toEqual(['paper (simulator): 300 trades closed: +81.00 USDT'])
+  expect(requests[0]?.body).toContain('… and 290 more')
+})
+
 test('what is gathered is sent at the stop; where no target asks, nothing is', async () => {
   openAlerts({}).hear('trade.closed', CLOSED)
   expect(await pass(12, 0)).toEqual([])

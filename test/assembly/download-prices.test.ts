@@ -25,6 +25,8 @@ class PastExchange {
   /** The number of the call that fails, and of all after it. */
   failsFrom = Number.POSITIVE_INFINITY
   refusal = 'retry'
+  /** Older payments are forgotten: each page is then the first one. */
+  paidSince = 0
   /** Added to each price. */
   shift = 0
   /** Minutes that the exchange leaves out. */
@@ -66,11 +68,11 @@ class PastExchange {
 
   #rates({ pageNo, pageSize }: Record<string, string>): object[] {
     const newest = Date.UTC(2026, 0, 10)
-    const skipped = (Number(pageNo) - 1) * Number(pageSize)
+    const skipped = this.paidSince > 0 ? 0 : (Number(pageNo) - 1) * Number(pageSize)
     return Array.from({ length: 100 }, (_, index) => ({
       fundingTime: String(newest - (skipped + index) * 8 * HOUR),
       fundingRate: '0.0001',
-    }))
+    })).filter(({ fundingTime }) => Number(fundingTime) >= this.paidSince)
   }
 }
 
@@ -166,6 +168,32 @@ test('an exchange that goes away in the middle leaves what was read, and the nex
   exchange.failsFrom = Number.POSITIVE_INFINITY
 
   expect(await download()).toMatchObject({ rows: 19 * 60, added: 19 * 60 - kept })
+})
+
+test('payments of funding that the file has stay, whatever the exchange still shows', async () => {
+  await download({ toAt: Date.UTC(2026, 0, 3, 18) })
+  const paidAt = async () => [...((await loadRecording(file)).funding?.at ?? [])]
+  const before = await paidAt()
+  expect(before).toEqual([8, 16].map((hour) => Date.UTC(2026, 0, 3, hour)))
+
+  // It goes away in the middle, after some rows.
+  exchange.failsFrom = exchange.calls + 6
+  await expect(download({ toAt: Date.UTC(2026, 0, 6) })).rejects.toMatchObject({
+    code: 'DOWNLOAD_INTERRUPTED',
+  })
+  const kept = await loadRecording(file)
+  expect(kept.rows.at.length).toBeGreaterThan(13 * 60)
+  expect([...(kept.funding?.at ?? [])]).toEqual(before)
+
+  // It has forgotten the older ones, and shows the same page for ever.
+  exchange.failsFrom = Number.POSITIVE_INFINITY
+  exchange.calls = 0
+  exchange.paidSince = Date.UTC(2026, 0, 5)
+  await download({ toAt: Date.UTC(2026, 0, 6) })
+  expect((await paidAt()).map((at) => (at - Number(before[0])) / HOUR)).toEqual([
+    0, 8, 40, 48, 56, 64,
+  ])
+  expect(exchange.calls).toBeLessThan(60)
 })
 
 test('a signal ends it in good order', async () => {

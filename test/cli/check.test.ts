@@ -245,6 +245,67 @@ test.concurrent('where TypeScript is installed, a wrong type is reported with it
   expect(text).toMatch(/^strategies\/trend\.ts:\d+:6: TS2345: Argument of type 'string'/m)
 })
 
+test.concurrent('a strategy of which no decision succeeds is a problem, one that lacks its feed there a warning', async () => {
+  const open = (decide: string, feeds: string): Project => {
+    const project = projects.open()
+    project.write(
+      'strategies/trend.ts',
+      `import { defineStrategy, z } from 'intentd/strategy'
+export default defineStrategy({
+  name: 'trend', params: z.any(), initialState: () => 0,
+  decide(snapshot: any) { ${decide}; return { intents: [], state: 0 } },
+})
+`,
+    )
+    for (const name of ['trend-btc', 'trend-eth']) {
+      const file = `config/strategies/${name}.yaml`
+      project.write(file, `${project.read(file)}${feeds}`)
+    }
+    return project
+  }
+  const feed =
+    'feeds: { ratio: { endpoint: longShortRatio, params: { symbol: BTCUSDT }, everyMs: 60000 } }\n'
+  const [wrong, fed] = await Promise.all([
+    check(open('snapshot.instrumens.length', '')),
+    check(open('snapshot.feed("ratio").value.length', feed)),
+  ])
+
+  expect(wrong.code).toBe(78)
+  expect(wrong.text).toMatch(
+    /trend-btc\.yaml:\d+:\d+ module: on made-up prices every decision fails/,
+  )
+  expect(fed.text).toMatch(/warning: .* module: on made-up prices every decision fails/)
+  expect(fed.code).toBe(0)
+})
+
+test.concurrent('types that cannot be checked are a problem of the settings, not silence', async () => {
+  const settings = { compilerOptions: { module: 'nodenext', types: ['no-such-types'] } }
+  const open = (compiler: string | undefined): Project => {
+    const project = projects.open()
+    project.write('tsconfig.json', JSON.stringify(settings))
+    // A file of one's own: shipped strategies are not checked.
+    project.write('strategies/trend.ts', project.read('strategies/trend.ts'))
+    if (compiler !== undefined) project.write('node_modules/typescript/bin/tsc', compiler)
+    else
+      symlinkSync(
+        new URL('../../node_modules', import.meta.url).pathname,
+        join(project.directory, 'node_modules'),
+      )
+    return project
+  }
+  const [wrong, broken, untyped] = await Promise.all([
+    check(open(undefined)),
+    check(open("throw new Error('no such platform')")),
+    open("throw new Error('no such platform')").start(['check', '--no-types']).ended,
+  ])
+
+  expect([wrong.code, broken.code, untyped.code]).toEqual([78, 78, 0])
+  expect(wrong.text).toMatch(/^tsconfig\.json: TS2688: .*no-such-types/m)
+  expect(broken.text).toMatch(
+    /^tsconfig\.json: types were not checked \(--no-types .*no such platform$/m,
+  )
+})
+
 test.concurrent('[CFG1] code of a strategy that throws while it is loaded, or some time after, has file and line too', async () => {
   const project = projects.open()
   const code = (

@@ -29,6 +29,8 @@ class CandleExchange {
   failing = 0
   /** Whether `endTime` is counted in, and `startTime` is ignored. */
   isOdd = false
+  /** Rows of a page, whatever is asked for. */
+  rowsMax = Number.POSITIVE_INFINITY
   /** The oldest candle, Unix ms. */
   oldestAt = 0
   broken: readonly string[] | undefined
@@ -52,7 +54,11 @@ class CandleExchange {
     const start = this.isOdd ? 0 : Number(query['startTime'] ?? 0)
     const last = endpoint === 'candles' ? runningAt : runningAt - lengthMs
     const rows: string[][] = []
-    for (let at = last; at >= this.oldestAt && rows.length < Number(query.limit); at -= lengthMs) {
+    for (
+      let at = last;
+      at >= this.oldestAt && rows.length < Math.min(this.rowsMax, Number(query.limit));
+      at -= lengthMs
+    ) {
       if (at < end && at >= start) rows.unshift(candleAt(at, lengthMs))
     }
     return { kind: 'accepted', data: rows, ...base }
@@ -123,6 +129,16 @@ describe('the candles that a strategy needs', () => {
     expect(series?.rows.at(-1)).toEqual(expected(present - 5 * MINUTE, 5 * MINUTE, 1))
     expect(series?.running?.[0]).toBe(present)
     expect(logged).toEqual([])
+  })
+
+  test('are given up where the exchange shows one a page', async () => {
+    const exchange = new CandleExchange()
+    exchange.rowsMax = 1
+    const { fetched, logged, asked } = await fetchAll(exchange, new Map([[MINUTE, 1500]]))
+
+    expect(fetched).toEqual([])
+    expect(logged.map(([event]) => event)).toEqual(['warn history.notFetched'])
+    expect(asked.length).toBeLessThan(250)
   })
 
   test.each([false, true])(

@@ -241,7 +241,12 @@ describe.skipIf(browserMissing !== undefined)(
       expect(complaints).toEqual([])
     })
 
-    test('the kill switch works on a small screen by keyboard alone', async () => {
+    test('the kill switch works on a small screen by keyboard alone, without a reason', async () => {
+      const restrict = ['restrict', '*', 'reducing', '--reason', 'before the drill']
+      expect(await project.start(restrict).ended).toMatchObject({ code: 0 })
+      expect(
+        await project.start(['flatten', '*', '--reason', 'before the drill']).ended,
+      ).toMatchObject({ code: 0 })
       await page.setViewportSize({ width: 375, height: 700 })
       await show('overview')
       await page.locator('.skip').focus()
@@ -251,18 +256,28 @@ describe.skipIf(browserMissing !== undefined)(
       expect(await isAtKill()).toBe(true)
       await page.keyboard.press('Enter')
       await page.locator('dialog[open] input:focus').waitFor()
-      await page.keyboard.type('drill')
       await page.keyboard.press('Enter')
       await page.getByRole('dialog').getByText('killed: nothing').waitFor()
       await page.keyboard.press('Escape')
       await page.locator('.verdict.bad .headline', { hasText: 'Killed' }).waitFor()
+      await page.locator('.reasons li', { hasText: 'no reason given' }).waitFor()
       expect(await findSerious()).toEqual([])
 
-      await page.getByRole('button', { name: 'Release', exact: true }).click()
-      await page.getByLabel('Why').fill('drill is over')
-      await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click()
-      await page.getByRole('dialog').getByText('the kill switch is released').waitFor()
-      await page.keyboard.press('Escape')
+      // One for the kill, and one for both other restrictions of the account.
+      const releases = page.locator('.reasons').getByRole('button', { name: 'Release' })
+      for (const [left, done] of [
+        [2, 'the kill switch is released'],
+        [1, '* is released'],
+      ] as const) {
+        await expect.poll(() => releases.count(), { timeout: WAIT_MS }).toBe(left)
+        await releases.first().click()
+        await page.getByLabel('Why').fill('drill is over')
+        await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click()
+        await page.getByRole('dialog').getByText(done).waitFor()
+        await page.keyboard.press('Escape')
+        await page.getByRole('dialog').waitFor({ state: 'detached' })
+      }
+      await expect.poll(() => releases.count(), { timeout: WAIT_MS }).toBe(0)
     })
 
     test('[SEC2] another site, and another name of this machine, get nothing', async () => {

@@ -1,6 +1,6 @@
 import { showCoin } from '../../domain/coin-amount.ts'
 import type { LogEvent } from '../../domain/log-events.ts'
-import { decimal, ZERO } from '../../lib/decimal.ts'
+import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { showDuration } from '../../lib/text/show-duration.ts'
 import type { Alert } from '../alert.ts'
 import { type LogFacts, showFact } from './facts.ts'
@@ -9,18 +9,20 @@ import { type LogFacts, showFact } from './facts.ts'
 const GATHERED_MS = 10_000
 const LINES_MAX = 10
 
-interface ClosedLine {
-  readonly text: string
-  readonly net: string
-  readonly coin: string
-}
-
 interface Gathered {
   readonly account: string | undefined
   /** Unix ms. */
   readonly since: number
-  readonly fills: string[]
-  readonly closed: ClosedLine[]
+  readonly fills: Lines
+  readonly closed: Lines
+  /** Results of closed trades, by coin. */
+  readonly made: Map<string, Decimal>
+}
+
+/** The first lines, and how many there are in all: a night of fills takes no more room. */
+interface Lines {
+  readonly shown: string[]
+  count: number
 }
 
 /** Turns fills and closed trades into messages for the targets that ask for them. */
@@ -33,10 +35,13 @@ export class TradeMessages {
     if (event !== 'order.fill' && event !== 'trade.closed') return
     const account = facts['account'] === undefined ? undefined : showFact(facts['account'])
     const key = account ?? ''
-    const gathered = this.#gathered.get(key) ?? { account, since: now, fills: [], closed: [] }
+    const gathered = this.#gathered.get(key) ?? beginGathering(account, now)
     this.#gathered.set(key, gathered)
-    if (event === 'order.fill') gathered.fills.push(describeFill(facts))
-    else gathered.closed.push(describeClosed(facts))
+    if (event === 'order.fill') return addLine(gathered.fills, () => describeFill(facts))
+    addLine(gathered.closed, () => describeClosed(facts))
+    const coin = showFact(facts['coin'])
+    const net = decimal(showFact(facts['net']))
+    gathered.made.set(coin, (gathered.made.get(coin) ?? ZERO).plus(net))
   }
 
   /**
@@ -54,38 +59,44 @@ export class TradeMessages {
   }
 }
 
-function writeMessages({ account, since, fills, closed }: Gathered, end: string[]): Alert[] {
+function beginGathering(account: string | undefined, since: number): Gathered {
+  const none = (): Lines => ({ shown: [], count: 0 })
+  return { account, since, fills: none(), closed: none(), made: new Map() }
+}
+
+function addLine(lines: Lines, describe: () => string): void {
+  lines.count += 1
+  if (lines.shown.length < LINES_MAX) lines.shown.push(describe())
+}
+
+function writeMessages(gathered: Gathered, end: readonly string[]): Alert[] {
+  const { account, since, fills, closed } = gathered
   const common = { urgency: 'info', account, at: since, repeats: 0 } as const
-  const trades = closed.map(({ text }) => text)
-  const made = closed.length === 0 ? [] : [describeMade(closed)]
-  const filled = fills.length === 0 ? [] : [count(fills.length, 'fill')]
+  const made = closed.count === 0 ? [] : [describeMade(gathered)]
+  const filled = fills.count === 0 ? [] : [count(fills.count, 'fill')]
   const alerts: Alert[] = [
     {
       ...common,
       event: 'alert.trades',
       key: 'alert.trades',
       title: [...made, ...filled].join(', '),
-      lines: [...cutLines(trades), ...cutLines(fills), ...end],
+      lines: [...linesOf(closed), ...linesOf(fills), ...end],
     },
   ]
-  if (closed.length === 0) return alerts
-  const title = describeMade(closed)
-  const lines = [...cutLines(trades), ...end]
+  const [title] = made
+  if (title === undefined) return alerts
+  const lines = [...linesOf(closed), ...end]
   return [...alerts, { ...common, event: 'alert.closed', key: 'alert.closed', title, lines }]
 }
 
-function cutLines(lines: readonly string[]): readonly string[] {
-  if (lines.length <= LINES_MAX) return lines
-  return [...lines.slice(0, LINES_MAX), `… and ${lines.length - LINES_MAX} more`]
+function linesOf({ shown, count: all }: Lines): readonly string[] {
+  return all === shown.length ? shown : [...shown, `… and ${all - shown.length} more`]
 }
 
 /** `2 trades closed: +3.21 USDT` */
-function describeMade(closed: readonly ClosedLine[]): string {
-  const sums = [...Map.groupBy(closed, ({ coin }) => coin)].map(([coin, lines]) => {
-    const net = lines.reduce((sum, line) => sum.plus(decimal(line.net)), ZERO)
-    return withSign(net.toString(), coin)
-  })
-  return `${count(closed.length, 'trade')} closed: ${sums.join(', ')}`
+function describeMade({ closed, made }: Gathered): string {
+  const sums = [...made].map(([coin, net]) => withSign(net.toString(), coin))
+  return `${count(closed.count, 'trade')} closed: ${sums.join(', ')}`
 }
 
 function describeFill(facts: LogFacts): string {
@@ -95,21 +106,20 @@ function describeFill(facts: LogFacts): string {
   return `${strategy} ${symbol} ${side} ${size} at ${price}`
 }
 
-function describeClosed(facts: LogFacts): ClosedLine {
+function describeClosed(facts: LogFacts): string {
   const show = (name: string): string => showFact(facts[name])
-  const [net, coin, share] = [show('net'), show('coin'), facts['share']]
-  const result = withSign(net, coin)
+  const share = facts['share']
+  const result = withSign(show('net'), show('coin'))
   const perCent =
     typeof share === 'number' ? ` (${share < 0 ? '' : '+'}${(share * 100).toFixed(2)} %)` : ''
   const prices = `${show('entryPrice') || '?'} to ${show('exitPrice') || '?'}`
   const held = showDuration(Number(facts['heldMs']))
   const uncounted = show('uncounted')
-  const text = [
+  return [
     `${show('strategy')} ${show('symbol')} ${show('side')} ${show('size')}, ${prices}, ${held}`,
     `${show('reason')}: ${result}${perCent}`,
     ...(uncounted === '' ? [] : [uncounted]),
   ].join(', ')
-  return { text, net, coin }
 }
 
 function withSign(amount: string, coin: string): string {

@@ -16,7 +16,7 @@ import type { Timers } from '../../lib/timers.ts'
 import { buildFunding } from '../../prices/funding.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
 import { buildPriceFile } from '../../prices/price-file.ts'
-import type { CandleRows } from '../../prices/recording.ts'
+import type { CandleRows, RecordedFunding } from '../../prices/recording.ts'
 import { writeNewFile } from '../../prices/write-new-file.ts'
 import {
   type Granularity,
@@ -55,6 +55,7 @@ export interface Downloaded {
   readonly toAt: number
 }
 
+const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 /** A call spans at most 90 days. */
 const SPAN_MS_MAX = 90 * DAY_MS
@@ -90,15 +91,15 @@ export async function downloadPrices(request: DownloadRequest): Promise<Download
     await download.readFrom(download.endAt)
   }
   if (download.rows === 0) throw nothingThere(request)
-  const payments = await download.readFunding()
-  download.save(payments)
+  await download.readFunding()
+  download.save()
   const fromAt = download.beginAt
   return {
     symbol,
     file,
     rows: download.rows,
-    added: download.rows - (known?.at.length ?? 0),
-    payments: payments.length,
+    added: download.rows - (known?.rows.at.length ?? 0),
+    payments: download.payments.length,
     fromAt,
     toAt: Math.min(toAt, download.endAt),
   }
@@ -120,6 +121,8 @@ class Download {
     close: [],
     volume: [],
   }
+  /** Keyed by the hour since 1970, since exchanges add some milliseconds. */
+  readonly #payments = new Map<number, FundingPayment>()
   #savedRows = 0
 
   constructor(request: DownloadRequest) {
@@ -135,12 +138,22 @@ class Download {
     return this.#columns.at[0] ?? this.#request.fromAt
   }
 
+  /** Payments within the rows, oldest first. */
+  get payments(): readonly FundingPayment[] {
+    return [...this.#payments.values()]
+      .filter(({ at }) => at >= this.beginAt && at <= this.endAt)
+      .toSorted((one, other) => one.at - other.at)
+  }
+
   /** The end of the last row, Unix ms. */
   get endAt(): number {
     return (this.#columns.at.at(-1) ?? this.#request.fromAt) + this.#lengthMs
   }
 
-  adopt(rows: CandleRows): void {
+  /** The file keeps what it has, also where the exchange does not show it any more. */
+  adopt({ rows, funding }: KnownCandles): void {
+    for (const [row, at] of (funding?.at ?? []).entries())
+      this.#addPayment({ at, rate: funding?.rate[row] ?? 0 })
     for (const name of COLUMNS) for (const value of rows[name]) this.#columns[name].push(value)
     this.#savedRows = this.rows
   }
@@ -198,28 +211,31 @@ class Download {
           this.#columns[name].push(candle[name])
       }
       onProgress(Math.min(1, (at + pageMs - fromAt) / (toAt - fromAt)), `${symbol} ${toDate(at)}`)
-      if (this.rows - this.#savedRows >= SAVED_EVERY_ROWS) this.save([])
+      if (this.rows - this.#savedRows >= SAVED_EVERY_ROWS) this.save()
     }
   }
 
-  /** Payments since the first row, oldest first; none where the exchange shows none. */
-  async readFunding(): Promise<readonly FundingPayment[]> {
+  /** Adds the payments since the first row; none where the exchange shows none. */
+  async readFunding(): Promise<void> {
     const { productType, symbol, caller, onProgress } = this.#request
-    const payments = new Map<number, number>()
-    for (let page = 1; page <= FUNDING_PAGES_MAX; page++) {
+    for (let page = 1, oldest = Number.POSITIVE_INFINITY; page <= FUNDING_PAGES_MAX; page++) {
       onProgress(1, `${symbol} funding`)
       const rates = await this.#ask(() => readFundingRates(caller, { productType, symbol, page }))
-      for (const { at, rate } of rates) payments.set(at, rate)
-      const oldest = rates.at(-1)?.at
-      if (oldest === undefined || oldest < this.beginAt) break
+      for (const payment of rates) this.#addPayment(payment)
+      const last = Math.min(...rates.map(({ at }) => at))
+      // The exchange has no older ones.
+      if (!(last < oldest) || last < this.beginAt) return
+      oldest = last
     }
-    return [...payments]
-      .filter(([at]) => at >= this.beginAt && at <= this.endAt)
-      .map(([at, rate]) => ({ at, rate }))
-      .toSorted((one, other) => one.at - other.at)
   }
 
-  save(payments: readonly FundingPayment[]): void {
+  #addPayment(payment: FundingPayment): void {
+    const hour = Math.round(payment.at / HOUR_MS)
+    if (!this.#payments.has(hour)) this.#payments.set(hour, payment)
+  }
+
+  save(): void {
+    const { payments } = this
     const { symbol, file, source } = this.#request
     const columns = COLUMNS.map((name) => [name, Float64Array.from(this.#columns[name])] as const)
     const rows = { kind: 'candles', ...Object.fromEntries(columns) } as unknown as CandleRows
@@ -279,7 +295,7 @@ class Download {
   }
 
   #saveNew(): void {
-    if (this.rows > this.#savedRows) this.save([])
+    if (this.rows > this.#savedRows) this.save()
   }
 
   #interrupted(reason: string): Failure {
@@ -301,12 +317,17 @@ class Download {
   }
 }
 
-async function loadCandles(request: DownloadRequest): Promise<CandleRows> {
+interface KnownCandles {
+  readonly rows: CandleRows
+  readonly funding: RecordedFunding | undefined
+}
+
+async function loadCandles(request: DownloadRequest): Promise<KnownCandles> {
   const { file, symbol, granularity } = request
   const recording = await loadRecording(file)
-  const { rows, intervalMs } = recording
+  const { rows, intervalMs, funding } = recording
   if (rows.kind === 'candles' && intervalMs === lengthOf(request) && recording.symbol === symbol)
-    return rows
+    return { rows, funding }
   throw new Failure({
     code: 'DOWNLOAD_OTHER_FILE',
     sentence: 'the file that would be continued is of something else',

@@ -149,11 +149,15 @@ async function readPurity({
   const checks = await checkPurities(
     strategies.map((one) => ({ ...one, isGuarded: one.strategy === undefined })),
   )
-  const placed = checks.map(({ problems, notes }, index) => {
-    const source = loaded.documents.strategies.get(strategies[index]?.id ?? '')
+  const placed = checks.map(({ problems, failing, notes }, index) => {
+    const strategy = strategies[index]
+    const source = loaded.documents.strategies.get(strategy?.id ?? '')
+    const isFed = strategy !== undefined && strategy.feeds.length > 0
     const place = (text: string): readonly Problem[] =>
       source ? [source.problem(['module'], text)] : []
-    return { problems: problems.flatMap(place), warnings: notes.flatMap(place) }
+    const wrong = [...problems, ...(isFed ? [] : failing)]
+    const odd = [...(isFed ? failing : []), ...notes]
+    return { problems: wrong.flatMap(place), warnings: odd.flatMap(place) }
   })
   return {
     problems: placed.flatMap(({ problems }) => problems),

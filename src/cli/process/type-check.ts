@@ -1,14 +1,19 @@
+import { listAncestors } from '../../lib/ancestor-folders.ts'
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
 import { isShipped } from '../../assembly/strategies/strategies.ts'
 
 /** `strategies/dip.ts(12,7): error TS2322: Type 'string' …`; further lines explain the first. */
 const PLACED = /^(?<file>.+)\((?<line>\d+),(?<column>\d+)\): error (?<message>TS\d+: .*)$/
+/** An error of the settings has no place. */
+const UNPLACED = /^error (?<message>TS\d+: .*)$/
 const OUTPUT_MAX = 16 * 1024 * 1024
+const CHECK_MS_MAX = 120_000
+const SETTINGS = 'tsconfig.json'
 
 /**
  * Type errors of own strategies and of what they import, as the `tsconfig.json` of the working
@@ -18,7 +23,7 @@ export async function findTypeErrors(
   { strategies }: DaemonConfig,
   directory: string,
 ): Promise<readonly Problem[]> {
-  const settings = join(directory, 'tsconfig.json')
+  const settings = join(directory, SETTINGS)
   const compiler = findCompiler(directory)
   const files = strategies
     .filter((entry) => !isShipped(entry))
@@ -27,7 +32,7 @@ export async function findTypeErrors(
   if (compiler === undefined || files.length === 0 || !existsSync(settings)) return []
   const own = mkdtempSync(join(tmpdir(), 'intentd-types-'))
   try {
-    const project = join(own, 'tsconfig.json')
+    const project = join(own, SETTINGS)
     const compilerOptions = { noEmit: true, typeRoots: listTypeRoots(directory) }
     writeFileSync(
       project,
@@ -40,41 +45,55 @@ export async function findTypeErrors(
 }
 
 function findCompiler(directory: string): string | undefined {
-  return ancestorsOf(directory)
+  return listAncestors(directory)
     .map((folder) => join(folder, 'node_modules', 'typescript', 'bin', 'tsc'))
     .find((file) => existsSync(file))
 }
 
 /** The compiler would look beside its own settings, which are elsewhere. */
 function listTypeRoots(directory: string): readonly string[] {
-  return ancestorsOf(directory)
+  return listAncestors(directory)
     .map((folder) => join(folder, 'node_modules', '@types'))
     .filter((folder) => existsSync(folder))
 }
 
-function ancestorsOf(folder: string): readonly string[] {
-  const above = dirname(folder)
-  return above === folder ? [folder] : [folder, ...ancestorsOf(above)]
+interface CompilerEnd {
+  readonly output: string
+  /** Why it reached no verdict. */
+  readonly failure: string | undefined
 }
 
-/** It gets no keys: its environment is empty. Its exit code says no more than its lines. */
+/** It gets no keys: its environment is empty. */
 function runCompiler(
   compiler: string,
   { project, directory }: { readonly project: string; readonly directory: string },
-): Promise<string> {
-  return new Promise((resolveOutput) => {
+): Promise<CompilerEnd> {
+  return new Promise((resolveEnd) => {
     execFile(
       process.execPath,
       ['--disable-sigusr1', compiler, '--project', project, '--pretty', 'false'],
-      { cwd: directory, env: {}, maxBuffer: OUTPUT_MAX },
-      (_error, stdout) => resolveOutput(stdout),
+      { cwd: directory, env: {}, maxBuffer: OUTPUT_MAX, timeout: CHECK_MS_MAX },
+      (error, stdout, stderr) => {
+        const isVerdict = error === null || stdout.includes('error TS')
+        const why =
+          error?.killed === true ? 'it took too long' : /^\w*Error: .*$/m.exec(stderr)?.[0]
+        resolveEnd({
+          output: stdout,
+          failure: isVerdict ? undefined : why || `it ended with ${String(error.code)}`,
+        })
+      },
     )
   })
 }
 
 /** Errors elsewhere, such as in the types of an installation, are not for this user to mend. */
-function readErrors(output: string, directory: string): readonly Problem[] {
+function readErrors({ output, failure }: CompilerEnd, directory: string): readonly Problem[] {
+  const about = (message: string): Problem => ({ source: SETTINGS, path: '', message })
+  if (failure !== undefined)
+    return [about(`types were not checked (--no-types leaves that out): ${failure}`)]
   return output.split('\n').flatMap((text): readonly Problem[] => {
+    const unplaced = UNPLACED.exec(text)?.groups?.['message']
+    if (unplaced !== undefined) return [about(unplaced)]
     const { file = '', line, column, message = '' } = PLACED.exec(text)?.groups ?? {}
     const source = relative(directory, resolve(directory, file))
     if (message === '' || source.startsWith('..') || source.includes('node_modules')) return []

@@ -1,3 +1,4 @@
+import { listAncestors } from '../../lib/ancestor-folders.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, realpathSync } from 'node:fs'
@@ -77,7 +78,7 @@ function listPermissions(files: readonly string[]): readonly string[] {
     FIRST_LETTERS.map((letter) => join(folder, `${letter}*`)),
   )
   const packages = [...folders, INSTALLATION]
-    .flatMap(ancestorsOf)
+    .flatMap(listAncestors)
     .map((folder) => join(folder, 'node_modules'))
     .filter((folder) => existsSync(folder))
     // The permission applies to the target of a link.
@@ -88,9 +89,4 @@ function listPermissions(files: readonly string[]): readonly string[] {
     ...read.map((path) => `--allow-fs-read=${path}`),
     ...visible.map((path) => `--allow-fs-write=${path}`),
   ]
-}
-
-function ancestorsOf(folder: string): readonly string[] {
-  const above = dirname(folder)
-  return above === folder ? [folder] : [folder, ...ancestorsOf(above)]
 }

@@ -52,6 +52,9 @@ const BETWEEN_CALLS_MS = 100
 /** Pauses after calls that failed; then the rest is given up. */
 const RETRY_MS = [2000, 10_000, 30_000]
 const MINUTE_MS = 60_000
+/** Pages may be short; an exchange that shows a candle a page would be asked for ever. */
+const PAGE_LEAST = HISTORY_CANDLES_PAGE_MAX / 4
+const PAGES_SPARE = 20
 
 /**
  * Fetches the closed candles that strategies need, once at the start, a call at a time:
@@ -172,7 +175,9 @@ export class CandleFetcher {
     })
     if (recent.kind !== 'accepted') return reasonOf(recent)
     let candles = recent.data
+    let pagesLeft = PAGES_SPARE + Math.ceil(wanted / PAGE_LEAST)
     for (let oldest = candles[0]?.openAt ?? presentAt; oldest > fromAt;) {
+      if (pagesLeft-- === 0) return 'more pages than the candles can fill'
       await this.#pause(BETWEEN_CALLS_MS)
       if (this.#isStopped) return 'stopped'
       const page = await readCandles(caller, {

@@ -20,7 +20,10 @@ export interface ClosedTradeLogOptions {
 const READ_MS = 1000
 /** Attempts until the journal shows a trade that a holding has shown to be over. */
 const TRIES_MAX = 5
-const TRADES_MAX = 100
+/** A reading of the journal keeps so many. */
+const TRADES_MAX = 500
+/** A fill may become known so much later than others that were made after it. */
+const LATE_MS = 300_000
 /** Limits the wait for the last trades of a run. */
 const FINISH_MS = 3000
 
@@ -30,48 +33,62 @@ export class ClosedTradeLog {
   /** Whether a side is held, by strategy and symbol, as of the last record. */
   readonly #held = new Map<string, readonly boolean[]>()
   readonly #logged = new Set<string>()
-  /** Unix ms, exchange clock: trades that ended earlier belong to the last run, or are logged. */
-  #since: number
-  #reading: Promise<void> | undefined
+  /** Unix ms, exchange clock: trades that ended earlier belong to the last run. */
+  readonly #beginAt: number
+  /** Unix ms, exchange clock: the end of the newest that is logged. */
+  #newestAt: number
+  /** Sides that were closed, less the trades that were logged since. */
+  #awaited = 0
   #triesLeft = 0
-  #cancel = (): void => undefined
+  #reading: Promise<void> | undefined
+  /** Undefined: no reading is planned. */
+  #cancel: (() => void) | undefined
   #isFinished = false
 
   constructor(options: ClosedTradeLogOptions) {
     this.#options = options
-    this.#since = options.book.fillsThroughAt + 1
+    this.#beginAt = options.book.fillsThroughAt + 1
+    this.#newestAt = this.#beginAt
     for (const [pair, holding] of options.book.holdings) this.#held.set(pair, sidesOf(holding))
   }
 
   /** Must be called after the record was applied to the book. */
-  observe({ kind }: JournalRecord, { holdings }: Pick<Book, 'holdings'>): void {
+  observe(record: JournalRecord, { holdings }: Pick<Book, 'holdings'>): void {
+    const { kind } = record
     if (kind !== 'fills' && kind !== 'adopt' && kind !== 'assigned') return
-    let hasClosed = false
+    let closed = 0
     for (const [pair, before] of this.#held) {
       const now = sidesOf(holdings.get(pair))
-      if (before.some((held, side) => held && now[side] !== true)) hasClosed = true
+      closed += before.filter((held, side) => held && now[side] !== true).length
     }
     this.#held.clear()
     for (const [pair, holding] of holdings) this.#held.set(pair, sidesOf(holding))
-    if (hasClosed) this.#ask(TRIES_MAX)
+    // Something may have been closed and opened again in one record.
+    const mayHide = kind === 'fills' && new Set(record.fills.map(({ side }) => side)).size > 1
+    if (closed === 0 && !mayHide) return
+    this.#awaited += closed
+    if (closed > 0) this.#triesLeft = TRIES_MAX
+    this.#plan()
   }
 
   /** Logs what has closed and is not logged yet, within {@link FINISH_MS}. */
   async finish(): Promise<void> {
     this.#isFinished = true
-    this.#cancel()
-    if (this.#triesLeft === 0 && this.#reading === undefined) return
+    this.#cancel?.()
+    if (this.#awaited === 0 && this.#reading === undefined) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const cancel = this.#options.timers.after(FINISH_MS, resolve)
     await Promise.race([this.#read(), promise])
     cancel()
   }
 
-  #ask(tries: number): void {
-    this.#triesLeft = tries
-    if (this.#isFinished) return
-    this.#cancel()
-    this.#cancel = this.#options.timers.after(READ_MS, () => void this.#read())
+  /** A reading that is planned already stays where it is, however many trades follow. */
+  #plan(): void {
+    if (this.#isFinished || this.#cancel !== undefined) return
+    this.#cancel = this.#options.timers.after(READ_MS, () => {
+      this.#cancel = undefined
+      void this.#read()
+    })
   }
 
   async #read(): Promise<void> {
@@ -84,24 +101,27 @@ export class ClosedTradeLog {
 
   async #logNew(): Promise<void> {
     const { read, logger } = this.#options
-    const triesLeft = this.#triesLeft - 1
-    this.#triesLeft = 0
+    this.#triesLeft -= 1
+    let failure: unknown
     try {
-      const { trades } = await read({ since: this.#since, limit: TRADES_MAX })
-      const fresh = trades.filter((trade) => !this.#logged.has(keyOf(trade)))
-      for (const trade of fresh) this.#log(trade)
+      const { trades } = await read({ since: this.#readFrom, limit: TRADES_MAX })
+      for (const trade of trades) if (!this.#logged.has(keyOf(trade))) this.#log(trade)
       this.#forget()
-      if (fresh.length === 0 && triesLeft > 0) this.#ask(triesLeft)
     } catch (error) {
-      if (triesLeft > 0) this.#ask(triesLeft)
-      else logger.log('warn', 'trade.unread', { reason: messageOf(error) })
+      failure = error
     }
+    if (this.#awaited === 0) return
+    if (this.#triesLeft > 0) return this.#plan()
+    // An adopted position may end no trade of a strategy.
+    this.#awaited = 0
+    if (failure !== undefined) logger.log('warn', 'trade.unread', { reason: messageOf(failure) })
   }
 
   #log(trade: ClosedTrade): void {
     const { openedAt, closedAt, uncounted } = trade
     this.#logged.add(keyOf(trade))
-    this.#since = Math.max(this.#since, closedAt)
+    this.#awaited = Math.max(0, this.#awaited - 1)
+    this.#newestAt = Math.max(this.#newestAt, closedAt)
     this.#options.logger.log('info', 'trade.closed', {
       strategy: trade.strategyId,
       symbol: trade.symbol,
@@ -120,10 +140,14 @@ export class ClosedTradeLog {
     })
   }
 
+  get #readFrom(): number {
+    return Math.max(this.#beginAt, this.#newestAt - LATE_MS)
+  }
+
   /** Older trades are not read again. */
   #forget(): void {
     for (const key of this.#logged)
-      if (Number(key.slice(0, key.indexOf(' '))) < this.#since) this.#logged.delete(key)
+      if (Number(key.slice(0, key.indexOf(' '))) < this.#readFrom) this.#logged.delete(key)
   }
 }
 

@@ -23,7 +23,7 @@ import { type FilledBook, OwnProfits, type OwnShare } from './own-profits.ts'
 /** A flatten, or an exit of the strategy. */
 export type ClosePurpose = 'flatten' | ExitKind
 
-/** What the order of a send record closes for; undefined: a plain order. */
+/** Returns why the order of a send record closes something; undefined: it is a plain order. */
 export function closePurposeOf({
   purpose,
   exit,
@@ -39,7 +39,7 @@ type TradeMove = Exclude<TradeEvent, BookedOwner>
 export interface TradeFoldOptions {
   /** The book after all fills. */
   readonly book: FilledBook
-  /** What an order was for; undefined: a plain order of its strategy, or one that is not known any more. */
+  /** Returns why an order closed something; undefined: it was a plain order, or is not known any more. */
   readonly purposeOf: (clientOid: string) => ClosePurpose | undefined
   readonly onClosed: (trade: ClosedTrade) => void
 }

@@ -233,7 +233,7 @@ function planTargets(
   for (const order of staleTargetOrders(input)) plan.stale.add(order)
 }
 
-/** What closes one side of what the strategy holds: a limit of the account, or else an exit of its own. */
+/** A limit of the account closes one side of what the strategy holds, or else an exit of its own does. */
 function partOf(core: Core, symbol: string, id: StrategyId): StrategyReduction | undefined {
   if (isFlatteningAll(core, symbol, id)) return undefined
   return reductionOf(core, symbol, id) ?? exitDueOn(core, id, symbol)

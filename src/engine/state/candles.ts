@@ -234,7 +234,8 @@ export function takeFetchedCandles(core: Core, fetched: FetchedCandles): void {
   const known = core.book.candles.get(key)
   const kept = known ? toRows(known) : []
   const interval = formatInterval(intervalMs)
-  const { differing, compared } = compareCandles(kept, closed)
+  const price = core.candles.open.get(key)?.close
+  const { differing, compared } = compareCandles(kept, closed, { price, running: fetched.running })
   if (differing.length > 0) {
     const since = new Date(differing[0]?.[0] ?? 0).toISOString()
     const facts = { symbol, interval, differing: differing.length, compared, since }
@@ -259,20 +260,36 @@ export function takeFetchedCandles(core: Core, fetched: FetchedCandles): void {
 const DIFFERING_SHARE_MAX = 0.1
 /** Closes of one candle are compared with its range, and at least with this share of the price. */
 const CLOSE_REACH = 0.001
+/** No market moves so far between a candle and the price of now that indicators should begin on it. */
+const PRICE_REACH = 0.25
 
 /** Whether a candle holds a price, and is not one that repeats the close before it. */
 function isSeen([, , , , , ticks]: CandleRow): boolean {
   return ticks > 0
 }
 
-function compareCandles(kept: readonly CandleRow[], fetched: readonly CandleRow[]) {
+interface PresentPrice {
+  /** Undefined: none was seen yet. */
+  readonly price: number | undefined
+  readonly running: CandleRow | undefined
+}
+
+/** Where no own candle lies among those fetched, the newest of them is compared with the price that is there. */
+function compareCandles(
+  kept: readonly CandleRow[],
+  fetched: readonly CandleRow[],
+  { price, running = fetched.at(-1) }: PresentPrice,
+) {
   const seen = new Map(kept.filter(isSeen).map((row) => [row[0], row]))
   const common = fetched.filter(([openAt]) => seen.has(openAt))
   const differing = common.filter(([openAt, , high, low, theirs]) => {
     const ours = seen.get(openAt)?.[4] ?? theirs
     return Math.abs(ours - theirs) > Math.max(high - low, theirs * CLOSE_REACH)
   })
-  return { differing, compared: common.length }
+  if (common.length > 0 || price === undefined || running === undefined)
+    return { differing, compared: common.length }
+  const isFar = Math.abs(running[4] - price) > price * PRICE_REACH
+  return { differing: isFar ? [running] : [], compared: 1 }
 }
 
 /** The candle of now began before this run looked: what the exchange has seen of it is added. */

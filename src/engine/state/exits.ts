@@ -180,7 +180,7 @@ function witnessed(core: Core, symbol: string, price: number): BelievedTicks {
   return { low: Math.min(ticks, marked), high: Math.max(ticks, marked) }
 }
 
-/** What two answers in a row have shown; undefined while the last or the one before is not believed. */
+/** Returns the prices that two answers in a row have shown; undefined while one of them is not believed. */
 export function believedTicksOf(core: Core, symbol: string): BelievedTicks | undefined {
   const { last, before } = core.exits?.prices.get(symbol) ?? {}
   if (!last || !before || Number.isNaN(ownPriceOf(core, symbol).price)) return undefined

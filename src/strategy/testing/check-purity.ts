@@ -13,8 +13,10 @@ const PRICE_TICKS = 200_000
 const MOVE_TICKS = 400
 
 export interface PurityCheck {
-  /** Impure acts, and no decision that succeeds. */
+  /** A sentence for each impure act. */
   readonly problems: readonly string[]
+  /** A sentence if no decision succeeds: one that needs a feed gets no reading of it here. */
+  readonly failing: readonly string[]
   /** Decisions that fail and invalid intents; made-up prices are not the market. */
   readonly notes: readonly string[]
 }
@@ -22,7 +24,7 @@ export interface PurityCheck {
 interface Trial {
   /** As text, the first failure among them. */
   readonly decisions: readonly string[]
-  readonly problems: readonly string[]
+  readonly failing: readonly string[]
   readonly notes: readonly string[]
 }
 
@@ -35,11 +37,11 @@ export function checkPurity(
   params: unknown,
   instruments: readonly Instrument[],
 ): PurityCheck {
-  if (instruments.length === 0) return { problems: [], notes: [] }
+  if (instruments.length === 0) return { problems: [], failing: [], notes: [] }
   const before = readGlobals()
   const run = (): Trial => runOnce(strategy, params, instruments)
   const calls = watchImpureCalls()
-  const [{ decisions: first, problems: failing, notes }, { decisions: second }] = [run(), run()]
+  const [{ decisions: first, failing, notes }, { decisions: second }] = [run(), run()]
   calls.forget()
   const touched = findTouched(before, readGlobals()).map(
     (name) => `it changes the global ${name}; what it wants to remember belongs into its state`,
@@ -47,8 +49,8 @@ export function checkPurity(
   const at = first.findIndex((decision, index) => decision !== second[index])
   const changed = `decide answers otherwise when it is asked again on the same prices (decision ${at + 1}: ${shorten(first[at])}, then ${shorten(second[at])}); it may not use a clock, chance, or variables outside of its state`
   const asked = calls.describe()
-  if (at < 0) return { problems: [...failing, ...touched], notes: [...asked, ...notes] }
-  return { problems: [[changed, ...asked].join('. '), ...failing, ...touched], notes }
+  if (at < 0) return { problems: touched, failing, notes: [...asked, ...notes] }
+  return { problems: [[changed, ...asked].join('. '), ...touched], failing, notes }
 }
 
 function runOnce(strategy: Strategy, params: unknown, instruments: readonly Instrument[]): Trial {
@@ -81,12 +83,12 @@ function runOnce(strategy: Strategy, params: unknown, instruments: readonly Inst
     const isHopeless = decisions.length === 0
     return {
       decisions: [...texts, ...failures.slice(0, 1)],
-      problems: isHopeless ? failing : [],
+      failing: isHopeless ? failing : [],
       notes: [...(isHopeless ? [] : failing), ...countDenials(decisions)],
     }
   } catch (error) {
     const problem = `on made-up prices it fails: ${messageOf(error)}`
-    return { decisions: [messageOf(error)], problems: [], notes: [problem] }
+    return { decisions: [messageOf(error)], failing: [], notes: [problem] }
   }
 }
 

@@ -108,7 +108,7 @@ async function watch(
   })
   const problem = describeEnd(await thread.ended, waitedMs)
   const name = names[checks.length]
-  if (name !== undefined) checks.push({ problems: [`${name} ${problem}`], notes: [] })
+  if (name !== undefined) checks.push({ problems: [`${name} ${problem}`], failing: [], notes: [] })
   return checks
 }
 

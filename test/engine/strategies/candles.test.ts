@@ -336,6 +336,24 @@ test('candles of another market are not taken, and own ones stay; that is said',
   expect(said?.fields).toMatchObject({ differing: 2, compared: 2, symbol: SYMBOL, interval: '1m' })
 })
 
+test.each(['closed', 'running'])(
+  'a first start believes no candles that end far from the price that is there: %s',
+  (newest) => {
+    const bench = openBench()
+    priceAt(bench, 1, 100)
+    bench.effects = []
+    const closed = [-2, -1].map((minute) => fetchedRow(minute, newest === 'closed' ? 200 : 100))
+    const running = newest === 'running' ? { running: fetchedRow(0, 200) } : {}
+    const series = { symbol: SYMBOL, intervalMs: MINUTE, rows: closed, ...running }
+    bench.step({ kind: 'candlesFetched', ...series })
+    expect(bench.take('announce').map(({ event }) => event)).toEqual(['history.differs'])
+    expect(candlesOf(bench)).toEqual([])
+
+    priceAt(bench, 61, 100)
+    expect(candlesOf(bench).every(([, , high]) => high === 100)).toBe(true)
+  },
+)
+
 test('what is fetched of a series that nobody needs, or brings nothing new, changes nothing', () => {
   const bench = openBench()
   for (const minute of [0, 1]) priceAt(bench, minute * 60 + 1, 100)

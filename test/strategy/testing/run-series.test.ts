@@ -100,6 +100,8 @@ test('a kept run is held against the next one', () => {
   expect(() => matchGolden(file, decisions)).toThrow(/line 1 of .*kept.*"lots":2.*found.*"lots":1/s)
 })
 
+const CLEAN = { problems: [], failing: [], notes: [] }
+
 describe('a strategy is a function of what it is shown', () => {
   const check = (decide: (snapshot: SnapshotView) => Decision<number>) =>
     checkPurity(defineStrategy({ ...base, name: 'checked', decide }), {}, [madeInstrument()])
@@ -108,15 +110,15 @@ describe('a strategy is a function of what it is shown', () => {
   test('those that ship are', () => {
     const size = '0.01'
     const gridParams = grid.params.parse({ spacingBps: 5, levels: 4, size, recentreAfterLevels: 4 })
-    expect(checkPurity(grid, gridParams, [madeInstrument()])).toEqual({ problems: [], notes: [] })
+    expect(checkPurity(grid, gridParams, [madeInstrument()])).toEqual(CLEAN)
     const trendParams = trend.params.parse({
       fastSeconds: 4,
       slowSeconds: 15,
       size,
       thresholdBps: 3,
     })
-    expect(checkPurity(trend, trendParams, [madeInstrument()])).toEqual({ problems: [], notes: [] })
-    expect(checkPurity(follower, {}, [madeInstrument()])).toEqual({ problems: [], notes: [] })
+    expect(checkPurity(trend, trendParams, [madeInstrument()])).toEqual(CLEAN)
+    expect(checkPurity(follower, {}, [madeInstrument()])).toEqual(CLEAN)
   })
 
   test('what it always throws is an error, and what of it makes no sense is noted', () => {
@@ -126,7 +128,8 @@ describe('a strategy is a function of what it is shown', () => {
       throw new Error('no such thing')
     })
     expect(threw).toEqual({
-      problems: [expect.stringMatching(/fails: STRATEGY_THREW[^]*no such thing/)],
+      problems: [],
+      failing: [expect.stringMatching(/fails: STRATEGY_THREW[^]*no such thing/)],
       notes: [],
     })
     const nonsense = decided((snapshot) => ({
@@ -201,7 +204,7 @@ describe('a strategy is a function of what it is shown', () => {
       return checkPurity(strategy, params, [madeInstrument()])
     })
 
-    expect(same).toEqual({ problems: [], notes: [expect.stringMatching(asked)] })
+    expect(same).toEqual({ ...CLEAN, notes: [expect.stringMatching(asked)] })
     // A clock may say the same twice.
     if (call === 'Math.random()') expect(other?.problems).toEqual([expect.stringMatching(asked)])
   })
@@ -226,7 +229,7 @@ describe('a strategy is a function of what it is shown', () => {
       {},
       [madeInstrument()],
     )
-    expect(notes).toEqual({ problems: [], notes: [] })
+    expect(notes).toEqual(CLEAN)
     expect(seen.slice(0, 3)).toEqual([true, true, 1_704_067_200_000])
     expect(Date).toBe(before)
   })

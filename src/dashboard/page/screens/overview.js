@@ -69,15 +69,21 @@ function Verdict({ live, account, order }) {
   </section>`
 }
 
-/** A release ends everything that holds a scope, so its last restriction has the button. */
-function isLastOfScope(one, index, all) {
-  return all.findLastIndex(({ scope, command }) => scope === one.scope && command) === index
+/** A kill has a release of its own; another one ends everything else that holds its scope. */
+function endTogether(one, other) {
+  return one.scope === other.scope && (one.code === 'kill') === (other.code === 'kill')
 }
 
-function Release({ of: { scope, code }, restrictions, order }) {
-  const until = Math.max(...restrictions.map((one) => (one.scope === scope ? (one.releasableAt ?? 0) : 0)))
+/** The last of the restrictions that end together has the button. */
+function hasButton(one, index, all) {
+  return all.findLastIndex((other) => other.command && endTogether(one, other)) === index
+}
+
+function Release({ of: one, restrictions, order }) {
+  const ending = restrictions.filter((other) => endTogether(one, other))
+  const until = Math.max(...ending.map(({ releasableAt }) => releasableAt ?? 0))
   if (until > Date.now()) return html`<small>may be released from ${time(until)} on</small>`
-  const action = code === 'kill' ? ACTIONS.releaseKill() : ACTIONS.release(scope)
+  const action = one.code === 'kill' ? ACTIONS.releaseKill() : ACTIONS.release(one.scope)
   return html`<button onClick=${() => order(action)}>Release</button>`
 }
 
@@ -95,7 +101,7 @@ function Reasons({ account: { restrictions, hindrances }, order }) {
               <small>by ${one.by}, since ${time(one.at)}; ends when ${one.ends}</small>${' '}
               ${one.command && html`<code>${one.command}</code>`}
             </p>
-            ${one.command && order && isLastOfScope(one, index, all) && html`<${Release} of=${one} restrictions=${restrictions} order=${order} />`}
+            ${one.command && order && hasButton(one, index, all) && html`<${Release} of=${one} restrictions=${restrictions} order=${order} />`}
           </li>`,
       )}
     ${hindrances.slice(0, 6).map(
