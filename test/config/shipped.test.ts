@@ -122,6 +122,7 @@ test.each(examples)(
     for (const one of read.strategies) {
       expect(checkPurity(requireCode(one), one.params, one.instruments)).toEqual({
         problems: [],
+        failing: [],
         notes: [],
       })
     }
