@@ -55,6 +55,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     'IMPORT_SYMBOL_UNKNOWN',
     'INIT_NOT_EMPTY',
     'SIMULATE_ACCOUNT_UNKNOWN',
+    'STATE_AMBIGUOUS',
   ],
   // Causes in files, which another start finds again.
   configuration: [
