@@ -18,19 +18,19 @@ import { Workspace } from '../config/workspace.ts'
 let workspace: Workspace
 let file: string
 let held: Map<string, ProcessLock>
-const stateHome = process.env['XDG_STATE_HOME']
+const home = process.env['HOME']
 
 beforeEach(() => {
   workspace = new Workspace()
   workspace.fill()
-  process.env['XDG_STATE_HOME'] = workspace.directory
+  process.env['HOME'] = workspace.directory
   file = join(workspace.directory, 'config/main.yaml')
   held = new Map()
 })
 afterEach(() => {
   for (const lock of held.values()) lock.release()
-  if (stateHome === undefined) delete process.env['XDG_STATE_HOME']
-  else process.env['XDG_STATE_HOME'] = stateHome
+  if (home === undefined) delete process.env['HOME']
+  else process.env['HOME'] = home
   workspace.remove()
 })
 

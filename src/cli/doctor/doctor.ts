@@ -33,6 +33,7 @@ import {
   examineLocks,
   examineOwner,
   examineRuntime,
+  examinePort,
   examineSocket,
 } from './examine-machine.ts'
 import { examineServers } from './examine-servers.ts'
@@ -161,6 +162,7 @@ async function examineAccount(
     ...examineFiles(config, request),
     examineDisk(config),
     examineSocket(config),
+    ...(await examinePort(config)),
     ...(await examineDaemon(config)),
     ...examineLocks(config, accessTo(config, keys.credentials)),
     ...(await examineServers(config, request, { configOption, own })),
