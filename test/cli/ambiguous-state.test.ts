@@ -37,7 +37,11 @@ afterEach(() => {
 const stateOf = (name: string) => join(workspace.directory, '.intentd/paper', name)
 
 function hold(name: string): void {
-  const holder = { ...describeHolder('paper', 0), pid: held.size + 1, command: `run --market ${name}.csv` }
+  const holder = {
+    ...describeHolder('paper', 0),
+    pid: held.size + 1,
+    command: `run --market ${name}.csv`,
+  }
   held.set(name, holdDirectory(stateOf(name), holder))
 }
 

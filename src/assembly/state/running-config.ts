@@ -92,7 +92,9 @@ export function readMainFile(config: DaemonConfig): string | undefined {
 
 function readKept({ state: { directory } }: StatePlace): KeptConfig | undefined {
   try {
-    return parseBoundedJson(readFileSync(join(directory, RUNNING_CONFIG_FILE), 'utf8')) as KeptConfig
+    return parseBoundedJson(
+      readFileSync(join(directory, RUNNING_CONFIG_FILE), 'utf8'),
+    ) as KeptConfig
   } catch {
     return undefined
   }
