@@ -152,8 +152,10 @@ function checkOrigin(
 
 function checkSimulatorSection({ source, settings }: DaemonSource, pricing: Pricing): Problem[] {
   const { environment, exchange, simulator, instruments } = settings
-  const isWritten = source.has(['simulator'])
-  const isEmbedded = environment === 'simulator' && !source.has(['exchange', 'baseUrl'])
+  // A misspelt key is among the settings as it was meant; what is written wrongly is not.
+  const isWritten = simulator !== undefined || source.has(['simulator'])
+  const hasUrl = exchange?.baseUrl !== undefined || source.has(['exchange', 'baseUrl'])
+  const isEmbedded = environment === 'simulator' && !hasUrl
   if (environment === undefined) return []
   if (isEmbedded && !isWritten) {
     return [

@@ -129,8 +129,41 @@ const BREAKAGES: readonly Breakage[] = [
     file: main,
     edits: [['  grossNotionalMax: "20000"', '  grosNotionalMax: "20000"']],
     problems: [
-      'config/main.yaml:13:1 risk: the key "grossNotionalMax" is missing: expected a decimal above zero such as "0.001"',
       'config/main.yaml:18:3 risk.grosNotionalMax: unknown key; did you mean "grossNotionalMax"?',
+    ],
+  },
+  {
+    what: 'a section with a misspelt name',
+    file: main,
+    edits: [['simulator:\n', 'simulater:\n']],
+    problems: ['config/main.yaml:21:1 simulater: unknown key; did you mean "simulator"?'],
+  },
+  {
+    what: 'a misspelt key that others need',
+    file: main,
+    edits: [['startPrices:', 'startPrice:']],
+    problems: [
+      'config/main.yaml:25:5 simulator.market.startPrice: unknown key; did you mean "startPrices"?',
+    ],
+  },
+  {
+    what: 'a singular for a list that is missing, though it resembles another key more',
+    file: main,
+    edits: [['strategies:\n', 'strategy:\n']],
+    problems: ['config/main.yaml:26:1 strategy: unknown key; did you mean "strategies"?'],
+  },
+  {
+    what: 'a colon that is missing behind the name of a section',
+    file: main,
+    edits: [['simulator:\n', 'simulator\n']],
+    problems: ['config/main.yaml:21:1: a colon is missing behind this key'],
+  },
+  {
+    what: 'a key that is not indented, with three lines below it that are',
+    file: main,
+    edits: [['  productType: USDT-FUTURES', 'productType: USDT-FUTURES']],
+    problems: [
+      'config/main.yaml:4:14: the line below is indented deeper than this one, which has a value already; keys of one section begin in one column',
     ],
   },
   {
@@ -622,7 +655,6 @@ test('[CFG1] the problems of all files are reported at once, in the order of fil
     'config/main.yaml:1:7',
     'config/main.yaml:12:14',
     'config/strategies/grid.yaml:3:15',
-    'config/strategies/grid.yaml:7:1',
     'config/strategies/grid.yaml:10:3',
     'config/strategies/trend.yaml:2:1:',
   ])
