@@ -1,6 +1,7 @@
 import { listMissingCandles, takeFetchedCandles } from './state/candles.ts'
 import type { Denial } from '../domain/denial.ts'
 import type { LiquidationDistance, NearestDistance } from '../domain/liquidation.ts'
+import type { StrategyId } from '../domain/ids.ts'
 import type { WorstCase } from '../domain/worst-case.ts'
 import type { Dispute, Equity, UsedLoss } from '../domain/loss-limits.ts'
 import type { Restriction } from '../domain/trading-mode.ts'
@@ -78,6 +79,7 @@ import {
   objectToAdoption,
 } from './lifecycle/adopt.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
+import { type CapitalUse, capitalUseOf } from './state/capital.ts'
 import { judgeWorstCase } from './lifecycle/judge-worst-case.ts'
 import { judgeExits } from './lifecycle/judge-exits.ts'
 import { judgeLiquidation } from './lifecycle/judge-liquidation.ts'
@@ -148,6 +150,8 @@ export interface Engine {
   readonly nearestDistances: ReadonlyMap<string, NearestDistance>
   /** The worst move of `risk.survives`, when a position was last compared; undefined: not known, or none is set. */
   readonly worstCase: WorstCase | undefined
+  /** What a strategy may use and uses; undefined without a `capital`. */
+  readonly capitalUse: (id: StrategyId) => CapitalUse | undefined
   /** Our own unrealised profit of an instrument when its position was last compared; NaN while it is not known. */
   unrealisedOn(symbol: string): number
   /** What a strategy's positions would bring at the last prices, in the margin coin; undefined where that is not known. */
@@ -216,6 +220,7 @@ export function resumeEngine(core: Core): Engine {
     losses: core.losses.used,
     distances: core.liquidation.distances,
     nearestDistances: core.liquidation.nearest,
+    capitalUse: (id) => capitalUseOf(core, id),
     get worstCase() {
       return core.worstCase.last
     },

@@ -1,3 +1,4 @@
+import type { Capital } from '../domain/capital.ts'
 import type { DaemonFile } from '../config/schema/daemon-schema.ts'
 import type { CandleRow } from '../domain/candles.ts'
 import type { ExitRules } from '../domain/exits.ts'
@@ -20,6 +21,8 @@ export interface StrategySettings extends ShowSettings {
   readonly onFailure?: FailurePolicy
   /** Its exits close positions without its decision. Absent: nothing does. */
   readonly exits?: ExitRules
+  /** What it may use of the account. Absent: all of it, within its other limits. */
+  readonly capital?: Capital
 }
 
 /** What happens to a strategy's orders when its decisions fail. Absent: they stay while it is paused, and are cancelled when it is halted. */

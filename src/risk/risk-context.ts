@@ -38,13 +38,28 @@ type RequiredLimit = Exclude<
 
 /** The operator's limits for one strategy on one instrument, each as its setting says; sizes in lots. */
 export type StrategyLimits = Readonly<
-  Record<Exclude<keyof StrategyFile['risk'], 'losses' | 'pace' | 'positionNotionalMax'>, number>
+  Record<
+    Exclude<
+      keyof StrategyFile['risk'],
+      'losses' | 'pace' | 'positionNotionalMax' | 'orderNotionalMax'
+    >,
+    number
+  >
 > & {
   /** Quote coin. */
   readonly positionNotionalMax?: number
+  readonly orderNotionalMax?: number
   readonly ordersPerMinute?: number
   readonly identicalPerMinute?: number
   readonly rejectionsPerMinute?: number
+}
+
+/** Worked out by the last checks only. */
+export interface StrategyCapital {
+  /** NaN while the equity is not known. */
+  readonly max: () => number
+  /** The margin of all that it holds and has open on its other instruments. */
+  readonly usedBeside: () => number
 }
 
 /** The market as the risk checks see it: floats in the quote coin; NaN for a missing value. */
@@ -92,6 +107,8 @@ export interface RiskContext {
   readonly distanceAfter: (intent: OrderIntent) => number
   /** The distance below which no order opens (`risk.liquidation.reduce`); undefined: no minimum. */
   readonly distanceMin: number | undefined
+  /** What the strategy may use, in the margin coin; undefined: no share of its own. */
+  readonly capital: StrategyCapital | undefined
   /** The basis for the moves that the account must survive (`risk.survives`); undefined: none. */
   readonly worstCase: WorstCaseBasis | undefined
   /** Our highest resting buy and lowest resting sell, in ticks; without one -Infinity and Infinity. */

@@ -596,6 +596,14 @@ const BREAKAGES: readonly Breakage[] = [
       'config/strategies/grid.yaml:10:18 risk.openOrdersMax: 200 is above risk.openOrdersMax 100 of the account',
     ],
   },
+  {
+    what: 'a capital that is more than all of the equity',
+    file: grid,
+    edits: [['params:\n', 'capital: 101 %\nparams:\n']],
+    problems: [
+      'config/strategies/grid.yaml:4:10 capital: expected a share of the equity such as 40 %, or an amount of the margin coin such as "4000", got "101 %"',
+    ],
+  },
   // Secrets
   {
     what: 'a key of the exchange in YAML',
@@ -614,6 +622,24 @@ const BREAKAGES: readonly Breakage[] = [
     ],
   },
 ]
+
+test('[CFG1] shares of the equity are refused that add up to more than all of it', () => {
+  const withCapital = (text: string, capital: string) =>
+    replaceOnce(text, 'instruments:', `capital: ${capital}\ninstruments:`)
+  const complainOf = (one: string, other: string) => {
+    workspace.fill({
+      [grid]: withCapital(FILES[grid], one),
+      [trend]: withCapital(FILES[trend], other),
+    })
+    return workspace.complain()
+  }
+
+  expect(complainOf('60 %', '40%')).toEqual([])
+  expect(complainOf('90 %', '4000')).toEqual([])
+  expect(complainOf('60 %', '40.5 %')).toEqual([
+    'config/strategies/trend.yaml:3:10 capital: with the strategies listed before it this is 100.5 % of the equity: 100 % is all there is',
+  ])
+})
 
 test('the project that the breakages break is in order', () => {
   workspace.fill()
