@@ -34,6 +34,7 @@ const FIXED = [
   'account',
   'exchange.baseUrl',
   'exchange.gatewayUrl',
+  'exchange.demo',
   'state.directory',
   'simulator',
   'dryRun',

@@ -60,6 +60,7 @@ function checkEnvironment({ source, settings }: DaemonSource): Problem[] {
       source.problem(['environment'], 'live trades real money: say so with confirmLive: true'),
     )
   }
+  if (settings.exchange?.demo === true) problems.push(...objectToDemo(source, settings))
   if (environment === 'live' && isDemoProduct) {
     problems.push(
       source.problem(
@@ -69,6 +70,17 @@ function checkEnvironment({ source, settings }: DaemonSource): Problem[] {
     )
   }
   return problems
+}
+
+function objectToDemo(
+  source: YamlSource,
+  { environment, exchange }: DaemonSource['settings'],
+): Problem[] {
+  const path = ['exchange', 'demo']
+  if (environment === 'live')
+    return [source.problem(path, 'is play money; the environment is live: say environment: demo')]
+  if (exchange?.baseUrl !== undefined || source.has(['exchange', 'baseUrl'])) return []
+  return [source.problem(path, 'is for an exchange outside: set exchange.baseUrl')]
 }
 
 /** A dry run sends nothing, so a cancel-all would never be answered. */

@@ -1,4 +1,4 @@
-/** What a strategy may use of its account. */
+/** The part of its account that a strategy may use. */
 export type Capital =
   | { readonly kind: 'share'; /** Of the equity; 0.4 is 40 %. */ readonly share: number }
   | { readonly kind: 'amount'; /** Margin coin. */ readonly amount: number }

@@ -29,7 +29,7 @@ export interface AccountMoment {
   /** Equity of limits, status and metrics; undefined while a part is not known. */
   readonly equity: number | undefined
   /**
-   * What the asked strategy may use, margin coin: NaN while it is not known; absent: all of the
+   * Margin coin that the asked strategy may use: NaN while it is not known; absent: all of the
    * equity.
    */
   readonly ownCapital?: number | undefined

@@ -107,7 +107,7 @@ export interface RiskContext {
   readonly distanceAfter: (intent: OrderIntent) => number
   /** The distance below which no order opens (`risk.liquidation.reduce`); undefined: no minimum. */
   readonly distanceMin: number | undefined
-  /** What the strategy may use, in the margin coin; undefined: no share of its own. */
+  /** The part that the strategy may use, in the margin coin; undefined: no share of its own. */
   readonly capital: StrategyCapital | undefined
   /** The basis for the moves that the account must survive (`risk.survives`); undefined: none. */
   readonly worstCase: WorstCaseBasis | undefined

@@ -604,6 +604,14 @@ const BREAKAGES: readonly Breakage[] = [
       'config/strategies/grid.yaml:4:10 capital: expected a share of the equity such as 40 %, or an amount of the margin coin such as "4000", got "101 %"',
     ],
   },
+  {
+    what: 'the demo environment of an exchange that is inside the daemon',
+    file: main,
+    edits: [['name: paper', 'name: paper\nexchange: { demo: true }']],
+    problems: [
+      'config/main.yaml:2:19 exchange.demo: is for an exchange outside: set exchange.baseUrl',
+    ],
+  },
   // Secrets
   {
     what: 'a key of the exchange in YAML',

@@ -105,12 +105,13 @@ export interface Shown {
 }
 
 async function send({ exchange, config, prepared, guard, clock }: Sending): Promise<Answer<Shown>> {
-  const { requestTimeoutMs, answerBytesMax, locale } = config.exchange
+  const { requestTimeoutMs, answerBytesMax, locale, demo } = config.exchange
   const client = new ExchangeClient({
     ...exchange,
     requestTimeoutMs,
     answerBytesMax,
     locale,
+    isDemo: demo,
     positionMode: config.account.positionMode,
     unlocked: guard?.endpoint,
     proxyFor: loadProxies(config),

@@ -17,6 +17,11 @@ export interface AccountSetup {
    */
   readonly boundToIps?: readonly string[]
   /**
+   * Keys of the demo environment work only with the header `paptrading: 1`, all others only without
+   * it. Default: with and without.
+   */
+  readonly isDemo?: boolean
+  /**
    * When a managed sub-account was bound to its manager. Earlier fills and spot orders are not
    * shown (document: order fill details, spot historical orders).
    */
