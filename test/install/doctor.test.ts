@@ -177,7 +177,7 @@ test('an exchange that answers: what it says, and what nobody can check from her
   const unseen = ['position mode notChecked', 'precision notChecked', 'key rights notChecked']
   expect(notOk(findings)).toEqual(unseen)
 
-  const demo = await lookAtExchange({ overrides: ['exchange.demo=true', 'environment=demo'] })
+  const demo = await lookAtExchange({ overrides: ['exchange.demo=true'] })
   expect(demo.find(({ what }) => what === 'environment')?.found).toMatch(/^demo: .*paptrading/)
 })
 
