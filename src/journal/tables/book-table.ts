@@ -139,7 +139,7 @@ export function renameRows(
   return sum
 }
 
-function digestIn(row: Readonly<Record<string, unknown>> | undefined, position: number): string {
+function digestIn(row: ReturnType<StatementSync['get']>, position: number): string {
   const digest = row?.['digest']
   if (digest === undefined) throw new RangeError(`row ${position} of the checkpoint is gone`)
   return String(digest)
