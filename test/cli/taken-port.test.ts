@@ -68,8 +68,8 @@ test.runIf(process.platform === 'linux')(
       const [own] = await examinePort({ ...at(taken), state: config.state })
       expect([own?.state, own?.found]).toEqual(['ok', expect.stringContaining('of this state')])
       const elsewhere = { ...config.state, directory: `${directory}/none` }
-      const [other] = await examinePort({ ...at(taken), state: elsewhere })
-      expect([other?.state, other?.found]).toEqual(['warn', expect.stringContaining(named)])
+      const [foreign] = await examinePort({ ...at(taken), state: elsewhere })
+      expect([foreign?.state, foreign?.found]).toEqual(['warn', expect.stringContaining(named)])
     } finally {
       lock.release()
       if (home === undefined) delete process.env['HOME']

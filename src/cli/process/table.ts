@@ -51,8 +51,9 @@ export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly
   return titles + lines.map((line, index) => line + under[index]).join('')
 }
 
-function tableWidth({ isTTY, columns = COLUMNS } = process.stdout): number {
-  return isTTY ? Math.max(COLUMNS, columns) : Number.POSITIVE_INFINITY
+/** A terminal that does not say its width has 0 columns. */
+function tableWidth({ isTTY, columns } = process.stdout): number {
+  return isTTY ? Math.max(COLUMNS, columns || 0) : Number.POSITIVE_INFINITY
 }
 
 function widthOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): number {

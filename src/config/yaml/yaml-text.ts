@@ -33,8 +33,13 @@ const COLON_MISSING = 'a colon is missing behind this key'
 
 /** Complaints about the shape of a text: one slip often makes all lines below it wrong. */
 const OF_SHAPE: ReadonlySet<string> = new Set([
-  ...['BAD_INDENT', 'BLOCK_AS_IMPLICIT_KEY', 'BLOCK_IN_FLOW', 'MISSING_CHAR', 'TAB_AS_INDENT'],
-  ...['MULTILINE_IMPLICIT_KEY', 'UNEXPECTED_TOKEN'],
+  'BAD_INDENT',
+  'BLOCK_AS_IMPLICIT_KEY',
+  'BLOCK_IN_FLOW',
+  'MISSING_CHAR',
+  'TAB_AS_INDENT',
+  'MULTILINE_IMPLICIT_KEY',
+  'UNEXPECTED_TOKEN',
 ])
 
 interface Complaint {
