@@ -351,6 +351,22 @@ test('in a pipe every value of a table is whole, and on a wide terminal as much 
   expect(table()).toMatch(new RegExp(`${ID} +${SYMBOL} .*${LARGE.slice(1)}/${LARGE.slice(1)}`))
 })
 
+test('status shows what a strategy uses of its capital, and that its equity is not known', () => {
+  const statusOf = (capital: AccountView['strategies'][number]['capital']) => {
+    const strategies = ACCOUNT.strategies.map((one) => ({ ...one, capital }))
+    const text = formatStatus({ ...STATUS, accounts: [{ ...ACCOUNT, strategies }] }, true)
+    return text.replaceAll(/\s+/g, ' ')
+  }
+
+  expect(statusOf({ set: '40 %', max: 4000, used: 1200 })).toContain(
+    'uses 1,200.00 of 4,000.00 USDT (40 %)',
+  )
+  expect(statusOf({ set: '4000', max: 4000, used: null })).toContain(
+    'uses an unknown amount of 4,000.00 USDT',
+  )
+  expect(statusOf(undefined)).not.toContain('uses')
+})
+
 test('a drawdown says from when on it may be released, other limits may be at any time', () => {
   const of = (code: Restriction['code']): Restriction => ({
     scope: '*',
