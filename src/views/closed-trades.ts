@@ -15,9 +15,9 @@ import type { JournalReader } from '../journal/journal-reader.ts'
 import type { RowsCount } from '../journal/tables/booking-table.ts'
 import { NO_ROWS, type RowsSum } from '../journal/tables/rows-sum.ts'
 
-/** So many of the last trades are kept between two readings; a question for more reads all fills again. */
+/** Last trades kept between two readings; a question for more reads all fills again. */
 const KEPT_MAX = 500
-/** So many more than are wanted are kept before the oldest are dropped. */
+/** Kept beyond what is wanted before the oldest are dropped. */
 const KEPT_BEYOND = 1000
 
 type Readable = Pick<
@@ -26,7 +26,7 @@ type Readable = Pick<
 >
 
 /**
- * The closed trades of all runs, folded from all fills of the journal. Only those that are wanted are kept in memory.
+ * Closed trades are folded from all fills of the journal; only wanted ones stay in memory.
  * @throws Failure JOURNAL_CORRUPT
  */
 export function readClosedTrades(
@@ -42,8 +42,8 @@ export function readClosedTrades(
 }
 
 /**
- * Reads a journal again and again, and only what is new in it: the fold goes on, as long as number and sum of all rows
- * show that none of those behind it has changed.
+ * Reads only what is new in a journal: the fold goes on as long as number and sum of all rows show
+ * that none behind it changed.
  */
 export class TradeHistory {
   readonly #positionMode: PositionMode
@@ -57,7 +57,7 @@ export class TradeHistory {
   read(reader: Readable, query: ClosedTradesQuery): ClosedTradesView {
     const book = rebuildBook(reader.contents(), this.#positionMode)
     const folding = this.#continue(reader, book) ?? this.#begin(reader, book)
-    // A fill that waits for its order is shown as it is now; it may count otherwise next time.
+    // A fill that waits for its order may count otherwise next time.
     if (folding.isWaiting) {
       this.#folding = undefined
       folding.finish()
@@ -84,19 +84,17 @@ export class TradeHistory {
   }
 }
 
-/** A fold of a journal, as far as it was read. */
 class Folding {
   readonly #fold: TradeFold
   readonly #grids: string
   readonly #limit: number
   readonly #trades: ClosedTrade[] = []
   readonly #count: RowsCount = { sum: NO_ROWS }
-  /** Orders of a flatten or an exit, as far as the journal still has their records. */
+  /** Why orders close, as far as the journal still has the records. */
   readonly #purposes = new Map<string, ClosePurpose>()
   #isCut = false
-  /** Unix ms of the last row. */
   #readTo = 0
-  /** The records up to this sequence are read: a week of them takes long. */
+  /** Records up to this sequence are read: a week of them takes long. */
   #sequence = 0
 
   constructor(book: Book, isWanted: (trade: ClosedTrade) => boolean, limit: number) {
@@ -134,7 +132,7 @@ class Folding {
     this.#fold.finish()
   }
 
-  /** Whether no trade that a query asks for was dropped. */
+  /** No trade that the query asks for was dropped. */
   knowsAll(query: ClosedTradesQuery): boolean {
     if (!this.#isCut) return true
     const isAboutAll = query.strategy === undefined && query.symbol === undefined
@@ -160,7 +158,7 @@ class Folding {
     this.#isCut = true
   }
 
-  /** In the order of time; of one instant, payments first, since a position that is closed is paid nothing. */
+  /** In order of time, payments first, since a closed position is paid nothing. */
   *#mergeEvents(reader: Readable, newest: number): Generator<TradeEvent> {
     const span = { since: this.#readTo === 0 ? 0 : this.#readTo + 1 }
     const sources: readonly Iterator<BookedRow | AdoptRecord | AssignedRecord>[] = [
