@@ -52,7 +52,7 @@ export function writeCall(target: AlertTarget, alert: Alert, frame: MessageFrame
 export interface MessageFrame {
   readonly place: MessagePlace
   readonly hidden: HiddenTexts
-  /** Messages dropped before this one. */
+  /** Dropped before this one. */
   readonly dropped: number
 }
 

@@ -3,7 +3,7 @@ import { type Alert, rankOf } from '../alert.ts'
 /** Hours of trouble, some 200 KB. */
 const WAITING_MAX = 100
 
-/** Waiting alerts of one target: most urgent first, then oldest. */
+/** Most urgent first, then oldest. */
 export class Outbox {
   readonly #waiting: Alert[] = []
   #dropped = 0
@@ -28,7 +28,6 @@ export class Outbox {
     if (index >= 0) this.#waiting.splice(index, 1)
   }
 
-  /** Counts an alert as lost. */
   drop(alert: Alert): void {
     this.remove(alert)
     this.#dropped += 1
@@ -38,7 +37,7 @@ export class Outbox {
     return this.#waiting.length
   }
 
-  /** Lost alerts that were not reported yet. */
+  /** Not reported yet. */
   get dropped(): number {
     return this.#dropped
   }

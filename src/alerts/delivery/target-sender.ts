@@ -31,12 +31,12 @@ const AGE_MS_MAX = 6 * 3_600_000
 /** Pauses of 1 s, 2 s, 4 s … up to 5 min. */
 const RETRY_MS = 1000
 const RETRY_MS_MAX = 300_000
-/** Interval of test messages to a target that refused all. */
+/** Between test messages to a target that refused all. */
 const ASK_MS = 300_000
 /** Limits the pause that a service demands. */
 const RETRY_AFTER_MS_MAX = 900_000
 
-/** Limits the wait of an urgent alert after a demanded pause. */
+/** Limits an urgent alert's wait after a demanded pause. */
 const URGENT_WAIT_MS = 5000
 
 export interface FailingTarget {
@@ -52,10 +52,12 @@ export interface DeliveryResult {
 }
 
 /**
- * Brings alerts to one target: one at a time, no faster than its rate, again after a failure, for hours.
+ * Brings alerts to one target: one at a time, no faster than its rate, again after a failure, for
+ * hours.
  *
  *     waiting ──send()──► sending ──2xx──► waiting
- *                           ├──network, 408, 425, 429, 5xx──► waiting until the next attempt; too old, the alert is dropped
+ *                           ├──network, 408, 425, 429, 5xx──► waiting until the next attempt; too
+ *                           old, the alert is dropped
  *                           └──any other status: the alert is dropped──► waiting
  */
 export class TargetSender {
@@ -63,23 +65,22 @@ export class TargetSender {
   readonly #outbox = new Outbox()
   readonly #rate = new SendRate()
   #sending: Promise<void> | undefined
-  /** Consecutive failures of scheduled tries; each lengthens the pause. */
+  /** Scheduled tries in a row; each lengthens the pause. */
   #failures = 0
   /**
-   * An urgent alert skips our pause once, since the target may be up again, and waits
-   * {@link URGENT_WAIT_MS} of a demanded one.
+   * An urgent alert skips our pause once, since the target may be up again, and waits {@link
+   * URGENT_WAIT_MS} of a demanded one.
    */
   #isTryDue = false
-  /** Next attempt by our pauses, and by the target's demand, Unix ms. */
+  /** The next attempt by our pauses, and by the target's demand. */
   #nextAt = 0
   #leaveAloneUntil = 0
-  /** Unix ms of that demand. */
   #askedAt = 0
   /** Undefined while it accepts alerts. */
   #failing: FailingTarget | undefined
-  /** Unix ms of the next test message, if no alert waits. */
+  /** The next test message, if no alert waits. */
   #askAt = 0
-  /** Dropped alerts that were logged; the next delivered message counts them. */
+  /** The next delivered message counts them. */
   #dropsLogged = 0
 
   constructor(options: SenderOptions) {
@@ -173,7 +174,7 @@ export class TargetSender {
   }
 }
 
-/** The test is urgent, because urgent alerts do not arrive meanwhile. */
+/** Urgent, because urgent alerts do not arrive meanwhile. */
 function askAgain({ since, reason }: FailingTarget, at: number): Alert {
   return {
     event: 'alert.test',

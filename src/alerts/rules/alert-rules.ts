@@ -31,7 +31,7 @@ interface CountedEvents {
   readonly untilAt: number
 }
 
-/** Rules by the event that ends their trouble. */
+/** Keyed by the event that ends their trouble. */
 const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, AlertRule])[]> =
   Map.groupBy(
     Object.entries(ALERT_TABLE).flatMap(([event, rule]) =>
@@ -41,8 +41,8 @@ const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, Aler
   )
 
 /**
- * Turns log lines into alerts: at once, when trouble lasts, or when it repeats; equal alerts only
- * once within a time. Memory is bounded, and a line takes microseconds.
+ * Turns log lines into alerts: at once, when trouble lasts, or when it repeats; equal ones once
+ * within a time. Memory is bounded, and a line takes microseconds.
  */
 export class AlertRules {
   readonly #settings: RuleSettings
@@ -56,10 +56,7 @@ export class AlertRules {
     this.#repeats = new Repeats(settings.repeatMs)
   }
 
-  /**
-   * @returns the alerts to send now
-   * @param now Unix ms
-   */
+  /** @returns the alerts to send now */
   hear(event: LogEvent, facts: LogFacts, now: number): readonly Alert[] {
     const ended = ENDS.get(event)
     if (ended !== undefined)
@@ -72,10 +69,7 @@ export class AlertRules {
     return rule.endedBy === undefined ? this.#pass([alert], now) : this.#follow(alert, rule, now)
   }
 
-  /**
-   * Alerts due by time: lasting trouble and counted repeats.
-   * @param now Unix ms
-   */
+  /** Lasting trouble and counted repeats. */
   due(now: number): readonly Alert[] {
     const overdue = this.#lasting.list(({ dueAt, isSent }) => !isSent && dueAt <= now)
     for (const [key, lasting] of overdue) this.#lasting.set(key, { ...lasting, isSent: true })
@@ -83,7 +77,6 @@ export class AlertRules {
     return [...this.#repeats.due(now), ...this.#pass(alerts, now)]
   }
 
-  /** Returns all counted repeats. */
   flush(): readonly Alert[] {
     return this.#repeats.due(Number.POSITIVE_INFINITY)
   }
@@ -112,7 +105,6 @@ export class AlertRules {
     return isSent ? this.#pass([alert], now) : []
   }
 
-  /** Reported trouble gets a report of its end. */
   #end(key: string, now: number): readonly Alert[] {
     const known = this.#lasting.get(key)
     this.#lasting.delete(key)

@@ -5,7 +5,7 @@ import { showDuration } from '../../lib/text/show-duration.ts'
 import type { Alert } from '../alert.ts'
 import { type LogFacts, showFact } from './facts.ts'
 
-/** Fills and closed trades of this time share a message: a ladder is filled in several at once. */
+/** A ladder is filled in several at once, so these share a message. */
 const GATHERED_MS = 10_000
 const LINES_MAX = 10
 
@@ -15,22 +15,21 @@ interface Gathered {
   readonly since: number
   readonly fills: Lines
   readonly closed: Lines
-  /** Results of closed trades, by coin. */
+  /** Results by coin. */
   readonly made: Map<string, Decimal>
 }
 
-/** The first lines, and how many there are in all: a night of fills takes no more room. */
+/** The first lines, and how many in all: a night of fills takes no more room. */
 interface Lines {
   readonly shown: string[]
   count: number
 }
 
-/** Turns fills and closed trades into messages for the targets that ask for them. */
+/** For the targets that ask for them. */
 export class TradeMessages {
   /** Keyed by account; the key of the only account is empty. */
   readonly #gathered = new Map<string, Gathered>()
 
-  /** @param now Unix ms */
   hear(event: LogEvent, facts: LogFacts, now: number): void {
     if (event !== 'order.fill' && event !== 'trade.closed') return
     const account = facts['account'] === undefined ? undefined : showFact(facts['account'])
@@ -45,8 +44,8 @@ export class TradeMessages {
   }
 
   /**
-   * @param now Unix ms; infinity: all that is gathered
-   * @param equityOf equity of an account in words; undefined: not known
+   * @param now infinity: all that is gathered
+   * @param equityOf in words; undefined: not known
    */
   due(now: number, equityOf: (account: string | undefined) => string | undefined): Alert[] {
     return [...this.#gathered].flatMap(([key, gathered]) => {

@@ -8,7 +8,7 @@ const FOLLOWED_MAX = 500
 interface Matter {
   readonly begins: readonly LogEvent[]
   readonly ends: readonly LogEvent[]
-  /** Fields of the subject, which come first in `by` of each rule. */
+  /** The subject, which comes first in `by` of each rule. */
   readonly by: readonly string[]
   /**
    * It comes and goes by itself: within the time of a repeat it is news again only when it lasts.
@@ -16,7 +16,7 @@ interface Matter {
   readonly isVolatile?: true
 }
 
-/** Beginnings of the keys of this side's alerts and the other's, after a change of sides. */
+/** Beginnings of the keys of both sides' alerts. */
 export interface MatterChange {
   readonly own: readonly string[]
   readonly other: readonly string[]
@@ -42,7 +42,7 @@ const MATTERS: readonly Matter[] = [
   { begins: ['disk.low'], ends: ['disk.enough'], by: [], isVolatile: true },
 ]
 
-/** Decides which alerts are news again because the opposite happened in between. */
+/** Which alerts are news again because the opposite happened in between. */
 export class Turns {
   readonly #sides = new BoundedMap<'begins' | 'ends'>(FOLLOWED_MAX)
 
