@@ -28,7 +28,7 @@ export interface Difference {
   /** Counts steps of the run from 1. */
   readonly step: number
   readonly at: number
-  /** JSON; undefined for a difference at the beginning of a segment. */
+  /** JSON; undefined at the beginning of a segment. */
   readonly event: string | undefined
   readonly effect: number
   readonly counts: readonly [expected: number, actual: number]
@@ -58,7 +58,7 @@ export interface ReplayOptions {
 
 /**
  * Each event enters a core with the recorded start at its recorded moment, and all effects are
- * compared to the byte (DET1). Stops at the first difference or damage.
+ * compared to the byte (DET1), until the first difference or damage.
  */
 export function replay(options: ReplayOptions): Replay {
   const run = new ReplayRun(options)
@@ -66,7 +66,7 @@ export function replay(options: ReplayOptions): Replay {
   return run.result()
 }
 
-/** At the end of a segment, with the segment that must follow. */
+/** The end of a segment, and the segment that must follow. */
 interface Reached {
   readonly run: string
   readonly number: number

@@ -40,7 +40,7 @@ export interface JournalToOpen extends TablesGiven {
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>
-  /** Waits for the lease of a journal on PostgreSQL, and follows it meanwhile. */
+  /** Waits for the lease of a journal on PostgreSQL. */
   readonly following?: Following | undefined
   readonly configOption: string
   readonly own?: JournalWriter | undefined
@@ -115,7 +115,7 @@ function migrateOwnJournal(
   return migrated
 }
 
-/** After a longer commit the prices of a batch are too old, or its signature is too late. */
+/** After a longer commit a batch's prices are too old, or its signature is too late. */
 export function commitMsMaxOf({
   execution,
   risk,
@@ -135,7 +135,7 @@ export function leaseTermsOf(
   { leaseMs }: NonNullable<DaemonConfig['journal']>,
   { execution }: Pick<DaemonConfig, 'execution'>,
 ): LeaseTerms {
-  // Until then the exchange may still execute what was signed last.
+  // Until then the exchange may execute what was signed last.
   return { lastingMs: leaseMs, validityMs: execution.acceptanceWindowMs }
 }
 

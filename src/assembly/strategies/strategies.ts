@@ -45,7 +45,7 @@ export interface LoadingOptions {
   readonly onLoading?: ((file: string) => void) | undefined
   /** History that closed later is ignored. */
   readonly historyBeforeAt?: number
-  /** Catches and reports stray errors of files. */
+  /** Catches stray errors of files. */
   readonly strays?: Strays
   /** Loads isolated strategies in this thread too. */
   readonly here?: boolean
@@ -57,8 +57,8 @@ export interface StrategyProblems {
 }
 
 /**
- * Problems have file and line. @param onLoading called before each file is loaded: one that loops
- * never returns
+ * Problems have file and line. @param onLoading called before each file: one that loops never
+ * returns
  */
 export async function readStrategies(
   config: DaemonConfig,
