@@ -87,10 +87,10 @@ export class ExchangeCore {
 
   /**
    * Matching, triggers, funding, liquidation and delivery up to `now`.
-   * @returns false after a tenth of a second with work left: call again with the same `now`.
+   * @returns false after a tenth of a second with work left: call again with the same `now`
    */
   advance(now: number): boolean {
-    // An unfinished stretch is not stored: after a kill all of it is played again.
+    // After a kill all of an unfinished stretch is played again.
     if (!playUntil(this.#state, this.#market, now)) return false
     for (const play of this.#played) play(this.now)
     this.#save()
@@ -111,8 +111,8 @@ export class ExchangeCore {
   }
 
   /**
-   * The single entry. Plays up to `now`, calls `handle`, prunes the idempotency window of the
-   * requesting account, and stores the changes as one operation.
+   * The single entry. Plays up to `now`, calls `handle`, prunes the account's idempotency window,
+   * and stores the changes as one operation.
    */
   carryOut<Result>(now: number, handle: (state: CoreState) => Result, asking?: AccountRef): Result {
     this.#playAll(now)

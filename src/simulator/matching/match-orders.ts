@@ -26,7 +26,7 @@ import type { Venue } from './venue.ts'
  * the model's share, so that they do not buy more than was sold. The system's orders have no such
  * limit; what they take counts for others.
  *
- * An order triggered by a last price gets no better price than that. A path moves in jumps, and an
+ * An order triggered by a last price gets no better price than that: a path moves in jumps, and an
  * order that entered at the end of one would profit from the gap.
  */
 
@@ -96,7 +96,7 @@ function reached<Order extends BookOrder>(
   return orders.slice(0, end < 0 ? orders.length : end)
 }
 
-/** @param cutTicks Takes no level at or beyond this price; see self-trade.ts. */
+/** @param cutTicks takes no level at or beyond this price; see self-trade.ts */
 function takeLevels<Order extends BookOrder>(
   venue: Venue<Order>,
   order: Order,

@@ -9,8 +9,7 @@ import type { Venue } from './venue.ts'
  * - cancel_taker: it takes what the market has at better prices, and its rest is cancelled
  * - cancel_both: both
  *
- * @returns the price, in ticks, from which on the order must not trade nor rest; undefined without
- * one
+ * @returns the price, in ticks, from which on the order must not trade nor rest
  */
 export function preventSelfTrade<Order extends BookOrder>(
   venue: Venue<Order>,

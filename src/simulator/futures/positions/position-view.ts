@@ -64,15 +64,13 @@ function toHeldPosition(state: CoreState, account: Account, position: Position) 
   return {
     ...toStandingPart(state, position),
     posMode: account.setup.positionMode,
-    // Not rounded: books kept from the ledger statement, which has the same number, must add up.
+    // Not rounded, so that books kept from the ledger statement add up.
     unrealizedPL: unrealisedText(instrument, position, markTicks),
     markPrice: priceText(instrument, markTicks),
   }
 }
 
-/**
- * A position is often read between two trades, so its last row is kept with the values behind it.
- */
+/** A position is often read between two trades. */
 const written = new WeakMap<
   Position,
   { made: PositionAmounts; row: ReturnType<typeof writeStandingPart> }
@@ -106,8 +104,7 @@ function writeStandingPart(symbol: SymbolState, position: Position) {
 
 /**
  * Document: Futures position. `available`, `locked` and `total` are in base coin, as in its sample
- * and all clients, although its field table says quote currency. `locked` is the size of resting
- * closes.
+ * and all clients, although its table says quote currency. `locked` is the size of resting closes.
  */
 export function toWirePosition(
   state: CoreState,
@@ -157,7 +154,7 @@ function openingDelegateLots({ openOrders }: Account, position: Position): numbe
   return remainingLotsOf(enlarging)
 }
 
-/** A taker close at this price pays back all fees of the position, without funding. */
+/** A taker close at this price pays back all fees, without funding. */
 function breakEvenPrice(state: CoreState, position: Position): Decimal {
   const { instrument } = symbolOf(state, position.symbol)
   const size = baseSize(instrument, position.lots)
@@ -166,7 +163,7 @@ function breakEvenPrice(state: CoreState, position: Position): Decimal {
   const kept = size.times(isLong ? shareAfterFee(taker) : taker.plus('1'))
   const fees = isLong ? position.fees : negated(position.fees)
   if (!instrument.isInverse) return quotient(position.cost.plus(fees), kept, SHOWN)
-  // Inverse: profit is size - cost / price for a long, in base coin; fees are a share of the size.
+  // Inverse: a long's profit is size - cost / price, in base coin; fees are a share of the size.
   const needed = kept.minus(fees)
   return needed.lte(ZERO) ? ZERO : quotient(position.cost, needed, SHOWN)
 }

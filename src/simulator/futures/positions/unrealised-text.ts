@@ -1,6 +1,6 @@
 /**
  * Account views request the unrealised profit at every price change, so it is computed with
- * integers where that is exact, with the digits that decimals would give.
+ * integers where that is exact, with the decimals' digits.
  */
 import { decimalOfInteger, type Decimal } from '../../../lib/decimal.ts'
 import type { Instrument } from '../instruments/instruments.ts'
@@ -11,7 +11,7 @@ interface TickLotUnit {
   readonly scale: number
 }
 
-/** Within this range a float prints exactly the digits of the decimal. */
+/** Within this range a float prints exactly the decimal's digits. */
 const DIGITS_MAX = 1e15
 const VALUE_MIN = 1e-6
 
