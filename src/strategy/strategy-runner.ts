@@ -19,7 +19,7 @@ import {
 } from './strategy-failure.ts'
 import { firstState, readState, toStored, writeState } from './strategy-state.ts'
 
-/** A longer decision is reported as slow: it delays all other strategies of the process. */
+/** A longer decision is reported as slow: it delays all other strategies. */
 export const SLOW_MS = 50
 
 export interface DecisionTime {

@@ -46,8 +46,8 @@ const known = new WeakMap<CandleSeries, Known>()
 
 /**
  * A function of the last `spec.candles` closed candles alone, so it is equal to the bit live, after
- * a restart and in a backtest. Undefined with too few candles, if most of them are filled gaps, and
- * where the formula has no value.
+ * a restart and in a backtest. Undefined with too few candles, if most are filled gaps, and where
+ * the formula has no value.
  */
 export function indicatorValue(spec: IndicatorSpec, series: CandleSeries): unknown {
   if (series.length < spec.candles) return undefined

@@ -21,7 +21,6 @@ export interface IndicatorSpec<Value = unknown> {
   readonly name: IndicatorName
   /** Such as `1m` or `4h`. */
   readonly interval: string
-  /** Periods and factors, in the order of the function that made it. */
   readonly settings: readonly number[]
   /** Closed candles for one value, which is undefined with fewer. */
   readonly candles: number
