@@ -7,7 +7,7 @@ import { type Core, specOf } from '../state/core.ts'
 import { rulesOf } from '../state/exits.ts'
 import { marketOf } from '../state/market-state.ts'
 
-/** An order that opens gives the exchange a stop-loss, where its strategy says so and the order names none itself. */
+/** Where the strategy says so and the order names none itself. */
 export function withStopAtExchange(core: Core, candidate: Candidate): Candidate {
   const { intent, again } = candidate
   const { strategyId, symbol, action, lots, ticks, force, stopLossTicks } = intent
@@ -20,7 +20,7 @@ export function withStopAtExchange(core: Core, candidate: Candidate): Candidate 
   if (!isHedge && lots <= holdingOf(core.book, strategyId, symbol)[opposite]) return candidate
   const { bid, ask } = marketOf(core, symbol)
   const touch = nearestStep(specOf(core, symbol).tick, side === 'long' ? ask : bid)
-  // An order that rests fills at its own price, any other near the best one.
+  // A resting order fills at its own price, any other near the best one.
   const from = ticks === undefined || force === 'ioc' || force === 'fok' ? touch : ticks
   const level = stopTicks(side, from, -share)
   return level > 0 ? { ...candidate, intent: { ...intent, stopLossTicks: level } } : candidate
