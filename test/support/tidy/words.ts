@@ -82,7 +82,7 @@ export function checkWords(texts: ReadonlyMap<string, string>): Violation[] {
 }
 
 /** Modules whose comments still are to be rewritten; a module that is done leaves this list. */
-const COMMENTS_NOT_YET = ['backtest', 'engine']
+const COMMENTS_NOT_YET = ['backtest']
 const FRAGMENT = /^\s*(?:\/\*\*?|\/\/|\*) (Of|By|Who|What) /
 
 /** A comment is a sentence with a subject and a verb: one that begins so is a fragment. */
