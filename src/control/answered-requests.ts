@@ -23,9 +23,9 @@ export interface AnswerStore {
 }
 
 /**
- * Commands are kept by request id, so that a command repeated after a lost answer is not obeyed again. A process that
- * dies between obeying and storing forgets the command; repeating a restriction, flatten, release
- * or kill changes nothing.
+ * Commands are kept by request id, so that a command repeated after a lost answer is not obeyed
+ * again. A process that dies between obeying and storing forgets the command; repeating a
+ * restriction, flatten, release or kill changes nothing.
  */
 export class AnsweredRequests {
   readonly #answered: Map<string, AnsweredRequest>

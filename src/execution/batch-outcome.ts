@@ -6,8 +6,8 @@ import { errorCode } from '../protocol/error-codes.ts'
 import type { BatchResult } from '../protocol/values.ts'
 
 /**
- * Outcomes by item, in the order sent. `00000` with a failure list is no success, and an item that neither
- * list names is unknown (ORD3, ORD6).
+ * Outcomes by item, in the order sent. `00000` with a failure list is no success, and an item that
+ * neither list names is unknown (ORD3, ORD6).
  */
 export function readBatchOutcome(
   clientOids: readonly ClientOid[],

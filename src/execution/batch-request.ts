@@ -63,8 +63,8 @@ const DIGEST_CHARACTERS = 26
  * base36(generation).
  *
  * The same decision gives the same id even after the journal is lost, so the exchange recognises
- * the duplicate. The salt is
- * drawn once for each state directory, so two daemons never use the same id. Why: docs/orders.md.
+ * the duplicate. The salt is drawn once for each state directory, so two daemons never use the same
+ * id. Why: docs/orders.md.
  */
 export function deriveClientOid(options: {
   readonly salt: string

@@ -44,14 +44,12 @@ import { isTerminal, type Order, type OrderState, type OrderTerms } from '../dom
  * | 14 | not ended → UNKNOWN   | the journal of what happened since is lost  | `markLost` (3)     |
  *
  * (1) An order exists only once its batch is granted (late binding). Until then it is a wish among
- * the book's quotes,
- * targets and places, and is denied there.
- * (2) An order that has ended may still get its orderId, for the fills that wait for it.
- * (3) Only a repair of a damaged journal writes that.
+ * the book's quotes, targets and places, and is denied there. (2) An order that has ended may still
+ * get its orderId, for the fills that wait for it. (3) Only a repair of a damaged journal writes
+ * that.
  *
  * Each function makes one transition. From another state it returns the order unchanged, so that a
- * repeated event changes
- * nothing.
+ * repeated event changes nothing.
  */
 
 /** Row 2. `requestAt`: Unix ms, exchange clock. */

@@ -55,10 +55,10 @@ export type AttributedTerms = Pick<OrderTerms, 'symbol' | 'action' | 'force'> & 
 }
 
 /**
- * The properties that a fill shows of its order: symbol, side, trade side, and for a maker's fill the price, which
- * is the order's limit. No two orders of a batch may share a key, since keys identify an order
- * whose answer was lost. A post-only order has the maker's key, one that cannot rest the taker's,
- * any other both.
+ * The properties that a fill shows of its order: symbol, side, trade side, and for a maker's fill
+ * the price, which is the order's limit. No two orders of a batch may share a key, since keys
+ * identify an order whose answer was lost. A post-only order has the maker's key, one that cannot
+ * rest the taker's, any other both.
  */
 function attributionKeys(mode: PositionMode, terms: AttributedTerms): readonly string[] {
   const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]

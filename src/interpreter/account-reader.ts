@@ -31,8 +31,7 @@ export interface AccountReaderOptions {
  *
  * Fills requested during a read are read once more, from the earliest start. A position is read
  * again only if urgent. Positions wait here, not at the limiter, so that an urgent one can
- * overtake.
- * Refused reads wait here too ({@link ReadPauses}).
+ * overtake. Refused reads wait here too ({@link ReadPauses}).
  */
 export class AccountReader {
   readonly #options: AccountReaderOptions
@@ -190,9 +189,8 @@ interface RefusedRead {
  * removed, or one page in front of the exchange may be passing.
  *
  * If several reads are refused for the account's sake and no private call is accepted meanwhile,
- * all
- * wait and take turns with the same pauses, or many instruments would show a refused key many times
- * a second. Any accepted private call ends this.
+ * all wait and take turns with the same pauses, or many instruments would show a refused key many
+ * times a second. Any accepted private call ends this.
  */
 export class ReadPauses {
   readonly #now: () => number

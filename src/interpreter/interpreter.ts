@@ -68,12 +68,9 @@ interface WaitingEffect extends Pick<CausedEvent, 'tickersReadAt'> {
  *
  * If the process dies between a cancel-all and its commit, the next book contains orders that are
  * cancelled. So a small file, the retreat note, is written before the first cancel-all that does
- * not
- * wait; if that fails, cancel-alls wait too. A run that finds the note trusts no resting order of
- * its
- * book. It removes the note when it has resolved them all, unless it wrote it again; else an
- * orderly
- * end does.
+ * not wait; if that fails, cancel-alls wait too. A run that finds the note trusts no resting order
+ * of its book. It removes the note when it has resolved them all, unless it wrote it again; else an
+ * orderly end does.
  */
 export class Interpreter {
   readonly #engine: Engine

@@ -26,10 +26,9 @@ export interface RetreatOptions {
 
 /**
  * The retreat when the journal cannot be written, or the program is broken. No orders are placed
- * any more; resting ones are
- * left or cancelled as `onStop` says, since a cancel-all is safe without a record. Positions stay
- * open for the next run:
- * an order without a record could be doubled after the restart (ORD1).
+ * any more; resting ones are left or cancelled as `onStop` says, since a cancel-all is safe without
+ * a record. Positions stay open for the next run: an order without a record could be doubled after
+ * the restart (ORD1).
  *
  *     leave ──────────────────────────────────────────────────────────► left
  *     cancel, flatten ──noted, or looked at anyway──► cancelling ──a round that finds nothing──►

@@ -48,10 +48,8 @@ export interface ExitMoment extends Readonly<Record<HoldSide, ExitHolding>> {
  *      └────────flat───────────┴──────────flat───────────────┘
  *
  * A due exit stays due at any price; a full exit replaces a partial one. A price is met when two
- * answers in a row have met
- * it. After an exit a cool-down begins, and a target on that side is locked until the strategy
- * wants something else or the
- * cool-down is over.
+ * answers in a row have met it. After an exit a cool-down begins, and a target on that side is
+ * locked until the strategy wants something else or the cool-down is over.
  *
  * Returns the same state if nothing changed.
  */

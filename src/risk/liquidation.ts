@@ -36,8 +36,7 @@ export interface LiquidationPrices {
  *     behind + profit(p) = need(p)        each of them a straight line of p within one maintenance tier
  *
  * The need is maintenance margin and closing fee. For inverse contracts both sides are multiplied
- * by p, since a profit
- * in the base coin is size - cost / p.
+ * by p, since a profit in the base coin is size - cost / p.
  */
 export function findLiquidationPrices(of: Legs, mark: number): LiquidationPrices {
   const spans = spansOf(of)

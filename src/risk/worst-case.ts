@@ -1,18 +1,16 @@
 /**
  * Computes the need of an account with one margin coin after a market move, with all resting orders
- * filled
- * (`risk.survives`).
+ * filled (`risk.survives`).
  *
  *     used = (loss + fees + funding + maintenance) / equity        the account survives while it is 1 at most
  *
  * The scenarios: each instrument moves alone by its `move`, down and up; and all move at once by
- * their joint moves, each in
- * the direction that takes more. Instruments that stand still take their margin, and the fees of
- * their orders.
+ * their joint moves, each in the direction that takes more. Instruments that stand still take their
+ * margin, and the fees of their orders.
  *
  * On the way down every resting buy is filled, and no sell; on the way up every sell. A buy that
- * closes a short counts as
- * one that opens a long, since a closed short is a hedge less. A close frees no maintenance here.
+ * closes a short counts as one that opens a long, since a closed short is a hedge less. A close
+ * frees no maintenance here.
  *
  *     loss         of holdings from the price now, and of fills from their prices, to the price there; in the coin of an
  *                  inverse contract, whose profit is size - cost / price
@@ -23,10 +21,9 @@
  *                  after
  *
  * Example: 0.5 BTC long at 100,000 and a buy of 0.3 BTC, with an equity of 20,000, a move of 12 %,
- * rates of 0.4 and 0.06 %:
- * the loss is 0.8 × 12,000 = 9,600, the fees 0.3 × 100,000 × 0.0006 + 0.8 × 88,000 × 0.0006 =
- * 60.24, the maintenance
- * 0.8 × 88,000 × 0.004 = 281.6: 9,941.84 of 20,000 is 49.7 %.
+ * rates of 0.4 and 0.06 %: the loss is 0.8 × 12,000 = 9,600, the fees 0.3 × 100,000 × 0.0006 + 0.8
+ * × 88,000 × 0.0006 = 60.24, the maintenance 0.8 × 88,000 × 0.004 = 281.6: 9,941.84 of 20,000 is
+ * 49.7 %.
  */
 import type { MaintenanceRules } from '../domain/liquidation.ts'
 import type { MoveDirection, WorstCase } from '../domain/worst-case.ts'

@@ -125,8 +125,8 @@ function viewKill({ engine, state }: ShownAccount): AccountView['kill'] {
 }
 
 /**
- * Positions by our fills, with the exchange's last reading. A flat account with opposite holdings has a row
- * too.
+ * Positions by our fills, with the exchange's last reading. A flat account with opposite holdings
+ * has a row too.
  */
 export function viewPositions(account: ShownAccount): readonly PositionView[] {
   const { positionsMs } = agesOf(account)

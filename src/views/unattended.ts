@@ -26,8 +26,8 @@ export interface UnattendedInput {
 }
 
 /**
- * Positions of removed or disabled strategies, of strategies that no longer list the instrument, and of
- * instruments no longer configured.
+ * Positions of removed or disabled strategies, of strategies that no longer list the instrument,
+ * and of instruments no longer configured.
  */
 export function listUnattended(input: UnattendedInput): readonly UnattendedPosition[] {
   const { settings, book } = input

@@ -72,8 +72,7 @@ const COLUMNS = ['at', 'open', 'high', 'low', 'close', 'volume'] as const
 
 /**
  * Reads an instrument's closed candles and payments of funding into a price file. An existing file
- * is
- * continued if the exchange still shows its last rows as they are.
+ * is continued if the exchange still shows its last rows as they are.
  * @throws Failure DOWNLOAD_DIFFERS, DOWNLOAD_OTHER_FILE, DOWNLOAD_BEGINS_LATER, DOWNLOAD_EMPTY,
  * DOWNLOAD_REFUSED, DOWNLOAD_INTERRUPTED, and those of reading and writing price files
  */

@@ -40,8 +40,7 @@ const commandingTokens = new Map<string, Secret>()
 
 /**
  * The command token is new for each process: a program that takes the port while no daemon runs,
- * and
- * is sent the token, gains nothing. The read token stays, since other programs have copies.
+ * and is sent the token, gains nothing. The read token stays, since other programs have copies.
  * @throws Failure CONTROL_TOKEN_EXPOSED if others may read one, CONTROL_TOKEN_INVALID,
  * CONTROL_TOKEN_UNREADABLE, CONTROL_TOKENS_EQUAL if the read token could command
  */

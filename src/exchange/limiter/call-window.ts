@@ -159,9 +159,8 @@ const LEAD_MS = 25
  * Bottleneck's reservoir (never refreshed by itself) counts the tokens.
  *
  * A job takes three turns of a timer, about 3.6 ms, so it is no call: it fetches all tokens that
- * the
- * stock lacks, after the call that took one has been written. With one job a token, slow turns hand
- * out too few (turns of 30 ms, 50 calls a second: 13 of 430 reads granted).
+ * the stock lacks, after the call that took one has been written. With one job a token, slow turns
+ * hand out too few (turns of 30 ms, 50 calls a second: 13 of 430 reads granted).
  */
 export class BottleneckPool implements TokenPool {
   readonly leadMs = LEAD_MS

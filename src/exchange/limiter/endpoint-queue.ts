@@ -36,7 +36,8 @@ const GRANTED: WaitingRequest = { cancel: () => undefined }
 const WAITING_MAX = 256
 
 /**
- * Of the time between evenly spread calls. With 1, calls that come slightly early would be lost.
+ * A share of the time between evenly spread calls. With 1, calls that come slightly early would be
+ * lost.
  */
 const KEPT_SHARE = 0.5
 

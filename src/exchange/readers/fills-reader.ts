@@ -107,8 +107,7 @@ function unknown(message: string, receivedAt: number): Answer<never> {
 
 /**
  * Pages of fills become one reading: pure, so that the daemon, a backtest and the fault worlds
- * share
- * it.
+ * share it.
  *
  * Pages go back from the newest fill, until one is not full or reaches beyond the span. The two
  * fills of a self-trade have one tradeId, and a page may end between them. So the next page starts

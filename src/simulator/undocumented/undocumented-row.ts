@@ -136,8 +136,7 @@ interface RowPageOptions<Order, Row> {
 
 /**
  * The requested page, newest first. A limit above 100 is silently cut. `endId` is the page's last
- * id,
- * the next page's idLessThan.
+ * id, the next page's idLessThan.
  *
  * @param orders by id, lowest first
  */

@@ -23,8 +23,7 @@ import {
 /**
  * The coin ledger of every service except futures. Each method books one transfer on both sides, so
  * the equities of all accounts and the counterparties of a coin add up to zero. A booking that
- * would
- * make a column negative throws, so services check `coin` and refuse first.
+ * would make a column negative throws, so services check `coin` and refuse first.
  *
  * Bounded by accounts x balances x coins, whose names the callers check.
  */

@@ -55,10 +55,9 @@ const SPARE_PART = 10
  *
  * The calls of a member that is gone are locked until none can count any more: all that it held if
  * it was killed or is cut off, only those it made if it left in good order. Of the `members`
- * daemons
- * that may run, those not known to have run together may be calling, cut off from here: the even
- * share of each is never lent. A member that is gone is one of these once its lock is over, and
- * counts before that with at most what it held.
+ * daemons that may run, those not known to have run together may be calling, cut off from here: the
+ * even share of each is never lent. A member that is gone is one of these once its lock is over,
+ * and counts before that with at most what it held.
  *
  * KEYS[1] the key; ARGV[1] a report; ARGV[2], ARGV[3] in tests, the time in ms and the name of the
  * server.

@@ -80,11 +80,9 @@ const REFUSED_QUIETLY_MS = LASTING_MS + 2 * RENEW_MS
  *
  * A share is a number of calls a window; the shares of all members never exceed the limit. Calls in
  * use are given back over a window, so that calls go on meanwhile. A member that joins waits for
- * the
- * first answer, because calls of its previous run may still count. When it falls to `alone`, a
+ * the first answer, because calls of its previous run may still count. When it falls to `alone`, a
  * member that held more than an even share drops to it at once; one that had lent takes it back
- * when
- * the borrowers must have dropped. A refused member makes no call, with Redis or without.
+ * when the borrowers must have dropped. A refused member makes no call, with Redis or without.
  */
 export class SharedLimits {
   readonly #options: SharedLimitsOptions

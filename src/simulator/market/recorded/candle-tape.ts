@@ -6,8 +6,8 @@
  *
  *     blank ──the first run draws candle after candle──► finished: later runs read it
  *
- * Every number is read as it was written, or the tape is given up: a run never gets a price that
- * it would not have drawn.
+ * Every number is read as it was written, or the tape is given up: a run never gets a price that it
+ * would not have drawn.
  */
 import { createHash } from 'node:crypto'
 import type { CandleRows } from '../../../prices/recording.ts'
