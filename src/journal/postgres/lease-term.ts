@@ -1,18 +1,15 @@
 import type { Clock } from '../../lib/clock.ts'
 
-/**
- * The lease is renewed this often within its term; after a failure more often, since its term runs
- * out.
- */
+/** How often the lease is renewed within its term; after a failure oftener. */
 const RENEWALS = 4
 const TRIES = 20
 /**
- * It counts as over this much before its end, as a share of its term: two clocks drift apart, and a
- * request signed at the last moment is valid for as long as the successor waits.
+ * It counts as over this share before its end: two clocks drift, and a request signed at the last
+ * moment is valid for as long as the successor waits.
  */
 const MARGIN = 0.1
 
-/** A moment by both clocks of the machine, ms. */
+/** Both clocks of the machine. */
 export interface Instant {
   readonly monotonic: number
   readonly now: number
@@ -23,11 +20,10 @@ export function instantOf(clock: Clock): Instant {
 }
 
 /**
- * The time within which requests may be signed under a lease. The exchange knows no token, so
- * nothing may be signed once another machine could have the lease: both clocks must be before the
- * deadline, since one stops while the machine is suspended, and the other can be set. The deadline
- * counts from before the query that the server granted, and so is never later than the server's. A
- * term that is over stays over.
+ * When requests may be signed under a lease. The exchange knows no token, so nothing may be signed
+ * once another machine could have it: both clocks must be before the deadline, since one stops
+ * while the machine is suspended, and the other can be set. The deadline counts from before the
+ * granted query, so it is never later than the server's. A term that is over stays over.
  */
 export class LeaseTerm {
   readonly #clock: Clock
@@ -35,7 +31,7 @@ export class LeaseTerm {
   #deadline: Instant
   #isOver = false
 
-  /** @param asked The moment before the lease was requested. */
+  /** @param asked before the lease was requested */
   constructor(clock: Clock, lastingMs: number, asked: Instant) {
     this.#clock = clock
     this.#lastingMs = lastingMs
@@ -49,19 +45,17 @@ export class LeaseTerm {
     return this.#isOver
   }
 
-  /** Time until the deadline, by the monotonic clock, ms. */
+  /** The monotonic clock counts. */
   get leftMs(): number {
     return Math.max(0, this.#deadline.monotonic - this.#clock.monotonic())
   }
 
-  /** Time until the next renewal, ms. */
   renewInMs(hasFailed: boolean): number {
     return Math.min(this.#lastingMs / (hasFailed ? TRIES : RENEWALS), this.leftMs)
   }
 
   /**
-   * The server has granted the request of that moment. Its answer may come late: a term that is
-   * over does not begin again.
+   * Granted to the request of that moment. A late answer does not begin a term that is over again.
    */
   extend(asked: Instant): void {
     if (!this.isOver) this.#deadline = this.#deadlineFrom(asked)
