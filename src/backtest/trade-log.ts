@@ -4,7 +4,7 @@ import { type ClosePurpose, closePurposeOf, TradeFold } from '../engine/book/tra
 import type { Booking } from '../journal/booking.ts'
 import { type TradesReport, TradeTable } from '../report/collect/trade-table.ts'
 
-/** The closed trades of a backtest, as the daemon's book counts them: from what it has booked. */
+/** As the daemon's book counts them. */
 export class TradeLog {
   readonly #book: () => Book
   readonly #table: TradeTable
@@ -17,7 +17,7 @@ export class TradeLog {
     this.#table = new TradeTable(options.directory)
   }
 
-  /** Takes a record that was applied to the book, and what it has booked. */
+  /** After it was applied, with what it has booked. */
   take(record: JournalRecord, bookings: readonly Booking[]): void {
     if (record.kind === 'send')
       for (const terms of record.orders) {
