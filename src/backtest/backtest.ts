@@ -14,7 +14,7 @@ import { MemoryJournal } from './memory-journal.ts'
 import { DirectNetwork } from './network.ts'
 import type { PlayedFeed } from './played-feeds.ts'
 import {
-  type Surroundings,
+  type VirtualEnvironment,
   VirtualAccount,
   type VirtualLimits,
   type VirtualStrategy,
@@ -50,7 +50,7 @@ const PAGE_FILLS = 100
 const STOP_MS_MAX = 3_600_000
 
 /** Nothing goes wrong, and events reach the run at once. */
-const UNDISTURBED: Pick<Surroundings, 'gate' | 'isKilled' | 'retreatNote'> = {
+const UNDISTURBED: Pick<VirtualEnvironment, 'gate' | 'isKilled' | 'retreatNote'> = {
   gate: { isStill: false, enter: (happens) => happens(), settle: (happens) => happens() },
   isKilled: () => false,
   // No next run could believe this one's book.
@@ -136,7 +136,7 @@ export class Backtest {
     return this.#stopped === true
   }
 
-  #surround(listener: RunListener): Surroundings {
+  #surround(listener: RunListener): VirtualEnvironment {
     const { onAnnounced } = this.#options
     return {
       ...UNDISTURBED,

@@ -39,7 +39,7 @@ export interface VirtualStrategy {
  * The surroundings of a run in virtual time: a backtest has none, a fault world everything that can
  * go wrong.
  */
-export interface Surroundings {
+export interface VirtualEnvironment {
   readonly gate: Gate
   readonly interruptions?: Interruptions
   readonly listener: RunListener
@@ -74,7 +74,7 @@ export interface VirtualAccountOptions {
   readonly createCalls?: ((options: VirtualCallsOptions) => ExchangePort) | undefined
   /** Default: an ordinary account's. */
   readonly limits?: VirtualLimits | undefined
-  readonly surroundings: Surroundings
+  readonly surroundings: VirtualEnvironment
 }
 
 /**

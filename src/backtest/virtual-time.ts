@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Timers } from '../lib/timers.ts'
 
-export type Due = (() => void) | { run(): void }
+export type DueTask = (() => void) | { run(): void }
 
 /**
  * Things are due at instants of the exchange's clock (Unix ms), and happen one after the other, at
@@ -12,7 +12,7 @@ export class VirtualTime {
    * Callbacks and their instants (Unix ms), the next one last. The lists are short: a few calls and
    * timers of one account. Two lists, because objects would be made a million times a run.
    */
-  readonly #dues: Due[] = []
+  readonly #dues: DueTask[] = []
   readonly #instants: number[] = []
   #now: number
   /** A machine whose clock is the exchange's. */
@@ -47,7 +47,7 @@ export class VirtualTime {
     },
   }
 
-  after(delayMs: number, due: Due): void {
+  after(delayMs: number, due: DueTask): void {
     const dues = this.#dues
     const instants = this.#instants
     const at = this.#now + Math.max(0, Math.round(delayMs))

@@ -19,7 +19,7 @@ const DROPPED_MAX = 20_000
 const KEYS_MAX = 64
 
 /** How long old rows are kept, and a new journal's first rows. */
-export interface TablesGiven {
+export interface TableSettings {
   /** Unix ms: older records are dropped at a checkpoint, which holds their result. */
   readonly keepSince: () => number
   /** Unix ms: older keys may be dropped at a checkpoint; absent: never. */
@@ -30,7 +30,7 @@ export interface TablesGiven {
   readonly bookings?: Iterable<Booking>
 }
 
-export interface TablesParts extends TablesGiven {
+export interface TablesParts extends TableSettings {
   readonly database: DatabaseSync
   readonly nature: JournalNature
   /** The checked contents. */

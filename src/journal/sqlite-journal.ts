@@ -19,7 +19,7 @@ import {
 } from './journal-layout.ts'
 import type { BookedRow, Booking, BookingSpan } from './booking.ts'
 import { areBookingsWhole } from './tables/booking-table.ts'
-import { JournalTables, type TablesGiven, toContents } from './journal-tables.ts'
+import { JournalTables, type TableSettings, toContents } from './journal-tables.ts'
 import type { BookingStore, Journal, JournalContents, RowChange, WriterStore } from './journal.ts'
 import { type JournalWriter, putWriter } from './journal-writer.ts'
 import type { RecordBlock } from './packed-records.ts'
@@ -36,7 +36,7 @@ const WAITING_MAX = 256
  */
 const LOG_PAGES_MAX = 2000
 
-export interface SqliteJournalOptions extends TablesGiven {
+export interface SqliteJournalOptions extends TableSettings {
   readonly file: string
   /** Account and place: another's journal is refused. */
   readonly identity: string
@@ -170,7 +170,7 @@ function createJournal({ file, identity, salt }: SqliteJournalOptions): Verified
 type JournalParts = Pick<VerifiedJournal, 'nature' | 'prefix'> & {
   readonly database: DatabaseSync
   readonly mark: DurableMark
-} & Pick<SqliteJournalOptions, 'file' | 'onUnpacked' | keyof TablesGiven>
+} & Pick<SqliteJournalOptions, 'file' | 'onUnpacked' | keyof TableSettings>
 
 interface WaitingRecord {
   readonly record: JournalRecord

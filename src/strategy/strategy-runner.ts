@@ -29,7 +29,7 @@ export interface DecisionTime {
 }
 
 /** Plain data of our own, which the strategy cannot change. */
-export interface Decided extends DecisionTime {
+export interface DecisionMade extends DecisionTime {
   readonly kind: 'decided'
   /** An unchanged intent is the same object as before. */
   readonly intents: readonly Intent[]
@@ -46,7 +46,7 @@ export interface DecisionFailed extends DecisionTime {
   readonly isPaused?: boolean
 }
 
-export type DecisionResult = Decided | DecisionFailed
+export type DecisionResult = DecisionMade | DecisionFailed
 
 export interface StrategyRunnerOptions {
   readonly strategyId: string

@@ -20,7 +20,7 @@ const KEPT_MAX = 500
 /** Kept beyond what is wanted before the oldest are dropped. */
 const KEPT_BEYOND = 1000
 
-type Readable = Pick<
+type TradeSource = Pick<
   JournalReader,
   'bookings' | 'records' | 'contents' | 'bookedTotal' | 'lastSequence'
 >
@@ -30,12 +30,12 @@ type Readable = Pick<
  * @throws Failure JOURNAL_CORRUPT
  */
 export function readClosedTrades(
-  reader: Readable,
+  reader: TradeSource,
   positionMode: PositionMode,
   query: ClosedTradesQuery,
 ): ClosedTradesView {
   const book = rebuildBook(reader.contents(), positionMode)
-  const folding = new Folding(book, (trade) => matches(trade, query), query.limit)
+  const folding = new JournalFold(book, (trade) => matches(trade, query), query.limit)
   folding.readOn(reader)
   folding.finish()
   return folding.show(book, query)
@@ -47,14 +47,14 @@ export function readClosedTrades(
  */
 export class TradeHistory {
   readonly #positionMode: PositionMode
-  #folding: Folding | undefined
+  #folding: JournalFold | undefined
 
   constructor(positionMode: PositionMode) {
     this.#positionMode = positionMode
   }
 
   /** @throws Failure JOURNAL_CORRUPT */
-  read(reader: Readable, query: ClosedTradesQuery): ClosedTradesView {
+  read(reader: TradeSource, query: ClosedTradesQuery): ClosedTradesView {
     const book = rebuildBook(reader.contents(), this.#positionMode)
     const folding = this.#continue(reader, book) ?? this.#begin(reader, book)
     // A fill that waits for its order may count otherwise next time.
@@ -67,7 +67,7 @@ export class TradeHistory {
       : readClosedTrades(reader, this.#positionMode, query)
   }
 
-  #continue(reader: Readable, book: Book): Folding | undefined {
+  #continue(reader: TradeSource, book: Book): JournalFold | undefined {
     const folding = this.#folding
     if (!folding?.isOnGridsOf(book)) return undefined
     const before = reader.bookedTotal()
@@ -76,15 +76,15 @@ export class TradeHistory {
     return isWhole ? folding : undefined
   }
 
-  #begin(reader: Readable, book: Book): Folding {
-    const folding = new Folding(book, () => true, KEPT_MAX)
+  #begin(reader: TradeSource, book: Book): JournalFold {
+    const folding = new JournalFold(book, () => true, KEPT_MAX)
     folding.readOn(reader)
     this.#folding = folding
     return folding
   }
 }
 
-class Folding {
+class JournalFold {
   readonly #fold: TradeFold
   readonly #grids: string
   readonly #limit: number
@@ -121,7 +121,7 @@ class Folding {
     return this.#grids === JSON.stringify([...book.grids])
   }
 
-  readOn(reader: Readable): void {
+  readOn(reader: TradeSource): void {
     const newest = reader.lastSequence()
     this.#notePurposes(reader)
     for (const event of this.#mergeEvents(reader, newest)) this.#fold.add(event)
@@ -159,7 +159,7 @@ class Folding {
   }
 
   /** In order of time, payments first, since a closed position is paid nothing. */
-  *#mergeEvents(reader: Readable, newest: number): Generator<TradeEvent> {
+  *#mergeEvents(reader: TradeSource, newest: number): Generator<TradeEvent> {
     const span = { since: this.#readTo === 0 ? 0 : this.#readTo + 1 }
     const sources: readonly Iterator<BookedRow | AdoptRecord | AssignedRecord>[] = [
       reader.bookings('funding', span, this.#count),
@@ -180,7 +180,7 @@ class Folding {
   }
 
   /** Records that move lots without a fill, as far as the journal still has them. */
-  *#listMoves(reader: Readable, newest: number): Generator<AdoptRecord | AssignedRecord> {
+  *#listMoves(reader: TradeSource, newest: number): Generator<AdoptRecord | AssignedRecord> {
     const query = { kinds: ['adopt', 'assigned'], behind: this.#sequence } as const
     for (const { sequence, record } of reader.records(query)) {
       if (sequence > newest) return
@@ -188,7 +188,7 @@ class Folding {
     }
   }
 
-  #notePurposes(reader: Readable): void {
+  #notePurposes(reader: TradeSource): void {
     const kinds = ['send'] as const
     for (const containing of ['"purpose":"flatten"', '"exit":"']) {
       for (const { record } of reader.records({ kinds, containing, behind: this.#sequence })) {

@@ -18,12 +18,15 @@ export interface MoneyFigures {
   readonly uncounted?: Uncounted
 }
 
-interface BesideFills {
+interface MoneyBesideFills {
   readonly funding?: Decimal | undefined
   readonly unrealised?: Decimal | undefined
 }
 
-export function toMoneyFigures(money: Money, { funding, unrealised }: BesideFills): MoneyFigures {
+export function toMoneyFigures(
+  money: Money,
+  { funding, unrealised }: MoneyBesideFills,
+): MoneyFigures {
   const uncounted = uncountedOf(money)
   const net = money.profit.minus(money.fees).plus(funding ?? ZERO)
   return {

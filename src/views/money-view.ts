@@ -9,7 +9,7 @@ import { toAmount, toMoneyFigures } from './money-figures.ts'
 
 const DIGITS = 8
 
-interface Beside {
+interface UnbookedMoney {
   readonly funding?: Decimal | undefined
   readonly unrealised?: Decimal | undefined
 }
@@ -59,7 +59,7 @@ function groupBy(
   money: ReadonlyMap<string, Money>,
   part: 0 | 1,
   names: readonly string[],
-  besideOf: (name: string) => Beside,
+  besideOf: (name: string) => UnbookedMoney,
 ): Record<string, ProfitView> {
   const entries = [...money]
   return Object.fromEntries(
@@ -72,7 +72,7 @@ function groupBy(
   )
 }
 
-function sumUp(money: Iterable<Money>, beside: Beside = {}): ProfitView {
+function sumUp(money: Iterable<Money>, beside: UnbookedMoney = {}): ProfitView {
   const figures = toMoneyFigures(sumMoney(money), beside)
   const { fills, net, netWithUnrealised, realisedProfit, fees, funding } = figures
   const { unrealisedProfit, uncounted } = figures

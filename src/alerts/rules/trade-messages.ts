@@ -9,7 +9,7 @@ import { type LogFacts, showFact } from './facts.ts'
 const GATHERED_MS = 10_000
 const LINES_MAX = 10
 
-interface Gathered {
+interface GatheredTrades {
   readonly account: string | undefined
   /** Unix ms. */
   readonly since: number
@@ -28,7 +28,7 @@ interface Lines {
 /** For the targets that ask for them. */
 export class TradeMessages {
   /** Keyed by account; the key of the only account is empty. */
-  readonly #gathered = new Map<string, Gathered>()
+  readonly #gathered = new Map<string, GatheredTrades>()
 
   hear(event: LogEvent, facts: LogFacts, now: number): void {
     if (event !== 'order.fill' && event !== 'trade.closed') return
@@ -58,7 +58,7 @@ export class TradeMessages {
   }
 }
 
-function beginGathering(account: string | undefined, since: number): Gathered {
+function beginGathering(account: string | undefined, since: number): GatheredTrades {
   const none = (): Lines => ({ shown: [], count: 0 })
   return { account, since, fills: none(), closed: none(), made: new Map() }
 }
@@ -68,7 +68,7 @@ function addLine(lines: Lines, describe: () => string): void {
   if (lines.shown.length < LINES_MAX) lines.shown.push(describe())
 }
 
-function writeMessages(gathered: Gathered, end: readonly string[]): Alert[] {
+function writeMessages(gathered: GatheredTrades, end: readonly string[]): Alert[] {
   const { account, since, fills, closed } = gathered
   const common = { urgency: 'info', account, at: since, repeats: 0 } as const
   const made = closed.count === 0 ? [] : [describeMade(gathered)]
@@ -93,7 +93,7 @@ function linesOf({ shown, count: all }: Lines): readonly string[] {
 }
 
 /** `2 trades closed: +3.21 USDT` */
-function describeMade({ closed, made }: Gathered): string {
+function describeMade({ closed, made }: GatheredTrades): string {
   const sums = [...made].map(([coin, net]) => withSign(net.toString(), coin))
   return `${count(closed.count, 'trade')} closed: ${sums.join(', ')}`
 }

@@ -84,14 +84,14 @@ function toPlace(file: string, value: DaemonFile | undefined): readonly Contract
   return [{ file, directory, address, account, exchange, symbols: Object.keys(instruments) }]
 }
 
-type Fetched =
+type ContractsAttempt =
   | Pick<Parameters<typeof mergeContracts>[1], 'contracts' | 'readAt'>
   | { readonly reason: string }
 
 async function fetchContracts(
   { address, account, exchange }: ContractsPlace,
   { clock, timers }: FetchFrame,
-): Promise<Fetched> {
+): Promise<ContractsAttempt> {
   try {
     const client = new ExchangeClient({
       baseUrl: address,
@@ -118,7 +118,7 @@ async function fetchContracts(
 
 function toAnswer(
   { directory, address, account: { productType }, symbols }: ContractsPlace,
-  fetched: Fetched,
+  fetched: ContractsAttempt,
 ): ContractsAnswer {
   const before = keptOf(directory, address, productType)
   if ('reason' in fetched) return { before, reason: fetched.reason }

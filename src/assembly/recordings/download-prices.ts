@@ -43,7 +43,7 @@ export interface DownloadRequest {
   readonly stopReason: () => string | undefined
 }
 
-export interface Downloaded {
+export interface DownloadResult {
   readonly symbol: string
   readonly file: string
   readonly rows: number
@@ -76,7 +76,7 @@ const COLUMNS = ['at', 'open', 'high', 'low', 'close', 'volume'] as const
  * @throws Failure DOWNLOAD_DIFFERS, DOWNLOAD_OTHER_FILE, DOWNLOAD_BEGINS_LATER, DOWNLOAD_EMPTY,
  * DOWNLOAD_REFUSED, DOWNLOAD_INTERRUPTED, and those of reading and writing price files
  */
-export async function downloadPrices(request: DownloadRequest): Promise<Downloaded> {
+export async function downloadPrices(request: DownloadRequest): Promise<DownloadResult> {
   const { file, symbol, toAt } = request
   const lengthMs = lengthOf(request)
   const download = new Download(request)

@@ -67,7 +67,7 @@ export function replay(options: ReplayOptions): Replay {
 }
 
 /** The end of a segment, and the segment that must follow. */
-interface Reached {
+interface ExpectedSegment {
   readonly run: string
   readonly number: number
   readonly steps: number
@@ -81,7 +81,7 @@ class ReplayRun {
   readonly #count = { files: 0, steps: 0, effects: 0, batches: 0, orders: 0 }
   #span: { from: number; to: number } | undefined
   #engine: Engine | undefined
-  #reached: Reached | undefined
+  #reached: ExpectedSegment | undefined
   #difference: Difference | undefined
   #damage: Failure | undefined
 

@@ -74,10 +74,10 @@ function readAgain(
   return readNeeds({ name, needs, ...(decides && { decides }) }, undefined)
 }
 
-type Examined = Extract<ExaminationNews, { kind: 'examined' }>
+type ExaminationResult = Extract<ExaminationNews, { kind: 'examined' }>
 
-async function askThread(task: ExaminationTask): Promise<Examined | string> {
-  let examined: Examined | undefined
+async function askThread(task: ExaminationTask): Promise<ExaminationResult | string> {
+  let examined: ExaminationResult | undefined
   const thread = new SupervisedThread<ExaminationNews>({
     file: './examination-thread',
     askedBy: import.meta.url,

@@ -124,7 +124,7 @@ export async function loadStrategies(
   return strategies
 }
 
-interface Surroundings {
+interface StrategyFrame {
   readonly source: YamlSource
   readonly positionMode: PositionMode
   readonly instruments: ReadonlyMap<string, Instrument>
@@ -134,7 +134,7 @@ interface Surroundings {
 
 export async function readStrategy(
   entry: StrategyConfig,
-  { source, positionMode, instruments: known, historyBeforeAt, examined }: Surroundings,
+  { source, positionMode, instruments: known, historyBeforeAt, examined }: StrategyFrame,
 ): Promise<LoadedStrategy | { readonly problems: readonly Problem[] }> {
   const instruments = entry.instruments.flatMap((symbol) => known.get(symbol) ?? [])
   const read = await (examined ?? readCode(entry.moduleFile, source, instruments))
@@ -189,7 +189,7 @@ export function isIsolated(entry: StrategyConfig): boolean {
   return entry.isolation === undefined ? !isShipped(entry) : entry.isolation === 'worker'
 }
 
-export interface RunnerSurroundings {
+export interface RunnerEnvironment {
   readonly states: ReadonlyMap<StrategyId, string>
   readonly clock: Clock
   readonly timers: Timers
@@ -203,7 +203,7 @@ export type Runners = ReadonlyMap<StrategyId, StrategyRunner | IsolatedRunner>
 /** Continues from the states in the journal. @throws Failure STRATEGY_THREAD */
 export async function openRunners(
   strategies: readonly LoadedStrategy[],
-  { states, clock, timers, logger, onEnding }: RunnerSurroundings,
+  { states, clock, timers, logger, onEnding }: RunnerEnvironment,
 ): Promise<Runners> {
   const isolated = new Map<StrategyId, IsolatedRunner>()
   try {

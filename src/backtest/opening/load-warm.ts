@@ -16,7 +16,7 @@ export interface LoadingRequest {
   readonly runsHere?: boolean
 }
 
-interface BeforeRun {
+interface RunLeadIn {
   /** Not cut to the run. */
   readonly whole: readonly Recording[]
   readonly fromAt: number
@@ -26,7 +26,7 @@ interface BeforeRun {
 /** With what there is to know of the time before it. */
 export async function loadWarm(
   { config, documents }: LoadedConfig,
-  { whole, fromAt, request: { onLoading, runsHere = true, feeds = [] } }: BeforeRun,
+  { whole, fromAt, request: { onLoading, runsHere = true, feeds = [] } }: RunLeadIn,
 ): Promise<readonly LoadedStrategy[]> {
   if (runsHere) guardPlay(config, feeds)
   const options = { onLoading, historyBeforeAt: fromAt, here: runsHere }

@@ -32,7 +32,7 @@ export interface WatchedPlay {
 }
 
 /** Known of the thread. */
-interface Known {
+interface ThreadState {
   strategies: readonly string[]
   unfinished?: string
   /** Being loaded. */
@@ -56,7 +56,7 @@ export async function playWatched(play: WatchedPlay): Promise<number> {
   const marks = new PlayMarks()
   const { isTTY } = process.stderr
   const data: ThreadData<object> = { task, shared: marks.shared, isTTY }
-  const known: Known = { strategies: [], exit: 0 }
+  const known: ThreadState = { strategies: [], exit: 0 }
   const thread = new SupervisedThread<PlayMessage>({
     file,
     askedBy,
@@ -85,7 +85,7 @@ export async function playWatched(play: WatchedPlay): Promise<number> {
   }
 }
 
-function take(message: PlayMessage, known: Known): void {
+function take(message: PlayMessage, known: ThreadState): void {
   if (message.kind === 'loading') known.loading = message.file
   else if (message.kind === 'begun') known.strategies = message.strategies
   else if (message.kind === 'unfinished') {
@@ -110,7 +110,7 @@ function stopped(signal: string, marks: PlayMarks): Failure {
   })
 }
 
-function full(marks: PlayMarks, { strategies }: Known, heapMb: number): Failure {
+function full(marks: PlayMarks, { strategies }: ThreadState, heapMb: number): Failure {
   const strategy = strategies[marks.deciding - 1]
   return new Failure({
     code: 'BACKTEST_MEMORY',
@@ -124,7 +124,7 @@ function timeOf({ playedAt }: PlayMarks): string {
   return playedAt === 0 ? 'before the first price' : new Date(playedAt).toISOString()
 }
 
-function hung(marks: PlayMarks, { strategies, loading }: Known, silentMs: number): Failure {
+function hung(marks: PlayMarks, { strategies, loading }: ThreadState, silentMs: number): Failure {
   const strategy = strategies[marks.deciding - 1]
   const { stoppedBy } = marks
   const waited = {

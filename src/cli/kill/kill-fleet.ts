@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import type { FleetAccount } from '../../journal/fleet/fleet-accounts.ts'
-import type { KillOrdered } from '../../journal/fleet/order-kills.ts'
+import type { KillOrderResult } from '../../journal/fleet/order-kills.ts'
 import type { Fleet, FleetReader } from '../../journal/fleet/read-fleet.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -60,7 +60,7 @@ export async function killFleets(
 async function killFleet(options: KillFleetOptions): Promise<number> {
   const { clock, timers, print, withinMs } = options
   const begunAt = clock.monotonic()
-  const noted = new Map<string, KillOrdered>()
+  const noted = new Map<string, KillOrderResult>()
   const said = new Map<string, string>()
   const say = (name: string, text: string): void => {
     if (said.get(name) === text) return
@@ -99,7 +99,7 @@ async function killFleet(options: KillFleetOptions): Promise<number> {
  */
 export function judgeKill(
   account: FleetAccount,
-  ordered: KillOrdered | undefined,
+  ordered: KillOrderResult | undefined,
   isLate: boolean,
 ): KillOutcome {
   const { state, kill, holder } = account
@@ -209,7 +209,7 @@ function adviseGone(holder: string): string {
 
 interface Reported {
   readonly fleet: Fleet | undefined
-  readonly noted: ReadonlyMap<string, KillOrdered>
+  readonly noted: ReadonlyMap<string, KillOrderResult>
   readonly outcomes: readonly { readonly account: FleetAccount; readonly outcome: KillOutcome }[]
   readonly trouble: string | undefined
   readonly print: (text: string) => void

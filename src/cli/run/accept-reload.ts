@@ -7,7 +7,7 @@ import { formatProblem, type Problem } from '../../config/yaml/problem.ts'
 import { assertTokens } from '../../control/access/token-file.ts'
 import { tokenFilesOf } from '../../daemon/control/open-control.ts'
 import type { Daemon } from '../../daemon/daemon.ts'
-import type { AccountGiven } from '../../daemon/open-account.ts'
+import type { AccountInput } from '../../daemon/open-account.ts'
 import { accountLogger } from '../../logging/account-logger.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import {
@@ -23,8 +23,8 @@ import { checkFully } from '../process/full-check.ts'
 import { readKeys } from '../process/give-keys.ts'
 import { findUntrusted } from '../process/trusted-files.ts'
 
-export interface Configured extends AccountGiven {
-  readonly others: readonly AccountGiven[]
+export interface Configured extends AccountInput {
+  readonly others: readonly AccountInput[]
   /** Contracts that the exchange listed when the configuration was read. */
   readonly contracts: ConfigRequest['contracts']
 }
@@ -114,7 +114,7 @@ export async function acceptReload(
         .map(({ path, was, is }) => `${path}: ${was} -> ${is}`),
     })
   }
-  const give = (one: LoadedConfig, index: number): AccountGiven =>
+  const give = (one: LoadedConfig, index: number): AccountInput =>
     isOff(one.config, daemon)
       ? readKeys(one, { ...request, keysOfAll: listKeys([loaded, ...next]) })
       : { loaded: one, credentials: before[index]?.credentials, keysMissing: undefined }

@@ -22,7 +22,7 @@ interface ShowingOptions {
 }
 
 /** Failures to publish on the journal's server are logged once, and affect nothing else. */
-export class ShownOnServer implements FleetNews {
+export class ServerNews implements FleetNews {
   readonly #options: ShowingOptions
   readonly #rules: AlertRules
   #waiting: FleetAlert[] = []

@@ -14,17 +14,17 @@ export function throwStandingKill({ kill }: Pick<WriterLease, 'kill'>, directory
   if (kill.state !== 'clean') throwFor(kill, directory)
 }
 
-interface Heeding {
+interface OrderedKillsOptions {
   readonly lease: Pick<WriterLease, 'kill' | 'onKill' | 'answerKill'>
   readonly directory: string
 }
 
 export class OrderedKills {
-  readonly #options: Heeding
+  readonly #options: OrderedKillsOptions
   #thrown: number | undefined
   #noted: KillAnswer | undefined
 
-  constructor(options: Heeding) {
+  constructor(options: OrderedKillsOptions) {
     this.#options = options
     this.#thrown = options.lease.kill?.number
   }

@@ -13,7 +13,7 @@ export interface LoopDeadlinesOptions {
   readonly stepMs: number
 }
 
-interface Watching {
+interface LoopWatch {
   readonly loop: WatchedLoop
   readonly deadlineMs: number
   readonly patience: Patience
@@ -24,7 +24,7 @@ interface Watching {
  * `hungAfterMs`. It is counted in checks, not in time ({@link Patience}).
  */
 export class LoopDeadlines {
-  readonly #watching: readonly Watching[]
+  readonly #watching: readonly LoopWatch[]
 
   constructor({ loops, hungAfterMs, requestTimeoutMs, stepMs }: LoopDeadlinesOptions) {
     this.#watching = loops.map((loop) => {

@@ -22,7 +22,7 @@ export interface WatchdogOptions extends Pick<WatchdogData, 'strategies' | 'logN
   readonly timers: Timers
 }
 
-export interface Watched {
+export interface WatchedLoops {
   readonly loops: readonly WatchedLoop[]
   readonly onHung: (failure: Failure) => void
   /** The run did not end in time, since it waits for that loop. */
@@ -45,7 +45,7 @@ export class Watchdog {
     this.#options = options
   }
 
-  start(watched: Watched): void {
+  start(watched: WatchedLoops): void {
     const { hungAfterMs, requestTimeoutMs, strategies, logName, noteFile } = this.#options
     const { descriptor } = this.#options.logger
     if (hungAfterMs === 0) return
@@ -82,7 +82,7 @@ export class Watchdog {
     await this.#thread?.end()
   }
 
-  #beat(deadlines: LoopDeadlines | undefined, watched: Watched): void {
+  #beat(deadlines: LoopDeadlines | undefined, watched: WatchedLoops): void {
     if (this.#isStopped) return
     Atomics.add(this.#view, BEAT, 1)
     const hung = deadlines?.check()
@@ -90,7 +90,7 @@ export class Watchdog {
     this.#options.timers.after(BEAT_MS, () => this.#beat(hung ? undefined : deadlines, watched))
   }
 
-  #endRun(hung: HungLoop, { onHung, onGivenUp }: Watched): void {
+  #endRun(hung: HungLoop, { onHung, onGivenUp }: WatchedLoops): void {
     const { logger, timers, stopTimeoutMs } = this.#options
     const failure = new Failure({
       code: 'LOOP_HUNG',

@@ -116,7 +116,7 @@ export function beyondPriceOf(book: Book, fill: Fill): number | undefined {
   return gained === undefined || !fill.profit ? undefined : Number(fill.profit) - gained
 }
 
-interface Counted {
+interface CountedFill {
   readonly book: WritableBook
   readonly strategyId: string
   readonly priced: PricedFill
@@ -124,11 +124,11 @@ interface Counted {
   readonly change: HoldingChange
 }
 
-function shareOf({ priced, change }: Counted): number {
+function shareOf({ priced, change }: CountedFill): number {
   return change.lots / priced.fill.lots
 }
 
-function shareIn(amount: Decimal, counted: Counted): Decimal {
+function shareIn(amount: Decimal, counted: CountedFill): Decimal {
   const share = shareOf(counted)
   return share === 1 ? amount : amountOf(Number(amount.toString()) * share)
 }
@@ -137,7 +137,7 @@ function shareIn(amount: Decimal, counted: Counted): Decimal {
  * At the strategy's average price; its share of the stated profit where its fills do not explain
  * what it held.
  */
-function profitFor(counted: Counted): Decimal {
+function profitFor(counted: CountedFill): Decimal {
   const { book, strategyId, priced, change } = counted
   const { fill, beyondPrice = 0 } = priced
   const entry = book.ownTrades.get(pairKey(strategyId, fill.symbol))?.entry
@@ -186,7 +186,7 @@ function amountOf(amount: number): Decimal {
 }
 
 function countChange(
-  { book, strategyId, priced, change }: Counted,
+  { book, strategyId, priced, change }: CountedFill,
   profit: Decimal,
   fee: Decimal,
 ): OwnTrades {

@@ -8,7 +8,7 @@ import type { Book } from './book.ts'
  * The account's holding and realised money of one instrument, counted from the records of fills
  * alone since the run began or an operator released the account.
  */
-export interface Recounted {
+export interface InstrumentCount {
   /** In one-way mode the long side is the net position, negative for a short. */
   readonly longLots: number
   readonly shortLots: number
@@ -19,12 +19,12 @@ export interface Recounted {
 
 /** Changed by `recount.ts`. */
 export interface RecountState {
-  readonly totals: ReadonlyMap<string, Recounted>
+  readonly totals: ReadonlyMap<string, InstrumentCount>
   /** The minute of our clock, compared with the book. */
   readonly comparedMinute: number
 }
 
-const NOTHING: Recounted = { longLots: 0, shortLots: 0, profit: ZERO, fees: ZERO }
+const NOTHING: InstrumentCount = { longLots: 0, shortLots: 0, profit: ZERO, fees: ZERO }
 
 export function createRecount(book: Book): RecountState {
   return { totals: readTotals(book), comparedMinute: 0 }
@@ -103,7 +103,7 @@ export function findDifference(
   }
 }
 
-function isSame(one: Recounted, other: Recounted): boolean {
+function isSame(one: InstrumentCount, other: InstrumentCount): boolean {
   return (
     one.longLots === other.longLots &&
     one.shortLots === other.shortLots &&
@@ -120,13 +120,13 @@ export function beginMinute(recount: RecountState, now: number): boolean {
   return true
 }
 
-function describe({ longLots, shortLots, profit, fees }: Recounted): string {
+function describe({ longLots, shortLots, profit, fees }: InstrumentCount): string {
   return `${longLots} lots long, ${shortLots} short, profit ${profit.toString()}, fees ${fees.toString()}`
 }
 
 /** For all owners. Fills that wait have moved the position, but no money yet. */
-function readTotals({ account, money, orphans, positionMode }: Book): Map<string, Recounted> {
-  const totals = new Map<string, Recounted>()
+function readTotals({ account, money, orphans, positionMode }: Book): Map<string, InstrumentCount> {
+  const totals = new Map<string, InstrumentCount>()
   for (const [symbol, { longLots, shortLots }] of account) {
     const sides =
       positionMode === 'one_way_mode' ? [longLots - shortLots, 0] : [longLots, shortLots]

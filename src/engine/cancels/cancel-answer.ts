@@ -85,9 +85,9 @@ function readFailed(
   return cancel.takesProduct ? instrumentsOf(core, still) : new Set(cancel.symbols)
 }
 
-type Listed = BatchResult['successList'][number]
+type ListedOrder = BatchResult['successList'][number]
 
-function recordListed(core: Core, items: readonly Listed[]): void {
+function recordListed(core: Core, items: readonly ListedOrder[]): void {
   const listed = items.flatMap(({ clientOid, orderId }) => {
     const isKnown = clientOid && core.book.orders.has(clientOid as ClientOid)
     return isKnown
@@ -109,7 +109,7 @@ function recordListed(core: Core, items: readonly Listed[]): void {
  * Orders that could not be cancelled. One that we cannot identify may be on any with a nameless
  * order.
  */
-function instrumentsOf(core: Core, items: readonly Listed[]): ReadonlySet<string> {
+function instrumentsOf(core: Core, items: readonly ListedOrder[]): ReadonlySet<string> {
   const instruments = new Set<string>()
   for (const item of items) {
     const order = findOrder(core, item)
@@ -121,7 +121,7 @@ function instrumentsOf(core: Core, items: readonly Listed[]): ReadonlySet<string
   return instruments
 }
 
-function findOrder({ book }: Core, { clientOid, orderId }: Listed): Order | undefined {
+function findOrder({ book }: Core, { clientOid, orderId }: ListedOrder): Order | undefined {
   const named = clientOid
     ? (clientOid as ClientOid)
     : book.byOrderId.get((orderId ?? '') as OrderId)

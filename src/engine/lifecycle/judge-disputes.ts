@@ -105,7 +105,7 @@ function isJudged({ settings }: Core): boolean {
   return settings.losses !== undefined || settings.capital !== undefined
 }
 
-interface Compared {
+interface ProfitComparison {
   readonly ours: number
   readonly theirs: number
   readonly isHeld: boolean
@@ -123,7 +123,7 @@ function toleranceOf(core: Core, symbol: string, held: Holding, price: number): 
   return Math.max(inMarginCoin(core, symbol, toleranceMin, price), toleranceRatio * notional)
 }
 
-function judgeTrust(core: Core, scope: Scope, compared: Compared): Trust {
+function judgeTrust(core: Core, scope: Scope, compared: ProfitComparison): Trust {
   const { ours, theirs, isHeld, tolerance, answeredAt } = compared
   // An unknown figure agrees with nothing (MON2).
   const differs = isHeld && !(Math.abs(ours - theirs) <= tolerance)

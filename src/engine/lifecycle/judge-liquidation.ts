@@ -61,7 +61,7 @@ function judge(
   { warn, reduce, flatten }: LiquidationSteps,
 ): void {
   for (const distance of distances) {
-    if (noteAlone(core, distance)) sayAlone(core, distance)
+    if (noteAlone(core, distance)) announceAlone(core, distance)
     if (!noteNear(core, distance, warn)) continue
     const { holdSide, trust } = distance
     announce(core, 'warn', 'liquidation.near', {
@@ -127,7 +127,7 @@ function isProfitTrusted(core: Core, symbol: string): boolean {
   return trust === 'agreed' || (trust === 'alone' && ownPriceOf(core, symbol).isInBand)
 }
 
-function sayAlone(core: Core, distance: LiquidationDistance): void {
+function announceAlone(core: Core, distance: LiquidationDistance): void {
   const { symbol, holdSide } = distance
   const minutes = LIQUIDATION_DISPUTE_MS / 60_000
   const reason = `${describe(distance)}; they have differed for ${minutes} minutes, so ours alone takes the steps`

@@ -7,7 +7,7 @@ import type { Core } from '../state/core.ts'
 import type { ReleaseCommand } from '../state/trading-mode.ts'
 import { describeSides, isPart } from './flatten.ts'
 
-type Released = Pick<Core, 'book' | 'settings'>
+type ReleaseBasis = Pick<Core, 'book' | 'settings'>
 
 /**
  * Lots that strategies would order after a release although the account holds them, in words by
@@ -15,7 +15,7 @@ type Released = Pick<Core, 'book' | 'settings'>
  * so, or if the release would end nothing.
  */
 export function findOrderedAgain(
-  core: Released,
+  core: ReleaseBasis,
   { scope, unclaimed }: Pick<ReleaseCommand, 'scope' | 'unclaimed'>,
 ): Readonly<Record<string, string>> | undefined {
   const isHeld = [...core.book.restrictions.values()].some(
@@ -43,7 +43,10 @@ interface PossibleWish {
 }
 
 /** A target beyond what the strategy has, on the side of the lots that no strategy holds. */
-function describeWish({ book }: Released, { id, symbol, left }: PossibleWish): string | undefined {
+function describeWish(
+  { book }: ReleaseBasis,
+  { id, symbol, left }: PossibleWish,
+): string | undefined {
   const target = book.targets.get(pairOf(id, symbol)) ?? 0
   const held = holdingOf(book, id, symbol)
   const isLong = left.longLots > 0 && target > held.longLots

@@ -5,7 +5,7 @@ import { accountHoldingOf } from '../book/book.ts'
 import { beginStep, type Core, record } from '../state/core.ts'
 
 /** Read while nothing of ours rested. */
-export interface PositionsThere {
+export interface ExchangePositions {
   readonly holdings: ReadonlyMap<string, Holding>
   /** Unix ms, exchange clock: no reading is older. */
   readonly exchangeAt: number
@@ -18,7 +18,7 @@ export interface PositionsThere {
  */
 export function takeOverPositions(
   core: Core,
-  { holdings, exchangeAt }: PositionsThere,
+  { holdings, exchangeAt }: ExchangePositions,
   repaired: RepairedRecord,
 ): void {
   const { at } = repaired

@@ -12,7 +12,7 @@ import type { Core } from '../state/core.ts'
 import { entryPauseOn } from '../state/exits.ts'
 import { ordersOf } from '../state/changes.ts'
 
-type Whose = Pick<OrderTerms, 'strategyId' | 'symbol'>
+type StrategyInstrument = Pick<OrderTerms, 'strategyId' | 'symbol'>
 
 const NONE: ReadonlySet<Order> = new Set()
 
@@ -29,7 +29,7 @@ const NOTHING_FOUND: FoundFills = new Map()
  */
 export function restrictedOrders(
   core: Core,
-  { strategyId, symbol }: Whose,
+  { strategyId, symbol }: StrategyInstrument,
   found: FoundFills = NOTHING_FOUND,
 ): ReadonlySet<Order> {
   if (!isRestricted(core, { strategyId, symbol })) return NONE
@@ -82,7 +82,7 @@ export function mayBeRestricted({ book }: Core): boolean {
 }
 
 /** A recorded restriction, or a pause of entries, lets the strategy only close. */
-export function isRestricted(core: Core, { strategyId, symbol }: Whose): boolean {
+export function isRestricted(core: Core, { strategyId, symbol }: StrategyInstrument): boolean {
   if (entryPauseOn(core, strategyId, symbol) !== undefined) return true
   return restrictionsOn(core.book, symbol, strategyId).some(
     (one) => !isToLeave(core, strategyId, one),

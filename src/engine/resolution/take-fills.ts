@@ -262,7 +262,7 @@ function recordFills(
     // The fills before it must be in the book.
     if (fill.profit === undefined || !isProfitCredible(core, fill)) flush()
     const complete = withExit(core, withProfit(core, withFee(core, withPrices(core, fill))))
-    sayUnknown(core, complete)
+    announceUnknown(core, complete)
     together.push(complete)
   }
   flush()
@@ -282,7 +282,7 @@ function atPossiblePrice(core: Core, fill: Fill): Fill {
   if (tradesAs(terms.action) === 'buy' ? fill.ticks <= limit : fill.ticks >= limit) return fill
   const { tick } = specOf(core, fill.symbol)
   const [price, possible] = [fill.ticks, limit].map((ticks) => showOnGrid(tick, ticks))
-  sayIncredible(core, fill, `price ${price}, the limit of its order ${possible}`)
+  announceIncredible(core, fill, `price ${price}, the limit of its order ${possible}`)
   return { ...fill, ticks: limit }
 }
 
@@ -356,7 +356,7 @@ function withProfit(core: Core, fill: Fill): Fill {
     return { ...fill, profit: '0' }
   const profit = decimal(ours.toFixed(PROFIT_DECIMALS)).toString()
   if (fill.profit !== undefined)
-    sayIncredible(core, fill, `profit ${fill.profit}, by our own count ${profit}`)
+    announceIncredible(core, fill, `profit ${fill.profit}, by our own count ${profit}`)
   return { ...fill, profit, isProfitOurs: true }
 }
 
@@ -365,11 +365,11 @@ function withFee(core: Core, fill: Fill): Fill {
   const { fee, ...rest } = fill
   if (fee === undefined || Math.abs(Number(fee)) <= MONEY_SHARE_MAX * notionalOf(core, fill))
     return fill
-  sayIncredible(core, fill, `fee ${fee}`)
+  announceIncredible(core, fill, `fee ${fee}`)
   return rest
 }
 
-function sayIncredible(core: Core, { symbol, tradeId, orderId }: Fill, stated: string): void {
+function announceIncredible(core: Core, { symbol, tradeId, orderId }: Fill, stated: string): void {
   announce(core, 'warn', 'fill.incredible', { symbol, tradeId, orderId, stated })
 }
 
@@ -392,7 +392,7 @@ function closedSide(book: Book, { symbol, side, tradeSide }: Fill): 'long' | 'sh
 }
 
 /** Logs each uncounted coin's first amount, and every fill without fee or profit. */
-function sayUnknown(core: Core, fill: Fill): void {
+function announceUnknown(core: Core, fill: Fill): void {
   const { symbol, tradeId, orderId, otherFees = [] } = fill
   const missing = [
     ...(fill.fee === undefined ? ['fee'] : []),

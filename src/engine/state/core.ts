@@ -231,7 +231,7 @@ export interface DisplacedOrder {
 }
 
 /** Lots that strategies lost because the exchange's position was believed. */
-export interface WrittenOff {
+export interface WriteOff {
   /** The holding that the fills had explained. */
   readonly was: Holding
   readonly lost: ReadonlyMap<StrategyId, Holding>
@@ -247,7 +247,7 @@ export interface PositionCheck {
   readonly readAt: number
   readonly mismatch: Mismatch | undefined
   /** The last believed difference of this run, and what strategies lost by it. */
-  readonly writtenOff: WrittenOff | undefined
+  readonly writtenOff: WriteOff | undefined
   /** Our clock: when a record of this run last changed the holding. */
   readonly movedAt: number
   /** The last reading, asked for later than that, agrees with the book. */

@@ -66,7 +66,7 @@ interface MeasuredSide {
 
 function measureSide(core: Core, of: MeasuredSide): LiquidationDistance {
   const { symbol, holdSide, statement, price } = of
-  const standing = findStanding(core, symbol, holdSide)
+  const standing = findLiquidationGroup(core, symbol, holdSide)
   const ourPrice = standing && price.price > 0 ? pickPrice(standing.legs, price.price) : undefined
   const stated = statement.liquidation[holdSide]
   const statedPrice = stated > 0 ? stated : Number.NaN
@@ -221,13 +221,17 @@ function lotsOf({ longLots, shortLots }: Holding, side: HoldSide): number {
 }
 
 /** Positions that are closed together, what backs them it, and what others need. */
-interface Standing {
+interface LiquidationGroup {
   readonly legs: Legs
   readonly othersNeed: number
 }
 
 /** Undefined while a part is not known. */
-function findStanding(core: Core, symbol: string, side: HoldSide): Standing | undefined {
+function findLiquidationGroup(
+  core: Core,
+  symbol: string,
+  side: HoldSide,
+): LiquidationGroup | undefined {
   const isIsolated = marginModeOf(core, symbol) === 'isolated'
   const all = legsOf(core, symbol, accountHoldingOf(core.book, symbol))
   const rules = rulesOf(core, symbol)
@@ -242,7 +246,7 @@ function findStanding(core: Core, symbol: string, side: HoldSide): Standing | un
 }
 
 /** Need over what stands behind; Infinity where that is nothing. */
-function ratioAt({ legs, othersNeed }: Standing, price: number): number {
+function ratioAt({ legs, othersNeed }: LiquidationGroup, price: number): number {
   const need = maintenanceAt(legs, price)
   const behind = standingAt(legs, price) + need + othersNeed
   return behind > 0 ? (need + othersNeed) / behind : Number.POSITIVE_INFINITY
@@ -295,7 +299,7 @@ function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[] | und
 function marginBehind(
   core: Core,
   symbol: string,
-): Pick<Legs, 'behind'> & Pick<Standing, 'othersNeed'> {
+): Pick<Legs, 'behind'> & Pick<LiquidationGroup, 'othersNeed'> {
   const equity = equityOf(core)
   if (equity === undefined) return NOTHING_KNOWN
   let [othersNeed, setAside] = [0, 0]

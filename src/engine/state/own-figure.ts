@@ -92,13 +92,13 @@ export function marginCoinOf({ instruments }: Pick<Core['settings'], 'instrument
   return instrument?.marginCoin ?? ''
 }
 
-interface Valued {
+interface ValuedHolding {
   readonly held: Holding
   readonly entry: Entry | undefined
   readonly price: number
 }
 
-function valueAt(core: Core, symbol: string, { held, entry, price }: Valued): number {
+function valueAt(core: Core, symbol: string, { held, entry, price }: ValuedHolding): number {
   if (isFlat(held)) return 0
   const { longLots, shortLots } = held
   if (!entry || entry.longLots < longLots || entry.shortLots < shortLots || !(price > 0))

@@ -28,7 +28,7 @@ interface Connection {
   isBusy: boolean
 }
 
-interface Waiting {
+interface QueuedRequest {
   readonly request: Dispatcher.DispatchOptions
   readonly handler: RequestHandler
 }
@@ -43,7 +43,7 @@ interface Waiting {
 export class Connections {
   readonly #options: ConnectionsOptions
   readonly #connections: Connection[] = []
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: QueuedRequest[] = []
   readonly #sockets = new Set<Socket>()
   readonly #connect: ReturnType<typeof buildConnector>
   #isClosed = false
@@ -90,7 +90,7 @@ export class Connections {
     return connection
   }
 
-  #dispatchOn(connection: Connection, { request, handler }: Waiting): void {
+  #dispatchOn(connection: Connection, { request, handler }: QueuedRequest): void {
     connection.isBusy = true
     handler.onFree = () => {
       const next = this.#waiting.shift()
@@ -103,7 +103,7 @@ export class Connections {
     connection.client.dispatch(proxy ? { ...request, origin } : request, handler)
   }
 
-  #carryOn(connection: Connection, waiting: Waiting): void {
+  #carryOn(connection: Connection, waiting: QueuedRequest): void {
     try {
       this.#dispatchOn(connection, waiting)
     } catch (error) {

@@ -36,8 +36,8 @@ const IN_LINE_LOOK_MS = 5
 const CLOCK_ERROR_MS = 1000
 const ROUNDING_MS = 1
 
-type Found = TickerLooked & { readonly lookedAt: number; readonly answeredAt: number }
-type Turn = Extract<Found, { kind: 'read' }> & { readonly grant?: Grant }
+type LookResult = TickerLooked & { readonly lookedAt: number; readonly answeredAt: number }
+type Turn = Extract<LookResult, { kind: 'read' }> & { readonly grant?: Grant }
 
 /**
  * Tickers that daemons behind one address read for each other. A poll looks first at what others
@@ -98,7 +98,7 @@ export class SharedTickers {
     return this.#read(table, productType, found)
   }
 
-  async #find(productType: ProductType): Promise<Found | undefined> {
+  async #find(productType: ProductType): Promise<LookResult | undefined> {
     const { timers, trusted } = this.#options
     const { clock } = trusted
     const waitsUntil = clock.monotonic() + this.#waitMsMax
@@ -118,7 +118,7 @@ export class SharedTickers {
   async #look(
     productType: ProductType,
     wanted: Pick<TickerLook, 'since' | 'otherwise'>,
-  ): Promise<Found | undefined> {
+  ): Promise<LookResult | undefined> {
     const { store, trusted } = this.#options
     const lookedAt = trusted.clock.monotonic()
     const has = this.#has.get(productType) ?? 0
@@ -130,7 +130,7 @@ export class SharedTickers {
     return { ...looked, lookedAt, answeredAt: trusted.clock.now() }
   }
 
-  async #standInLine(productType: ProductType, turn: Turn): Promise<Found | Turn> {
+  async #standInLine(productType: ProductType, turn: Turn): Promise<LookResult | Turn> {
     const { limiter, timers, trusted } = this.#options
     let grant: Grant | undefined
     let wake = (): void => undefined
@@ -163,7 +163,7 @@ export class SharedTickers {
 
   #take(
     table: TickerTable,
-    found: Extract<Found, { kind: 'reading' }>,
+    found: Extract<LookResult, { kind: 'reading' }>,
   ): Answer<TickerTable> | undefined {
     const { client, trusted } = this.#options
     const { clock, offset } = trusted
@@ -189,7 +189,7 @@ export class SharedTickers {
   async #read(
     table: TickerTable,
     productType: ProductType,
-    found: Found | Turn | undefined,
+    found: LookResult | Turn | undefined,
   ): Promise<Answer<TickerTable>> {
     const { client } = this.#options
     const answer = await client.readTickers(table, productType, {
@@ -201,7 +201,7 @@ export class SharedTickers {
     return answer
   }
 
-  #handOn(productType: ProductType, { now, answeredAt }: Found, wire?: WireAnswer): void {
+  #handOn(productType: ProductType, { now, answeredAt }: LookResult, wire?: WireAnswer): void {
     const sentAt = wire?.sentAt ?? answeredAt
     // It may have waited for a grant between the two.
     const askedAt = now + Math.max(0, sentAt - answeredAt)

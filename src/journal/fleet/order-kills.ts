@@ -9,7 +9,7 @@ const CONNECTIONS_MAX = 8
 const REFUSED = '42'
 
 /** `refused` by the server for good; `moved`: the journal is elsewhere. */
-export type KillOrdered =
+export type KillOrderResult =
   | { readonly kind: 'ordered'; readonly number: number }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'moved' }
@@ -21,7 +21,7 @@ export interface OrderKillsOptions {
   readonly connection: Pick<Connection, 'open' | 'query'>
   readonly createConnection: () => Pick<Connection, 'open' | 'query' | 'close'>
   /** An order counts as soon as the server has accepted it. */
-  readonly onOrdered: (schema: string, ordered: KillOrdered) => void
+  readonly onOrdered: (schema: string, ordered: KillOrderResult) => void
 }
 
 /**

@@ -18,7 +18,7 @@ import {
   LISTED_FOR,
   readAccounts,
 } from './fleet-accounts.ts'
-import { type KillOrdered, orderKills } from './order-kills.ts'
+import { type KillOrderResult, orderKills } from './order-kills.ts'
 
 /** Else the server counts as away. */
 const ANSWER_MS_MAX = 10_000
@@ -123,7 +123,7 @@ export class FleetReader {
    */
   async orderKills(
     order: Pick<KillOrderRow, 'reason' | 'by'>,
-    noted: Map<string, KillOrdered>,
+    noted: Map<string, KillOrderResult>,
   ): Promise<string | undefined> {
     try {
       const journals = await this.#findJournals()

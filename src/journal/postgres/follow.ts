@@ -28,7 +28,7 @@ export interface StandbyState {
   readonly trouble?: string | undefined
 }
 
-export interface Following {
+export interface FollowSettings {
   /** After each look. */
   readonly onState: (state: StandbyState) => void
   /**
@@ -45,7 +45,7 @@ export interface FollowOptions {
   readonly taker: LeaseTaker
   readonly terms: LeaseTerms
   readonly clock: Clock
-  readonly following: Following
+  readonly following: FollowSettings
   /** The writer that the journal is to get. */
   readonly own?: JournalWriter | undefined
   /** A difference keeps it from taking over. */
@@ -57,7 +57,7 @@ const UNSEEN: StandbyState = { holder: '', behind: 0, freeInMs: 0, differs: [] }
 /** While a server is away: a standby that ended would be restarted too often. */
 export async function waitForServer<Result>(
   open: () => Promise<Result>,
-  { onState, pause }: Following,
+  { onState, pause }: FollowSettings,
 ): Promise<Result> {
   for (;;) {
     try {

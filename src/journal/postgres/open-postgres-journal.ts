@@ -1,9 +1,9 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { OpenedJournal } from '../journal.ts'
-import type { TablesGiven } from '../journal-tables.ts'
+import type { TableSettings } from '../journal-tables.ts'
 import { COMMIT_LOCALLY, Connection, type PostgresPlace } from './connection.ts'
-import { follow, type Following, waitForServer } from './follow.ts'
+import { follow, type FollowSettings, waitForServer } from './follow.ts'
 import { readKillOrder } from './kill-order.ts'
 import { HeldLease, type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
 import { leaseHeld, translatePostgresError } from './postgres-failures.ts'
@@ -18,7 +18,7 @@ import {
   type ServerDurability,
 } from './server-tables.ts'
 
-export interface OpenPostgresOptions extends TablesGiven {
+export interface OpenPostgresOptions extends TableSettings {
   readonly place: PostgresPlace
   readonly identity: string
   /** Absent: a process that does not trade. */
@@ -34,7 +34,7 @@ export interface OpenPostgresOptions extends TablesGiven {
   readonly timers: Timers
   readonly onAway: OnAway
   /** Waits for the lease. Absent: a held lease is a refusal. */
-  readonly following?: Following | undefined
+  readonly following?: FollowSettings | undefined
 }
 
 export interface OpenedPostgres extends ServerDurability {

@@ -5,7 +5,7 @@ import { rollBack } from '../../lib/roll-back.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { BookedRow, Booking, BookingSpan } from '../booking.ts'
 import { FETCH_ANEW, keysDamaged, translateJournalError } from '../journal-failures.ts'
-import { JournalTables, type TablesGiven, toContents } from '../journal-tables.ts'
+import { JournalTables, type TableSettings, toContents } from '../journal-tables.ts'
 import type { JournalContents, OpenedJournal, RowChange, WriterLease } from '../journal.ts'
 import { untilDurable } from '../until-durable.ts'
 import { readVerified, type VerifiedPrefix } from '../verify-journal.ts'
@@ -41,7 +41,7 @@ type WriteStep =
 
 type OnDone = (failure?: unknown) => void
 
-export interface PostgresJournalOptions extends TablesGiven {
+export interface PostgresJournalOptions extends TableSettings {
   readonly connection: Pick<Connection, 'connect' | 'query' | 'close'>
   readonly schema: string
   readonly nature: JournalNature

@@ -5,7 +5,7 @@ import {
   bindHandlers,
   type BoundHandlers,
   type ReplyOf,
-  type RequestTo,
+  type HandlerRequest,
 } from '../shared/handlers.ts'
 import type { RowStore } from '../store/row-store.ts'
 import { StoredRows } from '../store/stored-rows.ts'
@@ -104,7 +104,7 @@ export class ExchangeCore {
   answer<Name extends FuturesName>(
     name: Name,
     account: AccountRef,
-    request: RequestTo<FuturesHandlers[Name]>,
+    request: HandlerRequest<FuturesHandlers[Name]>,
     now: number,
   ): ReplyOf<FuturesHandlers[Name]> {
     return this.carryOut(now, () => this.#answers[name](account, request), account)

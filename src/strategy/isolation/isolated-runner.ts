@@ -12,7 +12,7 @@ import { readIntents } from '../read-intents.ts'
 import { strategyFailure, type StrategyFailureCode } from '../strategy-failure.ts'
 import { readState, writeState } from '../strategy-state.ts'
 import {
-  type Decided,
+  type DecisionMade,
   type DecisionResult,
   type DecisionTime,
   SLOW_MS,
@@ -233,7 +233,7 @@ export class IsolatedRunner {
     }
   }
 
-  #readAnswer(): Omit<Decided, keyof DecisionTime> | ReturnType<typeof failed> {
+  #readAnswer(): Omit<DecisionMade, keyof DecisionTime> | ReturnType<typeof failed> {
     if (Atomics.load(this.#control, REPEATS) === 1) {
       return { kind: 'decided', intents: this.#intents, denials: [], state: this.#state }
     }
