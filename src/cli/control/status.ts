@@ -74,13 +74,13 @@ async function showOnce(options: StatusOptions): Promise<number> {
 
 function readStatus(options: StatusOptions): Promise<Found<StatusView>> {
   const config = loadOperated(options)
-  if (findSocket(config) === undefined) sayWhatWaits(config.state.directory)
+  if (findSocket(config) === undefined) printWaiting(config.state.directory)
   return readDaemon(options, '/v1/status', (account, off) =>
     toStored(account, repeatOptions(options), off),
   )
 }
 
-function sayWhatWaits(directory: string): void {
+function printWaiting(directory: string): void {
   if (existsSync(killFileOf(directory)))
     print(
       `! a kill stands (${killFileOf(directory)}): the next daemon obeys it before its first order`,

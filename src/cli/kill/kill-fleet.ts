@@ -207,7 +207,7 @@ function adviseGone(holder: string): string {
   return `orders may rest: start it, and it obeys before anything trades; or ${where}: \`intentd kill${state}\` cancels from there; or look at the exchange`
 }
 
-interface Reported {
+interface KillReport {
   readonly fleet: Fleet | undefined
   readonly noted: ReadonlyMap<string, KillOrderResult>
   readonly outcomes: readonly { readonly account: FleetAccount; readonly outcome: KillOutcome }[]
@@ -222,7 +222,7 @@ function reportRefusal(trouble: string, print: (text: string) => void): number {
   return EXIT_NOT_PROVED
 }
 
-function report({ fleet, outcomes, noted, trouble, print }: Reported): number {
+function report({ fleet, outcomes, noted, trouble, print }: KillReport): number {
   if (fleet === undefined) {
     const taken = [...noted.values()].filter(({ kind }) => kind === 'ordered').length
     if (taken === 0) print('NOT killed: the server did not answer, so nothing was ordered')

@@ -39,10 +39,10 @@ export function loadOperated(options: ConfigOptions): DaemonConfig {
     const running = chooseRunning(found, options.set)
     const config = running && readOf(running.directory)
     if (running === undefined || config === undefined) {
-      sayLastWays(found)
+      printLastWays(found)
       throw error
     }
-    sayInstead(error, running)
+    printAlternative(error, running)
     return config
   }
 }
@@ -119,12 +119,15 @@ function isSame(one: readonly string[], other: readonly string[]): boolean {
   return isDeepStrictEqual(one.toSorted(), other.toSorted())
 }
 
-function sayInstead({ problems: [first] }: ConfigError, { file, directory }: RunningFile): void {
+function printAlternative(
+  { problems: [first] }: ConfigError,
+  { file, directory }: RunningFile,
+): void {
   printOnce(`! the configuration is broken: ${first ? formatProblem(first) : file}`)
   printOnce(`  this goes to the daemon that runs with what it was before (state ${directory})`)
 }
 
-function sayLastWays(found: readonly RunningFile[]): void {
+function printLastWays(found: readonly RunningFile[]): void {
   if (found.length === 0) print('no daemon is known that was started with this file')
   else print('which daemon is meant cannot be told while the configuration is broken')
   for (const { directory, set } of found) {

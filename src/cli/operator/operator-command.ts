@@ -166,7 +166,7 @@ function printUnadopted(directory: string): number {
   return EXIT_WAITING
 }
 
-interface Posted {
+interface PostedOrder {
   readonly file: string
   readonly order: Order
   readonly directory: string
@@ -177,7 +177,7 @@ interface Posted {
  * A release of the kill switch is done when all kill files are gone; the daemon's answer names
  * them.
  */
-async function waitFor({ file, order, directory, withinMs }: Posted) {
+async function waitFor({ file, order, directory, withinMs }: PostedOrder) {
   const found: { answer?: CommandAnswer | undefined } = {}
   const isObeyed = (): boolean => {
     if (existsSync(file)) return false

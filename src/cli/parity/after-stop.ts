@@ -5,7 +5,7 @@ import type { BacktestRunOptions } from '../../backtest/backtest-run.ts'
  * strategies. This makes its backtest do the same. @param from exchange clock: the first prices
  * without decisions; undefined for a run that never stopped
  */
-export function askNobody(
+export function stopDecisions(
   opened: BacktestRunOptions,
   from: number | undefined,
 ): BacktestRunOptions {

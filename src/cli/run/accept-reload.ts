@@ -23,19 +23,19 @@ import { checkFully } from '../process/full-check.ts'
 import { readKeys } from '../process/give-keys.ts'
 import { findUntrusted } from '../process/trusted-files.ts'
 
-export interface Configured extends AccountInput {
+export interface ConfiguredAccounts extends AccountInput {
   readonly others: readonly AccountInput[]
   /** Contracts that the exchange listed when the configuration was read. */
   readonly contracts: ConfigRequest['contracts']
 }
 
-interface ReloadFrame extends Configured {
+interface ReloadFrame extends ConfiguredAccounts {
   readonly daemon: Daemon
   readonly trustFiles: boolean
   readonly logger: DaemonLogger
 }
 
-interface Examined {
+interface ReloadCheck {
   readonly loaded: LoadedConfig | undefined
   readonly next: readonly LoadedConfig[]
   readonly contracts: ConfigRequest['contracts']
@@ -47,7 +47,7 @@ interface Examined {
 export async function examineReload(
   request: ConfigRequest,
   { daemon, trustFiles, ...configured }: Omit<ReloadFrame, 'logger'>,
-): Promise<Examined> {
+): Promise<ReloadCheck> {
   const running = [configured, ...configured.others].map(({ loaded }) => loaded.config)
   const books = running.map(
     ({ file }) => daemon.accounts.find(({ shown }) => shown.config.file === file)?.shown.book,
@@ -93,7 +93,7 @@ export async function examineReload(
 export async function acceptReload(
   request: ConfigRequest,
   { logger, ...frame }: ReloadFrame,
-): Promise<Configured | undefined> {
+): Promise<ConfiguredAccounts | undefined> {
   const { daemon } = frame
   const before = [frame, ...frame.others]
   const { loaded, next, contracts, changes, problems } = await examineReload(request, frame)
