@@ -4,8 +4,6 @@ import type { HiddenTexts } from '../../lib/secret.ts'
 import { type Alert, rankOf } from '../alert.ts'
 import { showFact } from '../rules/facts.ts'
 import { type MessagePlace, writeCall } from './message.ts'
-import { Outbox } from './outbox.ts'
-import { SendRate } from './send-rate.ts'
 import type { WebhookClient, WebhookOutcome } from './webhook-client.ts'
 
 export interface AlertLog {
@@ -215,4 +213,73 @@ function isWanted({ event, urgency }: Alert, { least, trades }: AlertTarget): bo
   if (event === 'alert.closed') return trades === 'closed'
   if (event === 'alert.trades') return trades === 'fills'
   return rankOf({ urgency }) >= rankOf({ urgency: least })
+}
+
+/** Services answer 429 at 20 to 30 messages a minute. */
+const BURST = 5
+const EVERY_MS = 3000
+
+/** Unix ms. */
+class SendRate {
+  #calls = BURST
+  #filledAt = 0
+
+  /** False if it is too early. */
+  take(now: number): boolean {
+    const earned = Math.floor((now - this.#filledAt) / EVERY_MS)
+    if (earned > 0) {
+      this.#calls = Math.min(BURST, this.#calls + earned)
+      this.#filledAt = this.#calls === BURST ? now : this.#filledAt + earned * EVERY_MS
+    }
+    if (this.#calls === 0) return false
+    this.#calls -= 1
+    return true
+  }
+}
+
+/** Hours of trouble, some 200 KB. */
+const WAITING_MAX = 100
+
+/** Most urgent first, then oldest. */
+class Outbox {
+  readonly #waiting: Alert[] = []
+  #dropped = 0
+
+  /** When full, it drops the oldest of the least urgent. */
+  add(alert: Alert): void {
+    this.#waiting.push(alert)
+    if (this.#waiting.length <= WAITING_MAX) return
+    this.drop(this.#waiting.reduce((least, one) => (rankOf(one) < rankOf(least) ? one : least)))
+  }
+
+  next(isUrgentOnly: boolean): Alert | undefined {
+    const ready = isUrgentOnly
+      ? this.#waiting.filter(({ urgency }) => urgency === 'urgent')
+      : this.#waiting
+    const [first] = ready
+    return first && ready.reduce((most, one) => (rankOf(one) > rankOf(most) ? one : most), first)
+  }
+
+  remove(alert: Alert): void {
+    const index = this.#waiting.indexOf(alert)
+    if (index >= 0) this.#waiting.splice(index, 1)
+  }
+
+  drop(alert: Alert): void {
+    this.remove(alert)
+    this.#dropped += 1
+  }
+
+  get size(): number {
+    return this.#waiting.length
+  }
+
+  /** Not reported yet. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  noteHeard(dropped: number): void {
+    this.#dropped -= dropped
+  }
 }

@@ -3,8 +3,8 @@ import type { Timers } from '../../lib/timers.ts'
 import { SupervisedThread } from '../../lib/supervised-thread.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { WatchedLoop } from '../../market/poll-grids.ts'
-import { type HungLoop, LoopDeadlines } from './loop-deadlines.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
+import { Patience } from '../../lib/patience.ts'
 
 const BEAT_MS = 250
 const END_MS = 2000
@@ -101,5 +101,48 @@ export class Watchdog {
     logger.log('fatal', 'loop.hung', { loop: hung.loop, hungMs: hung.hungMs })
     this.#cancel = timers.after(stopTimeoutMs + END_MS, () => onGivenUp(failure))
     onHung(failure)
+  }
+}
+
+interface HungLoop {
+  readonly loop: string
+  readonly hungMs: number
+}
+
+interface LoopDeadlinesOptions {
+  readonly loops: readonly WatchedLoop[]
+  readonly hungAfterMs: number
+  readonly requestTimeoutMs: number
+  readonly stepMs: number
+}
+
+interface LoopWatch {
+  readonly loop: WatchedLoop
+  readonly deadlineMs: number
+  readonly patience: Patience
+}
+
+/**
+ * A loop's deadline is its interval, two request timeouts if it calls the exchange, and
+ * `hungAfterMs`. It is counted in checks, not in time ({@link Patience}).
+ */
+export class LoopDeadlines {
+  readonly #watching: readonly LoopWatch[]
+
+  constructor({ loops, hungAfterMs, requestTimeoutMs, stepMs }: LoopDeadlinesOptions) {
+    this.#watching = loops.map((loop) => {
+      const deadlineMs = loop.intervalMs + hungAfterMs + (loop.isCalling ? 2 * requestTimeoutMs : 0)
+      return { loop, deadlineMs, patience: new Patience(stepMs) }
+    })
+  }
+
+  /** Must be called every `stepMs`. */
+  check(): HungLoop | undefined {
+    const silent = this.#watching.map(({ loop, deadlineMs, patience }) => {
+      const hungMs = patience.check(loop.turn())
+      return { loop: loop.name, hungMs, isHung: hungMs >= deadlineMs }
+    })
+    const hung = silent.find(({ isHung }) => isHung)
+    return hung && { loop: hung.loop, hungMs: hung.hungMs }
   }
 }

@@ -6,7 +6,7 @@ import type { StrategyId } from '../../domain/ids.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
 import type { Order } from '../../domain/order.ts'
 import { type Holding, netLots } from '../../domain/position.ts'
-import { stepBelow } from '../../lib/grid.ts'
+import { stepBelow, nearestStep } from '../../lib/grid.ts'
 import { backedHolding } from '../book/allocation.ts'
 import {
   accountHoldingOf,
@@ -20,7 +20,7 @@ import {
 import { exchangeNow, freshUntil, marketOf } from '../state/market-state.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { boundTarget } from '../../risk/exit-machine.ts'
-import { exitDueOn, exitStateOf } from '../state/exits.ts'
+import { exitDueOn, exitStateOf, rulesOf } from '../state/exits.ts'
 import { isQuoteHeld, isUndecided } from '../state/decision-state.ts'
 import { isPriceGridWrong, waitsAfterRefusal, wasPriceRefused } from '../state/refusals.ts'
 import { waitsInSilence } from '../state/silence.ts'
@@ -32,7 +32,6 @@ import {
 } from '../resolution/restricted-orders.ts'
 import { hasUnownedFills } from '../resolution/unowned-fills.ts'
 import { noteSatisfied, ordersOf, totalsOf } from '../state/changes.ts'
-import { withStopAtExchange } from './stop-at-exchange.ts'
 import {
   isClosedByDaemon,
   isFlattening,
@@ -42,6 +41,8 @@ import {
   reductionOf,
   type StrategyReduction,
 } from '../state/trading-mode.ts'
+import { isClosing, tradesAs } from '../../domain/order-action.ts'
+import { stopTicks } from '../../risk/exit-levels.ts'
 
 export interface InstrumentPlan {
   /** To place, if risk approves. */
@@ -363,4 +364,23 @@ function dismiss(order: Order, plan: PlanInProgress): void {
   if (!canEnd(order)) return
   if (order.state === 'queued') plan.stale.add(order)
   else plan.unwanted.add(order)
+}
+
+/** An opening order gets a stop-loss at the exchange, if its strategy says so and it names none. */
+function withStopAtExchange(core: Core, candidate: Candidate): Candidate {
+  const { intent, again } = candidate
+  const { strategyId, symbol, action, lots, ticks, force, stopLossTicks } = intent
+  const share = rulesOf(core, strategyId)?.stopAtExchange
+  const isPlain = again === undefined && !isClosing(action) && stopLossTicks === undefined
+  if (share === undefined || !isPlain) return candidate
+  const side = tradesAs(action) === 'buy' ? 'long' : 'short'
+  const opposite = side === 'long' ? 'shortLots' : 'longLots'
+  const isHedge = core.settings.positionMode === 'hedge_mode'
+  if (!isHedge && lots <= holdingOf(core.book, strategyId, symbol)[opposite]) return candidate
+  const { bid, ask } = marketOf(core, symbol)
+  const touch = nearestStep(specOf(core, symbol).tick, side === 'long' ? ask : bid)
+  // A resting order fills at its own price, any other near the best one.
+  const from = ticks === undefined || force === 'ioc' || force === 'fok' ? touch : ticks
+  const level = stopTicks(side, from, -share)
+  return level > 0 ? { ...candidate, intent: { ...intent, stopLossTicks: level } } : candidate
 }

@@ -1,4 +1,4 @@
-import { quotient, ZERO, type Decimal } from '../../../lib/decimal.ts'
+import { quotient, ZERO, type Decimal, decimalOfInteger } from '../../../lib/decimal.ts'
 import type { RequestOf } from '../../../protocol/endpoints.ts'
 import type { WirePosition } from '../../../protocol/futures/single-position.ts'
 import type { AccountRef } from '../../shared/account.ts'
@@ -9,7 +9,7 @@ import {
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
-import { priceText, sizeText } from '../instruments/instruments.ts'
+import { priceText, sizeText, type Instrument } from '../instruments/instruments.ts'
 import {
   DISPLAY_DECIMALS,
   heldMargin,
@@ -20,8 +20,7 @@ import {
 import { closingOrders } from '../orders/order-lifecycle.ts'
 import { namedSymbol } from '../instruments/asked-symbols.ts'
 import { mayOpen, reduces, remainingLotsOf } from '../orders/order.ts'
-import { baseSize, type Position } from './position.ts'
-import { unrealisedText } from './unrealised-text.ts'
+import { baseSize, type Position, unrealised } from './position.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
 import { shareAfterFee } from '../../wallet/fees.ts'
 import { negated } from '../../wallet/rounding.ts'
@@ -170,4 +169,58 @@ function breakEvenPrice(state: CoreState, position: Position): Decimal {
 
 function display(value: Decimal): string {
   return value.round(DISPLAY_DECIMALS, HALF_EVEN).toString()
+}
+
+/**
+ * Account views request the unrealised profit at every price change, so it is computed with
+ * integers where that is exact, with the decimals' digits.
+ */
+interface TickLotUnit {
+  readonly digits: number
+  readonly scale: number
+}
+
+/** Within this range a float prints exactly the decimal's digits. */
+const DIGITS_MAX = 1e15
+const VALUE_MIN = 1e-6
+
+const units = new WeakMap<Instrument, TickLotUnit>()
+/** In ticks times lots; NaN if the cost is not a whole number of them. */
+const costs = new WeakMap<Decimal, number>()
+
+export function unrealisedText(instrument: Instrument, position: Position, ticks: number): string {
+  return (
+    wholeText(instrument, position, ticks) ?? unrealised(instrument, position, ticks).toString()
+  )
+}
+
+function wholeText(instrument: Instrument, position: Position, ticks: number): string | undefined {
+  if (instrument.isInverse) return undefined
+  const value = ticks * position.lots
+  const cost = costOf(instrument, position.cost)
+  const { digits, scale } = unitOf(instrument)
+  const gained = (position.holdSide === 'long' ? value - cost : cost - value) * digits
+  if (!(value < DIGITS_MAX && Math.abs(gained) < DIGITS_MAX)) return undefined
+  const amount = gained / scale
+  return Math.abs(amount) < VALUE_MIN && gained !== 0 ? undefined : String(amount + 0)
+}
+
+function costOf({ tickLotValue }: Instrument, cost: Decimal): number {
+  const known = costs.get(cost)
+  if (known !== undefined) return known
+  const count = Number(cost.div(tickLotValue).toString())
+  const isWhole =
+    Number.isSafeInteger(count) && decimalOfInteger(count).times(tickLotValue).eq(cost)
+  const steps = isWhole ? count : Number.NaN
+  costs.set(cost, steps)
+  return steps
+}
+
+function unitOf(instrument: Instrument): TickLotUnit {
+  const known = units.get(instrument)
+  if (known !== undefined) return known
+  const [whole = '', decimals = ''] = instrument.tickLotValue.toString().split('.')
+  const unit = { digits: Number(whole + decimals), scale: 10 ** decimals.length }
+  units.set(instrument, unit)
+  return unit
 }
