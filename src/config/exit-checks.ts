@@ -25,7 +25,6 @@ export function checkExits(
   return problems
 }
 
-/** An isolated position is liquidated by its own margin. */
 function objectToWidth(
   symbol: string,
   distance: number,

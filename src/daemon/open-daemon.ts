@@ -73,9 +73,8 @@ interface DaemonAccounts {
 }
 
 /**
- * An account whose keys are missing or whose state is held or unreadable is off, as long as another
- * one is not. @throws ConfigError for strategies that do not load; Failure if no account can be
- * opened
+ * An account without keys, or with a held or unreadable state, is off, as long as another one is
+ * not. @throws ConfigError for strategies that do not load; Failure if no account can be opened
  */
 export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaemon> {
   const trusted = new TrustedClock(options.clock)

@@ -4,8 +4,8 @@ import type { CandleRows, QuoteRows } from './recording.ts'
 export type RowLocator = (row: number) => string
 
 /**
- * A bitcoin costs some 3,000,000,000 dong. A higher price is a wrong column or a placeholder, and
- * no grid of ticks can count it.
+ * A bitcoin costs some 3,000,000,000 dong. A higher price is a wrong column, and no grid of ticks
+ * can count it.
  */
 export const PRICE_MAX = 1e12
 

@@ -35,10 +35,6 @@ export function buildBlock(payload: Uint8Array, number: number): Buffer {
  */
 const DICTIONARY_BYTES_MAX = 262_144
 
-/**
- * Compression options for a block. `before` is the content of the block before it, empty for the
- * first.
- */
 export function toDictionary(before: Buffer): { readonly dictionary?: Buffer } {
   return before.length === 0 ? {} : { dictionary: before.subarray(-DICTIONARY_BYTES_MAX) }
 }

@@ -129,8 +129,8 @@ async function send({
     const isTimeless = isClockRefused(answer) && answer.requestTime === undefined
     const { retry, auth } = endpointNamed(prepared.endpoint)
     if (!isTimeless || retry === 'protocol' || auth === 'public') return answer
-    // The exchange refused this machine's time without naming its own. A public answer states it,
-    // and repeating this call does no harm.
+    // The refusal did not state the exchange's time. A public answer does, and repeating this call
+    // does no harm.
     await client.readTickers(new TickerTable(), config.account.productType)
     return await client.sendExactly(prepared)
   } finally {

@@ -23,7 +23,7 @@ export function addCallCommand(program: Command, { setExit }: VerbFrame): void {
     .command('call')
     .description('call one endpoint of the exchange; `intentd call --help` lists them')
     .argument('[words...]', 'an endpoint, and its parameters as --name value')
-    // The endpoint decides which options there are: see readCallArguments.
+    // The endpoint decides which options there are.
     .helpOption(false)
     .allowUnknownOption()
     .action(async (words: readonly string[]) => setExit(await call(words, processFrame())))

@@ -54,9 +54,7 @@ export async function killFleets(
   return Math.max(...(await Promise.all(codes)))
 }
 
-/**
- * Only the holder of the lease can prove a kill, so its proof is waited for. @returns the exit code
- */
+/** Only the lease's holder can prove a kill. @returns the exit code */
 async function killFleet(options: KillFleetOptions): Promise<number> {
   const { clock, timers, print, withinMs } = options
   const begunAt = clock.monotonic()

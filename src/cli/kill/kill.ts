@@ -64,9 +64,9 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
 }
 
 /**
- * Resting orders are cancelled from here first, if the keys are available. Then each kill is
- * ordered on its server, or by a kill file on this machine. All orders are given before any is
- * waited for, and each database delays only its own accounts.
+ * Cancels from here first, if keys are available. Then each kill is ordered on its server, or by a
+ * kill file. All orders are given before any is waited for, and each database delays only its own
+ * accounts.
  */
 async function killAll(options: KillOptions): Promise<number> {
   const { reason, wait } = options

@@ -7,7 +7,6 @@ import { AGENT_VARIABLE } from '../process/operator.ts'
 const OUTPUT_CHARS_MAX = 200_000
 
 export interface ToolRun {
-  /** The command's exit code; undefined: it was ended unfinished. */
   readonly code: number | undefined
   readonly output: string
   /** Its remarks, on standard error. */
@@ -18,12 +17,11 @@ export interface ToolRun {
 export interface RunOptions {
   readonly words: readonly string[]
   readonly withinMs: number
-  /** Leaves the processor to others. */
   readonly isPatient: boolean
   readonly signal?: AbortSignal | undefined
 }
 
-/** Runs a command of this program in a process of its own, which is ended when its time is over or the caller has gone. */
+/** In a process of its own, which is ended when its time is over or the caller has gone. */
 export async function runTool(options: RunOptions): Promise<ToolRun> {
   const { words, withinMs, isPatient, signal } = options
   const ended = AbortSignal.any([AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])])

@@ -95,8 +95,8 @@ function parseReason(text: string): string {
 }
 
 /**
- * A release without a scope concerns the kill switch, and may wait for the proof. Returns the exit
- * code.
+ * A release without a scope concerns the kill switch, and may wait for the proof. @returns the exit
+ * code
  */
 export async function commandDaemon(order: Order, options: CommandOptions): Promise<number> {
   const config = loadOperated(options)

@@ -183,8 +183,8 @@ function fillTextOf(instruments: ReadonlyMap<string, Instrument>): (fill: Fill) 
 }
 
 /**
- * Prices between two reads, and the duration of requests, explain different fills if the sizes are
- * equal, or if the surplus had rested.
+ * Prices between two reads, and the duration of requests, explain different fills of equal size, or
+ * a surplus that had rested.
  */
 function isExplained(was: readonly Fill[], is: readonly Fill[]): boolean {
   const keyOf = ({ symbol, side, tradeSide }: Fill): string => `${symbol} ${side} ${tradeSide}`

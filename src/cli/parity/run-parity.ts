@@ -298,8 +298,8 @@ function describeGiven(recorded: RecordedRun, options: ConfigOptions): readonly 
 }
 
 /**
- * The named configuration, else that of the recorded run if it still exists. @throws ConfigError;
- * Failure PARITY_CONFIG_OTHER if it trades something else
+ * The named configuration, else the recorded run's. @throws ConfigError; Failure
+ * PARITY_CONFIG_OTHER if it trades something else
  */
 function loadRecordedConfig(recorded: RecordedRun, options: ConfigOptions): LoadedConfig {
   const { configFile, settings } = recorded
@@ -402,8 +402,8 @@ async function playRecorded({
         }),
       }
     }
-    // Daemon and backtest take different times to start. A trial run measures the backtest's lead,
-    // so that both decide first at the same moment.
+    // Daemon and backtest start at different speeds. A trial run measures the backtest's lead, so
+    // that both decide first at the same moment.
     const trialAt =
       Math.min(...firsts) - Math.max(LEAD_MS_MIN, LEAD_LOOKS * loaded.config.polling.tickersMs)
     const trial = await open(trialAt)

@@ -38,7 +38,7 @@ interface SeenCandles {
 
 export interface TraceFrame {
   readonly fromAt: number
-  /** Exchange clock: later decisions are ignored, see `askNobody`. */
+  /** Exchange clock: later decisions are ignored, see `stopDecisions`. */
   readonly quietFrom?: number | undefined
   readonly book?: Pick<Book, 'candles' | 'strategyStates'>
 }

@@ -9,7 +9,7 @@ import { findKnownPrices } from './position-values.ts'
 
 /**
  * With crossed margin the whole capital backs a position, so its value determines the distance.
- * Isolated margin is judged by its leverage, without a price.
+ * Isolated margin is judged by leverage, without a price.
  */
 export async function warnOfLargePositions(
   loaded: LoadedConfig,

@@ -48,8 +48,8 @@ function* listLosses(next: DaemonConfig, { account }: UsedBudget): Generator<str
 }
 
 /**
- * A new limit's amount follows from another step of the same scope, or from the equity. After a
- * release the last step of a drawdown has a peak of its own.
+ * A new limit's amount follows from another step of the scope, or from the equity. After a release
+ * the last step of a drawdown has its own peak.
  */
 function lostIn(
   { losses, peak, drawdown }: UsedBudget['account'],
@@ -92,8 +92,8 @@ function* listSizes(
 }
 
 /**
- * Approximates `risk.survives` from the shown values: all positions and resting orders if all
- * instruments move at once, without fees and margins.
+ * Approximates `risk.survives`: all positions and resting orders if all instruments move at once,
+ * without fees and margins.
  */
 function* listWorstCases(
   { risk: { survives }, account: { productType } }: DaemonConfig,

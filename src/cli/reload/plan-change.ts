@@ -194,7 +194,7 @@ export function formatPlan({ changes, orders, positions, next, problems, exceede
 }
 
 /**
- * Wanted orders that the next run cancels first, of all accounts, because a reload restarts all.
+ * Wanted orders of all accounts, which the next run cancels first.
  * @param name set if there are several accounts
  */
 export function formatCancels({ orders, next }: Plan, name: string | undefined): string {

@@ -138,7 +138,6 @@ async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> 
       before = undefined
       continue
     }
-    // The duration counts from the first opening, over all reloads.
     if (options.for !== undefined) endAt ??= systemClock.now() + options.for
     const { next, code } = await trade(opened, options, { ...frame, endAt, isReloaded })
     if (next === undefined) return code
@@ -160,7 +159,6 @@ export interface StandbyStart {
 }
 
 export interface WaitingStandby extends StandbyFrame {
-  /** It has taken over, or given up. */
   close(): void
 }
 

@@ -9,8 +9,7 @@ export interface ParsedText {
 }
 
 /**
- * The parser's messages repeat parts of the text, which may be a secret pasted into the wrong file;
- * these sentences repeat nothing.
+ * The parser's messages repeat parts of the text, which may be a secret pasted into the wrong file.
  */
 const SENTENCES: Readonly<Record<string, string>> = {
   BAD_DQ_ESCAPE: 'unknown escape in a text between double quotes',

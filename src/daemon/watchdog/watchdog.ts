@@ -30,9 +30,8 @@ export interface WatchedLoops {
 }
 
 /**
- * A stuck event loop (a strategy loops for ever, or there is a defect) is ended by SIGABRT. If
- * another loop hangs, the process ends with an exit code of its own (LOOP_HUNG). The supervisor
- * restarts it, and it recovers.
+ * A stuck event loop is ended by SIGABRT; if another loop hangs, the process ends with an exit code
+ * of its own (LOOP_HUNG). The supervisor restarts it, and it recovers.
  */
 export class Watchdog {
   readonly #view = new Int32Array(new SharedArrayBuffer(8))
@@ -124,7 +123,7 @@ interface LoopWatch {
 
 /**
  * A loop's deadline is its interval, two request timeouts if it calls the exchange, and
- * `hungAfterMs`. It is counted in checks, not in time ({@link Patience}).
+ * `hungAfterMs`, counted in checks, not in time ({@link Patience}).
  */
 export class LoopDeadlines {
   readonly #watching: readonly LoopWatch[]

@@ -59,11 +59,10 @@ export interface ImportedFunding extends CleanFunding {
 
 /**
  * If all file names state the instrument, memory holds only one instrument. A strict import reads
- * all files twice: before it writes, it must know what the times of all instruments mean. @throws
- * Failure IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER,
- * IMPORT_EXCHANGES_DIFFER, IMPORT_INTERVAL_DIFFERS, IMPORT_STAMPS_DIFFER, IMPORT_EXISTS,
- * IMPORT_UNWRITABLE, and those of reading: {@link readTables}, {@link cleanTables}, {@link
- * cleanFunding}
+ * all files twice: before it writes, it must know what all times mean. @throws Failure
+ * IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER, IMPORT_EXCHANGES_DIFFER,
+ * IMPORT_INTERVAL_DIFFERS, IMPORT_STAMPS_DIFFER, IMPORT_EXISTS, IMPORT_UNWRITABLE, and those of
+ * reading: {@link readTables}, {@link cleanTables}, {@link cleanFunding}
  */
 export async function* importPrices(
   options: ImportOptions,
@@ -129,7 +128,7 @@ export function* writePrices(
 
 /**
  * Beside candles stamped by their open, those stamped by their close would come a candle too late
- * or too early. @param stamps One instrument for each kind of time seen so far.
+ * or too early. @param stamps one instrument for each kind of time so far
  */
 function assertOneStamp(
   { symbol, isByClose }: Pick<ImportedPrices, 'symbol' | 'isByClose'>,
