@@ -299,7 +299,6 @@ class TradeLog {
     this.#table = new TradeTable(options.directory)
   }
 
-  /** After it was applied, with what it has booked. */
   take(record: JournalRecord, bookings: readonly Booking[]): void {
     if (record.kind === 'send')
       for (const terms of record.orders) {

@@ -117,7 +117,6 @@ export class Backtest {
     return this.#account.engine.book
   }
 
-  /** The exchange's own statement. */
   get ledger(): LedgerStatement {
     return this.#options.core.ledger(UID)
   }

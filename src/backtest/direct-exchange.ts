@@ -58,7 +58,6 @@ export interface DirectExchangeOptions {
   readonly onPlayed?: () => void
 }
 
-/** The simulator's core, called directly. */
 export class DirectExchange implements SimulatedExchange {
   readonly #core: ExchangeCore
   readonly #now: () => number

@@ -104,7 +104,6 @@ interface Line {
   readonly to: number
 }
 
-/** Lines that are not empty. */
 function listLines(bytes: Buffer): readonly Line[] {
   const lines: Line[] = []
   for (let from = 0, number = 1; from < bytes.length; number++) {

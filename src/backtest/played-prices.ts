@@ -55,7 +55,6 @@ export function hasRows(recording: Recording, range: PlayedRange): boolean {
   return begin < end
 }
 
-/** The first row of a range, and the first behind it. */
 function rowsWithin(
   { rows: { at } }: Recording,
   { fromAt = Number.NEGATIVE_INFINITY, toAt = Number.POSITIVE_INFINITY }: PlayedRange,
@@ -121,7 +120,6 @@ export function describeRecording(
   }
 }
 
-/** The part of a coverage that a view needs. */
 export interface ViewedPrices extends Pick<PriceCoverage, 'symbol' | 'fromAt' | 'toAt' | 'stepMs'> {
   /** Since when the first price stood before the prices begin; absent: it is new then. */
   readonly firstAt?: number

@@ -43,14 +43,12 @@ export interface VirtualEnvironment {
   readonly gate: Gate
   readonly interruptions?: Interruptions
   readonly listener: RunListener
-  /** The kill file is there. */
   readonly isKilled: () => boolean
   readonly announcements: Omit<AnnouncementsPort, 'announce' | 'quiesced'> &
     Partial<Pick<AnnouncementsPort, 'announce'>>
   readonly retreatNote: RetreatNotePort
 }
 
-/** The used part of the documented limits. */
 export type VirtualLimits = Pick<LimiterOptions, 'tier' | 'use'>
 
 export interface VirtualAccountOptions {

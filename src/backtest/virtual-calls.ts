@@ -167,7 +167,6 @@ type ReadPositions = readonly ReadPosition[] | null
 interface VirtualReadingsOptions {
   readonly wire: VirtualWire
   readonly exchange: SimulatedExchange
-  /** Fills a page. */
   readonly pageFills: number
   readonly settings: Pick<EngineSettings, 'positionMode' | 'instruments'>
 }
@@ -207,12 +206,10 @@ interface FillsCallOptions extends Omit<VirtualReadingsOptions, 'settings'> {
 
 interface FillsAsked {
   readonly span: FillsSpan
-  /** The pages before. */
   readonly read: FillsPages
   readonly onAnswer: OnAnswer<FillsReading>
 }
 
-/** One page, and then the next. */
 class FillsCall implements WireCall<FillsPage> {
   readonly site = 'orderFills'
   readonly isReading = true

@@ -32,7 +32,6 @@ export interface VirtualPollersOptions {
   readonly instruments: number
   readonly isOver: () => boolean
   readonly dispatch: (event: EngineEvent) => void
-  /** Right before the core hears that time has passed. */
   readonly onTime: () => void
   /** The core waits for a moment. */
   readonly isWaiting: () => boolean

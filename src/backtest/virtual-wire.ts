@@ -35,7 +35,6 @@ export interface WireCall<Data> {
   hear(answer: Answer<Data>): void
 }
 
-/** As soon as it is granted. */
 export function askFor<Data>(wire: VirtualWire, call: WireCall<Data>): void {
   const waiting = wire.limiter.request(call.site, PRIORITY.reads, (grant) =>
     carry(wire, grant, call),
@@ -43,7 +42,6 @@ export function askFor<Data>(wire: VirtualWire, call: WireCall<Data>): void {
   if (!waiting) throw new Error(`too many wait for ${call.site}`)
 }
 
-/** Its grant ends with the call. */
 export function carry<Data>(wire: VirtualWire, grant: Grant, call: WireCall<Data>): void {
   wire.network.send(new GrantedWireCall({ wire, grant, call }))
 }
@@ -54,7 +52,6 @@ interface GrantedWireCallOptions<Data> {
   readonly call: WireCall<Data>
 }
 
-/** On its way, with its grant. */
 class GrantedWireCall<Data> implements VirtualCall<Data> {
   readonly site: EndpointName
   readonly trusted: TrustedClock

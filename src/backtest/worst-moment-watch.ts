@@ -9,7 +9,6 @@ import { describeScenario } from '../risk/worst-case.ts'
 import { drawCurve } from '../views/move-curve.ts'
 import { type AccountPicture, pictureAccount } from '../views/scenario-account.ts'
 
-/** Decides which moment is the worst. */
 type MomentFigure = Pick<WorstMoment, 'measure' | 'figure' | 'subject'>
 
 /**
@@ -34,7 +33,6 @@ export class WorstMomentWatch {
     this.#config = config
   }
 
-  /** After each step of the core. */
   hear({ at, event }: Pick<Step, 'at' | 'event'>): void {
     if (event.kind === 'snapshotTaken') this.#tickers = event.tickers
     if (event.kind === 'positionRead') this.#positions.set(event.reading.symbol, event.reading)

@@ -8,7 +8,6 @@ export interface SettingChange {
   /** JSON; undefined: absent. */
   readonly was: string | undefined
   readonly is: string | undefined
-  /** Set for limits. */
   readonly limit?: 'tighter' | 'looser'
 }
 

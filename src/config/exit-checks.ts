@@ -5,7 +5,6 @@ import type { StrategyFile } from './schema/strategy-schema.ts'
 import type { Problem } from './yaml/problem.ts'
 import type { PartialSettings } from './yaml/salvage.ts'
 
-/** Exits of a strategy that the settings of the account contradict. */
 export function checkExits(
   { source, settings }: ReadableFile<StrategyFile>,
   daemon: PartialSettings<DaemonFile>,

@@ -28,7 +28,6 @@ const FOLLOWERS_MAX = 32
 export interface ControlAppOptions {
   readonly daemon: Controlled
   readonly version: string
-  /** Monotonic ms. */
   readonly monotonic: () => number
   readonly readOnly: boolean
   /** Shared by socket and port. */

@@ -107,6 +107,5 @@ export interface OrderIntent {
   readonly takeProfitTicks: number | undefined
   readonly stopLossTicks: number | undefined
   readonly deadlineAt: number
-  /** The exit that it carries out. */
   readonly exit?: ExitKind
 }

@@ -36,7 +36,6 @@ export interface OrderTerms {
   readonly takeProfitTicks?: number
   readonly stopLossTicks?: number
   readonly deadlineAt: number
-  /** The exit that it carries out. */
   readonly exit?: ExitKind
 }
 

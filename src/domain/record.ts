@@ -361,7 +361,6 @@ export interface WatermarkRecord extends DatedRecord {
   readonly watermarks: readonly Watermark[]
 }
 
-/** The exits of a strategy on an instrument. */
 export interface ExitsRecord extends DatedRecord {
   readonly kind: 'exits'
   readonly strategyId: StrategyId

@@ -11,7 +11,6 @@ export interface OutgoingBatch {
   readonly batchId: number
   readonly symbol: string
   readonly clientOids: readonly ClientOid[]
-  /** The exact bytes. */
   readonly body: string
   /** Unix ms, our clock: it does not leave later, as judged right before the first byte. */
   readonly validUntilAt: number

@@ -75,7 +75,6 @@ export type EngineEvent =
       /** The exchange does not know the instrument any more. */
       readonly isRemoved?: boolean
     }
-  /** The exchange's candles were read. */
   | ({ readonly kind: 'candlesFetched' } & FetchedCandles)
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
   /** The poll grid says so. */
@@ -85,7 +84,6 @@ export type EngineEvent =
   | { readonly kind: 'spaceMeasured'; readonly isLow: boolean; readonly freeBytes: number }
   | { readonly kind: 'timePassed' }
 
-/** One instrument and interval. */
 export interface FetchedCandles {
   readonly symbol: string
   readonly intervalMs: number
@@ -129,6 +127,5 @@ export type EngineCommand =
       readonly newPeak?: boolean | undefined
       readonly unclaimed?: boolean | undefined
     } & CommandSource)
-  /** Throws the kill switch, or releases it. */
   | ({ readonly kind: 'kill' } & CommandSource)
   | ({ readonly kind: 'releaseKill' } & CommandSource)

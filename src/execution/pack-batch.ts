@@ -49,7 +49,6 @@ export function packBatch(
 /** A fill may seem this much older than its order, because clocks differ. */
 const CLOCK_ERROR_MS = 2000
 
-/** The terms that attribution needs. */
 export type AttributedTerms = Pick<OrderTerms, 'symbol' | 'action' | 'force'> & {
   readonly ticks?: number | undefined
 }

@@ -12,7 +12,6 @@ export interface TargetPlanInput extends PlanInput {
   readonly exit?: ExitKind
   /** Signed lots. */
   readonly target: number
-  /** The whole account's position. */
   readonly accountHolding: Holding
   /** The part of the strategy's position that the account and other strategies account for. */
   readonly backedHolding: Holding

@@ -209,7 +209,6 @@ export class ReadPauses {
     this.#now = now
   }
 
-  /** Nothing is refused. */
   get areOver(): boolean {
     return this.#refused.size === 0
   }

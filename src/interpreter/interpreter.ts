@@ -423,7 +423,6 @@ export class Fifo<Item extends object> {
     return this.#items[this.#start]
   }
 
-  /** Returns the length. */
   push(item: Item): number {
     this.#items[this.#end++] = item
     return this.length

@@ -132,7 +132,6 @@ export class OrderSender {
     return grant
   }
 
-  /** The call is awaited until its first answer. */
   #count<Data>(then: (answer: Answer<Data>) => void): (answer: Answer<Data>) => void {
     let isAnswered = false
     this.#callsOut += 1

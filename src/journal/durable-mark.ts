@@ -16,7 +16,6 @@ export type MarkReading =
   | { readonly kind: 'repairing'; readonly aside: string }
   /** Moved elsewhere; this file is as it was then. */
   | { readonly kind: 'moved'; readonly mark: Mark; readonly to: string }
-  /** An incomplete copy. */
   | { readonly kind: 'copying' }
   | { readonly kind: 'absent' | 'damaged' }
 

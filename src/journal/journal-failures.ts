@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { Failure, messageOf } from '../lib/failure.ts'
 
-/** The journal is not what was written. */
 export interface Flaw {
   /** Undefined if the flaw is not in a record. */
   readonly sequence: number | undefined

@@ -129,7 +129,6 @@ export function openReading(file: string): DatabaseSync {
   return database
 }
 
-/** It never had tables. */
 export function isBlank(database: DatabaseSync): boolean {
   const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'])
   return tables === 0 && readLayout(database) === 0

@@ -21,7 +21,6 @@ export interface RecordQuery {
   readonly kinds?: readonly JournalRecord['kind'][]
   /** Text as written: a symbol, a clientOid, an orderId, a key. */
   readonly containing?: string
-  /** The newest first. */
   readonly newestFirst?: boolean
   /** After this sequence, in the order of reading. */
   readonly behind?: number

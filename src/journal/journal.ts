@@ -13,7 +13,6 @@ export interface BookRow {
 /** An undefined value means that it was removed. */
 export type RowChange = Omit<BookRow, 'value'> & { readonly value: string | undefined }
 
-/** The last checkpoint, and every record after it. */
 export interface JournalContents {
   /**
    * Rows up to the last {@link Journal.saveCheckpoint}, in the order of a map; undefined without a
@@ -72,7 +71,6 @@ export interface Journal {
  */
 export type KillAnswer = 'seen' | 'clean' | 'released'
 
-/** For the journal's writer. */
 export interface OrderedKill {
   /** Counts one account's orders. */
   readonly number: number

@@ -11,7 +11,6 @@ const UNPACKED_BYTES_MAX = 268_435_456
 
 export type Row = Readonly<Record<string, SQLOutputValue>>
 
-/** Consecutive records, packed. */
 export interface RecordBlock {
   readonly first: number
   readonly last: number

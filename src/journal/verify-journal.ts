@@ -19,10 +19,8 @@ export interface StoredText extends Mark {
   readonly booked: string | undefined
 }
 
-/** The book after that record. */
 export interface StoredCheckpoint extends Mark, StoredBook {
   readonly keys: BucketSums
-  /** All booked rows. */
   readonly booked: string
 }
 

@@ -1,6 +1,5 @@
 import Big from 'big.js'
 
-/** Decimals of a quotient. */
 const DIVISION_DECIMALS = 30
 
 /**

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 
-/** As the kernel sees a thread of this process. */
 export interface ThreadTime {
   /**
    * It runs, or waits for a processor; false: it waits for something else, such as the reader of

@@ -19,7 +19,6 @@ const OWN_GROWTH_MB = 64
 const END_MS_MAX = 1000
 
 export type ThreadEnd =
-  /** Its task is done. */
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly error: Error }
   | { readonly kind: 'exited' }

@@ -60,7 +60,6 @@ export interface InstrumentName {
    * `BTCUSDT_250627`.
    */
   readonly symbol?: string
-  /** Why there is no symbol. */
   readonly why?: string
   /** If the name says it. */
   readonly market?: 'spot' | 'futures'

@@ -29,7 +29,6 @@ export function arrayOrNull<Item extends z.ZodType>(item: Item) {
 /** A list entry that does not match the document; the others remain readable. */
 export interface UnreadableRow {
   readonly unreadable: string
-  /** Its fields that are texts. */
   readonly texts: Readonly<Record<string, string>>
 }
 

@@ -30,7 +30,6 @@ export interface RuleContext {
   readonly positionMode: PositionMode
   /** Exchange clock. */
   readonly now?: number
-  /** The order to be modified. */
   readonly planOrder?: { readonly type: 'limit' | 'market'; readonly trailing: boolean }
 }
 

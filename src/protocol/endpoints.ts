@@ -63,7 +63,6 @@ export type RequestOf<Name extends CallableName> =
   Row<Name> extends Endpoint<string, z.ZodType, z.ZodType, infer Clean> ? Clean : never
 /** The clean answer; absent values are `undefined`. */
 export type ResponseOf<Name extends CallableName> = z.output<Row<Name>['response']>
-/** As a server receives it. */
 export type WireRequestOf<Name extends EndpointName> = z.input<Row<Name>['request']>
 /** The envelope's `data`, as a server writes it. */
 export type WireResponseOf<Name extends EndpointName> = z.input<Row<Name>['response']>

@@ -39,10 +39,6 @@ export function toDictionary(before: Buffer): { readonly dictionary?: Buffer } {
   return before.length === 0 ? {} : { dictionary: before.subarray(-DICTIONARY_BYTES_MAX) }
 }
 
-/**
- * The result of reading at a position: a complete block, the end of the file, a block that the file
- * ends within, or bytes that are no block.
- */
 export type BlockReading =
   | { readonly kind: 'block'; readonly payload: Buffer; readonly nextAt: number }
   | { readonly kind: 'end' | 'cut' }

@@ -13,7 +13,6 @@ import type {
   RunReport,
 } from './run-report.ts'
 
-/** Figures known only at the end of a run. */
 export interface RunEnd {
   readonly model: string
   /** Unix ms. */

@@ -11,7 +11,6 @@ import type { TripSums } from './metrics.ts'
 import type { AccountFigures, RestingPrices, RunFill, RunFunding } from './run-facts.ts'
 import { makeDirectory } from '../lib/durable-file.ts'
 
-/** Our own data of the order. */
 export interface FillOrigin {
   readonly strategyId: string
   /** Midpoint when the order was decided, quote coin. */
@@ -30,7 +29,6 @@ export interface RunOrder {
   readonly force: string
   readonly lots: number
   readonly filledLots: number
-  /** Ticks times lots of its fills. */
   readonly filledTickLots: number
   readonly status: string
   readonly reason: string

@@ -1,6 +1,5 @@
 import type { Decimal } from '../lib/decimal.ts'
 
-/** Without prices. */
 export interface PriceGap {
   readonly fromAt: number
   readonly toAt: number

@@ -104,7 +104,6 @@ export interface HeldThen {
   readonly size: number
   readonly entryPrice: number
   readonly price: number
-  /** Number of orders. */
   readonly resting: number
 }
 

@@ -12,7 +12,6 @@ import {
 export interface ReducibleRisk extends InstrumentRisk {
   /** Base coin. */
   readonly lotSize: number
-  /** In lots. */
   readonly lotsMin: number
   /** Share of the price. */
   readonly halfSpread: number

@@ -90,7 +90,6 @@ export interface ScenarioOutcome {
   readonly change: number
   readonly equity: number
   readonly need: number
-  /** Equity beyond the need. */
   readonly free: number
   /** Need over equity; Infinity without equity. */
   readonly used: number

@@ -76,7 +76,6 @@ export class TargetSender {
   #askedAt = 0
   /** Undefined while it accepts alerts. */
   #failing: FailingTarget | undefined
-  /** The next test message, if no alert waits. */
   #askAt = 0
   /** The next delivered message counts them. */
   #dropsLogged = 0

@@ -33,7 +33,6 @@ interface FetchFrame {
 /** An account whose exchange lists contracts. */
 interface ContractsPlace {
   readonly file: string
-  /** State directory. */
   readonly directory: string
   readonly address: string
   readonly account: DaemonFile['account']

@@ -47,7 +47,6 @@ export interface DownloadResult {
   readonly symbol: string
   readonly file: string
   readonly rows: number
-  /** New rows. */
   readonly added: number
   readonly payments: number
   /** The first row, and the end of the last. */

@@ -66,7 +66,6 @@ export function replay(options: ReplayOptions): Replay {
   return run.result()
 }
 
-/** The end of a segment, and the segment that must follow. */
 interface ExpectedSegment {
   readonly run: string
   readonly number: number

@@ -194,7 +194,6 @@ export interface RunnerEnvironment {
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>
-  /** Threads that are being ended, and their end. */
   readonly onEnding?: (id: StrategyId, isEnding: boolean) => void
 }
 

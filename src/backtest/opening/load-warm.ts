@@ -10,7 +10,6 @@ import { pathOfFeed } from './feed-files.ts'
 export interface LoadingRequest {
   /** As in `--feed`. */
   readonly feeds?: readonly string[] | undefined
-  /** Before each file is loaded. */
   readonly onLoading?: (file: string) => void
   /** False where no run will be opened: no code is loaded in this thread. Default: true. */
   readonly runsHere?: boolean

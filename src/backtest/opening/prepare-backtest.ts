@@ -78,7 +78,6 @@ export interface PreparedBacktest {
   readonly simulator: EmbeddedSimulatorSettings
   /** Those that trade. */
   readonly strategyIds: readonly string[]
-  /** Keyed by strategy. */
   readonly code: Readonly<Record<string, StrategyCode>>
   readonly remarks: readonly string[]
   /** For strategies. */

@@ -4,7 +4,6 @@ import { Failure } from '../../lib/failure.ts'
 import type { Recording } from '../../prices/recording.ts'
 import type { PriceCoverage } from '../../report/run-facts.ts'
 
-/** Identifies an instrument's prices. */
 export type PriceSource = Pick<PriceCoverage, 'symbol' | 'sha256' | 'source'>
 
 /** Traded, or with prices: nothing else is simulated. */

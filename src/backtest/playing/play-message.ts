@@ -17,7 +17,6 @@ export interface PlayWatcher {
   readonly post: (message: PlayMessage) => void
 }
 
-/** Messages of the thread. */
 export type PlayMessage =
   /** The strategy file that is being loaded; absent: none any more. */
   | { readonly kind: 'loading'; readonly file?: string }

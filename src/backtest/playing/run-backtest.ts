@@ -168,7 +168,6 @@ function filesOf(
   })
 }
 
-/** The runs ended before the prices. */
 interface EarlyEnd {
   readonly why: string
   /** Undefined for a signal. */

@@ -31,11 +31,9 @@ export interface WatchedPlay {
   readonly heapMbMax?: number
 }
 
-/** Known of the thread. */
 interface ThreadState {
   strategies: readonly string[]
   unfinished?: string
-  /** Being loaded. */
   loading?: string | undefined
   exit: number
 }

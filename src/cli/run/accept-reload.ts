@@ -25,7 +25,6 @@ import { findUntrusted } from '../process/trusted-files.ts'
 
 export interface ConfiguredAccounts extends AccountInput {
   readonly others: readonly AccountInput[]
-  /** Contracts that the exchange listed when the configuration was read. */
   readonly contracts: ConfigRequest['contracts']
 }
 

@@ -202,7 +202,6 @@ export class YamlSource {
     return { text: this.#text, shown: this.shown, overrides: this.#overridden }
   }
 
-  /** Applies overrides of another source of this text. */
   repeat(overrides: readonly SourceOverride[]): void {
     for (const { path, text, strategy } of overrides) {
       this.#strategy = strategy

@@ -125,7 +125,6 @@ function findExcess(text: string): ParsedText['complaints'][number] | undefined 
   return undefined
 }
 
-/** Lists aliases without resolving them. */
 function listAliases(document: Document): readonly Alias[] {
   const aliases: Alias[] = []
   visit(document, { Alias: (_, alias) => void aliases.push(alias) })

@@ -26,7 +26,6 @@ const TOKEN = /^[\x21-\x7e]{32,512}$/
 export interface TokenFiles {
   /** For everything. */
   readonly full: string
-  /** For reading only. */
   readonly read: string
 }
 

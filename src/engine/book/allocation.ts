@@ -166,7 +166,6 @@ interface KeptMove {
   readonly move: Move
 }
 
-/** The oldest first. */
 function keptMovesOf({ unsettled, unsettledMoves }: Book, symbol: string): readonly KeptMove[] {
   const { first = 0, next = 0 } = unsettled.get(symbol) ?? {}
   return Array.from({ length: next - first }, (_, index) => first + index).flatMap((number) => {

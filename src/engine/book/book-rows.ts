@@ -20,7 +20,6 @@ import {
 import type { Money } from '../../domain/fill-money.ts'
 import type { Order } from '../../domain/order.ts'
 
-/** Money as text. */
 type MoneyJson = Omit<Money, 'profit' | 'fees'> & { readonly profit: string; readonly fees: string }
 
 /**

@@ -282,7 +282,6 @@ export function removePlace(book: WritableBook, pair: string): void {
   if (places) own(places).delete(place.key)
 }
 
-/** Stores a changed order. */
 export function storeOrder(book: WritableBook, changed: Order): void {
   // An order that is open again has not ended.
   const endedAt = isTerminal(changed) ? changed.endedAt || book.recordedAt : 0
@@ -410,7 +409,6 @@ export class TrackedSegmentedMap<Key, Value> extends SegmentedMap<Key, Value> {
   }
 }
 
-/** A set that does. */
 export class TrackedSet<Key> extends Set<Key> {
   readonly #changes = new Changes<Key>()
 
@@ -460,7 +458,6 @@ export function addEnded(ended: EndedOrder[], order: EndedOrder): void {
   ended.splice(place, 0, order)
 }
 
-/** Whether more than so many ended before. */
 export function haveEndedBefore(ended: readonly EndedOrder[], at: number, more = 0): boolean {
   const order = ended[more]
   return order !== undefined && order.endedAt < at

@@ -9,7 +9,6 @@ import { showOnGrid } from '../../lib/grid.ts'
 import type { Book } from './book.ts'
 
 interface BookedBy {
-  /** After the record was applied. */
   readonly book: Book
   readonly instruments: ReadonlyMap<string, Instrument>
   /** {@link waitingFillsOf}, before the record was applied. */
@@ -37,7 +36,6 @@ export function buildBookings(record: JournalRecord, by: BookedBy): readonly Boo
   return owners
 }
 
-/** OrderIds that a record gives to our orders, or declares foreign. */
 function orderIdsIn(record: JournalRecord): readonly OrderId[] {
   if (record.kind === 'foreign') return record.orderIds
   return itemsIn(record).flatMap(({ orderId }) => orderId ?? [])

@@ -47,7 +47,6 @@ export function applyGrids(book: WritableBook, symbol: string, is: InstrumentGri
 }
 
 interface Conversion {
-  /** They are not on the new grid. */
   readonly inexact: readonly string[]
   readonly changes: readonly ((book: WritableBook) => void)[]
 }

@@ -183,7 +183,6 @@ function difference(now = '0', then = '0'): Decimal {
   return now === then ? ZERO : decimal(now).minus(decimal(then))
 }
 
-/** For a strategy's own order. */
 export function pairOfFill({
   strategyId,
   symbol,

@@ -98,7 +98,6 @@ export function ownMoneyOf(book: Book, pair: string): Money | undefined {
   return { ...(money ?? NO_MONEY), profit: decimal(profit), fees: decimal(fees) }
 }
 
-/** Keyed by strategy and symbol. */
 export function moneyByStrategy(book: Book): ReadonlyMap<string, Money> {
   const pairs = new Set([...book.money.keys(), ...book.ownTrades.keys()])
   const ofStrategies = [...pairs].filter((pair) => splitPair(pair)[0] !== NOBODY)
@@ -120,7 +119,6 @@ interface CountedFill {
   readonly book: WritableBook
   readonly strategyId: string
   readonly priced: PricedFill
-  /** The fill's change of the strategy's holding. */
   readonly change: HoldingChange
 }
 

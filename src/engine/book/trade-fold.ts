@@ -37,7 +37,6 @@ export type TradeEvent = Booking | AdoptRecord | AssignedRecord
 type TradeMove = Exclude<TradeEvent, BookedOwner>
 
 export interface TradeFoldOptions {
-  /** After all fills. */
   readonly book: FilledBook
   /** Undefined: it was a plain order, or is not known any more. */
   readonly purposeOf: (clientOid: string) => ClosePurpose | undefined
@@ -94,7 +93,6 @@ interface Cause {
 export class TradeFold {
   readonly #options: TradeFoldOptions
   readonly #profits: OwnProfits
-  /** Keyed by strategy, symbol and side. */
   readonly #open = new Map<string, OpenTrade>()
   /** Keyed by symbol: a fill that waits, and the events behind it. */
   readonly #waiting = new Map<string, TradeMove[]>()

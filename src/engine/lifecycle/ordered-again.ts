@@ -38,7 +38,6 @@ export function findOrderedAgain(
 interface PossibleWish {
   readonly id: StrategyId
   readonly symbol: string
-  /** No strategy holds it. */
   readonly left: Holding
 }
 

@@ -8,7 +8,6 @@ import { hasFailed, restrict } from '../state/trading-mode.ts'
 import { withdrawWishes } from '../strategies/take-decision.ts'
 import { startFlatten } from './flatten.ts'
 
-/** In a row, they halt a strategy. */
 const FAILURES_MAX = 10
 
 /** After too many in a row the strategy is halted until a release (STR1). */

@@ -33,7 +33,6 @@ export interface ApprovedOrders {
   readonly reduces: boolean
 }
 
-/** For the batch so far. */
 interface ApprovedSoFar {
   /** The strategy of each. */
   readonly approved: readonly string[]

@@ -49,7 +49,6 @@ export interface InstrumentPlan {
   readonly candidates: readonly Candidate[]
   /** Resting, to be cancelled. */
   readonly unwanted: readonly Order[]
-  /** Waiting, to be dropped. */
   readonly stale: readonly Order[]
   /** Wishes that wait, because they were refused or prices are missing. */
   readonly waiting: number
@@ -112,7 +111,6 @@ function dismissLateCopies(core: Core, symbol: string, plan: PlanInProgress): vo
   }
 }
 
-/** An order that is dropped is no candidate any more. */
 function finishPlan({ candidates, unwanted, stale, ...rest }: PlanInProgress): InstrumentPlan {
   const dropped = new Set([...stale].map((order) => order.terms.clientOid))
   return {

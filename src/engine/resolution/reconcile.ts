@@ -255,7 +255,6 @@ function holdingsSince(
   return holdings
 }
 
-/** The holding by the fills. */
 function holdingAt(core: Core, instrument: InstrumentState, exchangeTime: number): Holding {
   return instrument.position.recentFills
     .filter(({ filledAt }) => filledAt > exchangeTime)

@@ -16,7 +16,6 @@ type StrategyInstrument = Pick<OrderTerms, 'strategyId' | 'symbol'>
 
 const NONE: ReadonlySet<Order> = new Set()
 
-/** Keyed by order that a resolution ends. */
 export type FoundFills = ReadonlyMap<ClientOid, readonly Fill[]>
 
 const NOTHING_FOUND: FoundFills = new Map()

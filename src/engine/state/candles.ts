@@ -340,7 +340,6 @@ export function isCandleDue({ candles }: Core, id: StrategyId): boolean {
   return candles.due.has(id)
 }
 
-/** Asked now, so not due any more. */
 export function noteAsked({ candles }: Core, id: StrategyId): void {
   own(candles).due.delete(id)
 }

@@ -241,7 +241,6 @@ export interface InstrumentLadders {
   readonly positionMode: PositionMode
   readonly buys: RestingLadder
   readonly sells: RestingLadder
-  /** The orders in them. */
   readonly counted: readonly Order[]
 }
 

@@ -130,9 +130,7 @@ export interface ClockState {
 /** The last tickers and feeds. Changed by `market-state.ts`. */
 export interface MarketState {
   readonly tickers: TickerTable | undefined
-  /** The last snapshot shown to strategies. */
   readonly snapshots: number
-  /** Last readings. */
   readonly feeds: ReadonlyMap<FeedId, FeedReading>
   /** Keyed by symbol: the last reading in this run, beside its size. */
   readonly marks: ReadonlyMap<string, PositionMark>
@@ -276,7 +274,6 @@ export interface Mismatch {
   readonly requestedAt: number
 }
 
-/** The change by a fill in the position. */
 export interface RecentFill {
   readonly change: HoldingChange
   /** Exchange clock. */
@@ -299,7 +296,6 @@ export interface OpenBatch {
 }
 
 export interface OpenCancel {
-  /** It takes their orders away. */
   readonly symbols: readonly string[]
   /** It names only the product type: it cancels every order, also those that are not ours. */
   readonly takesProduct: boolean
@@ -313,14 +309,12 @@ export interface OpenCancel {
 
 /** All that was asked of limiter or exchange and has not come back, and how calls are paced. Changed by `open-calls.ts`. */
 export interface OpenCalls {
-  /** A grant was asked for and has not come. */
   readonly asked: ReadonlySet<GrantedEndpoint>
   readonly batches: ReadonlyMap<number, OpenBatch>
   readonly cancels: ReadonlyMap<number, OpenCancel>
   readonly cancelId: number
-  /** The exchange's words to the time of cancel-alls. */
+  /** Refusals of the time of cancel-alls. */
   readonly clockRefusals: ClockRefusals
-  /** Cancel-alls that have cancelled an order. */
   readonly cancelsThatFound: number
   /** Calls that place no order, by number: strategy and key. */
   readonly accountCalls: ReadonlyMap<number, string>
@@ -421,7 +415,6 @@ export interface UnreadableNote {
 
 /** On which snapshot each strategy decided, and which wishes wait for its next decision. Changed by `decision-state.ts`. */
 export interface DecisionState {
-  /** The last snapshot decided on. */
   readonly decidedOn: ReadonlyMap<StrategyId, number>
   /** Keyed by strategy and symbol: the snapshot to be decided on before a filled or refused ladder is placed again. */
   readonly quoteHolds: ReadonlyMap<string, ReadonlyMap<string, number>>
@@ -487,7 +480,6 @@ export interface Refusal {
 
 /** Denied in this run, and logged. Changed by `denials.ts`. */
 export interface DenialState {
-  /** Keyed by code, in this run. */
   readonly counts: ReadonlyMap<DenialCode, number>
   /** Keyed by symbol, then strategy, code and key; the oldest first. */
   readonly logged: ReadonlyMap<string, ReadonlyMap<string, LoggedDenial>>

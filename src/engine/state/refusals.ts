@@ -23,7 +23,6 @@ const WAIT_MS = 250
 const WAIT_MS_MAX = 60_000
 /** Orders that reduce never wait long. */
 const REDUCING_WAIT_MS_MAX = 5000
-/** A passing refusal is logged after so many in a row. */
 const LOGGED_FROM = 5
 /** So many accepted in a row, each concerned, show that the cause is gone. */
 const ACCEPTED_IN_ROW = 10

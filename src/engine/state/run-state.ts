@@ -134,7 +134,6 @@ export interface KillState {
   readonly release: KillCommand | undefined
 }
 
-/** The author of a kill or of its release, and the reason. */
 export interface KillCommand {
   readonly reason: string
   readonly by: string

@@ -82,7 +82,6 @@ function noteUnanswered(
   if (outage) own(outage.calls).set(kind, (outage.calls.get(kind) ?? 0) + 1)
 }
 
-/** The last call of one of these kinds had no answer. */
 export function isSilent({ silence }: Core, kinds: readonly string[]): boolean {
   return silence.calls.size > 0 && kinds.some((kind) => silence.calls.has(kind))
 }

@@ -87,7 +87,6 @@ function repeatsItself(
   return true
 }
 
-/** The book holds exactly what the intent asks for. */
 export function stands({ quotes, targets }: Core['book'], id: StrategyId, intent: Intent): boolean {
   if (intent.kind === 'target') return targets.get(pairOf(id, intent.symbol)) === intent.lots
   return (

@@ -69,7 +69,6 @@ function isToAsk(
   return isCandleDue(core, id) || symbols.some((symbol) => isUndecided(core, id, symbol))
 }
 
-/** An instrument is proved and has fresh prices. */
 function tradesAny(core: Core, { symbols }: StrategySettings): boolean {
   for (const symbol of symbols) {
     if (core.now <= freshUntil(core, symbol) && isProved(instrumentOf(core, symbol))) return true

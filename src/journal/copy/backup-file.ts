@@ -12,7 +12,6 @@ export interface FileToBackUp {
   /** A daemon may write it meanwhile. */
   readonly file: string
   readonly identity: string
-  /** No file may exist there yet. */
   readonly to: string
 }
 

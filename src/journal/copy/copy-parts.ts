@@ -25,7 +25,6 @@ export interface CopyOptions {
   readonly place: PostgresPlace
   /** The caller holds the lock of its directory. */
   readonly file: string
-  /** This machine's replica of the server's journal. */
   readonly replicaFile: string
   readonly identity: string
   /** Identifies the file among those of all machines. */
@@ -108,7 +107,6 @@ export async function lookAtServer(
 export interface JournalCopy {
   readonly database: DatabaseSync
   readonly nature: JournalNature
-  /** The failure of a copy that differs. */
   readonly refuse: (flaw: Flaw) => Failure
 }
 

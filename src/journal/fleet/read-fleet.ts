@@ -43,7 +43,6 @@ export interface Fleet {
   readonly now: number
   readonly accounts: readonly FleetAccount[]
   readonly unread: readonly FleetUnread[]
-  /** Workers of the last day. */
   readonly workers: readonly FleetWorkerRow[]
   /** The newest last. */
   readonly alerts: readonly FleetAlertRow[]

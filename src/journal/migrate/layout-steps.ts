@@ -41,7 +41,6 @@ const STEPS: Readonly<Record<number, LayoutStep>> = {
   },
 }
 
-/** To the present layout. */
 export function stepsFrom(layout: number): readonly LayoutStep[] {
   return Array.from({ length: LAYOUT - layout }, (_, index) => {
     const step = STEPS[layout + index]

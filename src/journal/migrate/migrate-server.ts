@@ -34,7 +34,6 @@ const PAGE_ROWS = 1000
 export interface ServerToMigrate {
   readonly place: PostgresPlace
   readonly identity: string
-  /** As a holder of the lease. */
   readonly taker: LeaseTaker
   /** Reports what would be done. */
   readonly isDry: boolean
@@ -46,7 +45,6 @@ export interface ServerMigration {
   readonly counted: JournalSize
   /** Keeps the original tables. */
   readonly copy: string
-  /** On the server. */
   readonly bytes: number
 }
 

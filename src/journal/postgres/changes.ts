@@ -145,7 +145,6 @@ class ChangesetReader {
     return name
   }
 
-  /** And its key. */
   readRow(table: JournalTable | undefined): { readonly operation: number; readonly key: TableRow } {
     const operation = this.#bytes[this.#at] ?? 0
     // The next byte says whether a trigger did it. There is none.

@@ -16,7 +16,6 @@ export interface LeaseState {
   readonly movedTo: string | undefined
   /** Standbys that follow now, with their differences from the writer. */
   readonly followers: readonly { readonly holder: string; readonly differs: string }[]
-  /** The last writer. */
   readonly writer: JournalWriter | undefined
 }
 

@@ -25,7 +25,6 @@ export interface LeaseTerms {
   readonly validityMs: number
 }
 
-/** A state directory. */
 export interface LeaseTaker {
   /** Identifies the directory. */
   readonly place: string
@@ -41,7 +40,6 @@ export interface TakenLease {
   readonly isAbandoned: boolean
   /** Both clocks; the lease is valid from then at least. */
   readonly asked: Instant
-  /** The commit that took it. */
   readonly commitMs: number
 }
 

@@ -62,7 +62,6 @@ export class Replica {
     return this.#database
   }
 
-  /** In the feed. */
   get feedPlace(): number {
     return this.#feedPlace
   }

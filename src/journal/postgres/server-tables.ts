@@ -209,7 +209,6 @@ export interface ProbedServer extends ServerDurability {
   /** This user may show the account in the fleet, whose schema another user has made. */
   readonly maySayInFleet: boolean
   readonly commitMs: number
-  /** The last writer. */
   readonly writer: JournalWriter | undefined
 }
 

@@ -114,7 +114,6 @@ export function* readBookings(
   }
 }
 
-/** Number and sum of the rows read. */
 export interface RowsCount {
   sum: RowsSum
 }

@@ -29,7 +29,6 @@ export interface EquityFacts {
   readonly drawdowns: readonly Drawdown[]
   readonly underWater: { readonly totalMs: number; readonly longestMs: number }
   readonly heldMs: number
-  /** All positions over the equity. */
   readonly exposureMean: number
   readonly exposureMax: number
   readonly equityMean: number

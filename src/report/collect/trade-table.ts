@@ -52,7 +52,6 @@ export class TradeTable {
     ])
   }
 
-  /** Closes the file. */
   finish(): TradesReport {
     this.#file.close()
     return {

@@ -14,7 +14,7 @@ import type { Venue } from './venue.ts'
 
 /*
  * Accounts never trade with each other, and orders of one account only if the venue allows it
- * (self-trade.ts).
+ * ({@link preventSelfTrade}).
  *
  * An order that reaches the other side walks its levels, each as deep as the displayed one and
  * `levelTicks` worse. The rest of a gtc order takes at each following quote while it reaches it,
@@ -95,7 +95,7 @@ function reached<Order extends BookOrder>(
   return orders.slice(0, end < 0 ? orders.length : end)
 }
 
-/** @param cutTicks takes no level at or beyond this price; see self-trade.ts */
+/** @param cutTicks takes no level at or beyond this price; see {@link preventSelfTrade} */
 function takeLevels<Order extends BookOrder>(
   venue: Venue<Order>,
   order: Order,

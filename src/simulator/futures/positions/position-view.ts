@@ -171,10 +171,6 @@ function display(value: Decimal): string {
   return value.round(DISPLAY_DECIMALS, HALF_EVEN).toString()
 }
 
-/**
- * Account views request the unrealised profit at every price change, so it is computed with
- * integers where that is exact, with the decimals' digits.
- */
 interface TickLotUnit {
   readonly digits: number
   readonly scale: number
@@ -188,6 +184,10 @@ const units = new WeakMap<Instrument, TickLotUnit>()
 /** In ticks times lots; NaN if the cost is not a whole number of them. */
 const costs = new WeakMap<Decimal, number>()
 
+/**
+ * Account views request the unrealised profit at every price change, so it is computed with
+ * integers where that is exact, with the decimals' digits.
+ */
 export function unrealisedText(instrument: Instrument, position: Position, ticks: number): string {
   return (
     wholeText(instrument, position, ticks) ?? unrealised(instrument, position, ticks).toString()

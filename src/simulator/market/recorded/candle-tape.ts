@@ -102,9 +102,7 @@ function keyOf({ rows, instrument, intervalMs, points, seed, candlePath }: Taped
 
 interface TapeMemory {
   readonly shared: SharedArrayBuffer
-  /** Candles. */
   readonly count: number
-  /** Points of each. */
   readonly points: number
   /** Undefined: the tape is finished. */
   readonly onFinished: (() => void) | undefined
@@ -120,7 +118,6 @@ const EXTREMES = 2
  */
 const IS_STRAIGHT = 16
 
-/** Either written candle by candle or read. */
 export class CandleTape {
   readonly isFinished: boolean
   readonly #onFinished: (() => void) | undefined
