@@ -12,16 +12,16 @@ export interface OutgoingBatch {
   readonly symbol: string
   readonly clientOids: readonly ClientOid[]
   readonly body: string
-  /** Unix ms, our clock: it does not leave later, as judged right before the first byte. */
+  /** After this it does not leave; checked right before the first byte. Unix ms, our clock. */
   readonly validUntilAt: number
 }
 
-/** It places no order. */
+/** A call that places no order. */
 export interface OutgoingCall {
   readonly callId: number
   readonly endpoint: AccountCallEndpoint
   readonly body: string
-  /** Unix ms, our clock: it does not leave later, as judged right before the first byte. */
+  /** After this it does not leave; checked right before the first byte. Unix ms, our clock. */
   readonly validUntilAt: number
 }
 
@@ -49,7 +49,7 @@ export type Effect =
       readonly kind: 'record'
       readonly record: JournalRecord
       readonly durable: boolean
-      /** Rows for the tables of fills and funding payments. */
+      /** Rows that the record adds to the tables of fills and funding payments. */
       readonly bookings?: readonly Booking[]
     }
   | { readonly kind: 'sendBatch'; readonly batch: Recorded<OutgoingBatch> }
@@ -58,7 +58,7 @@ export type Effect =
       readonly kind: 'sendCancelAll'
       readonly cancelId: number
       readonly body: string
-      /** How far ahead of ours the signing clock is, ms. Absent: the exchange's, as known. */
+      /** The lead of the signing clock over ours, ms. Absent: the exchange's clock, as known. */
       readonly clockAheadMs?: number
     }
   /** Unix ms, exchange clock. */
@@ -66,9 +66,9 @@ export type Effect =
   /** An urgent reading goes before those in turn. */
   | { readonly kind: 'readPosition'; readonly symbol: string; readonly isUrgent?: true }
   | Announcement
-  /** For the operator; `released` also removes the kill file. */
+  /** Tells the operator; `released` also removes the kill file. */
   | { readonly kind: 'killState'; readonly state: 'seen' | 'clean' | 'released' }
-  /** A stop: nothing of ours is on the wire any more; the last readings follow. */
+  /** In a stop nothing of ours is on the wire any more; the last readings follow. */
   | { readonly kind: 'quiesced' }
   /** The state is an older copy: the run ends, and no other may begin on it. */
   | { readonly kind: 'stateOlder'; readonly proof: string }

@@ -94,26 +94,26 @@ import { haltStrategy, takeDecisionFailure } from './lifecycle/strategy-failures
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
 export interface Engine {
-  /** `now`: Unix ms, our clock. @returns what is to be done, in order */
+  /** @param now Unix ms, our clock @returns the effects, in order */
   step(event: EngineEvent, now: number): readonly Effect[]
   /** For reading only. */
   readonly book: Book
   readonly phase: RunPhase
-  /** Not proved in this run, so not traded. */
+  /** Instruments that this run has not proved, so does not trade. */
   readonly unproved: readonly string[]
-  /** The last run's retreat note is of no use any more. */
+  /** The retreat note of the last run is of no use any more. */
   readonly isRetreatSettled: boolean
-  /** Strategies are asked: no stop, no kill. Orders may still be held back. */
+  /** Strategies are asked: there is no stop and no kill. Orders may still be held back. */
   readonly isTrading: boolean
   /** The passing of time may give the core something to do, apart from work at long intervals. */
   readonly isWaiting: boolean
   /** Series of closed candles that strategies wait for, a sentence each. */
   readonly missingCandles: readonly string[]
-  /** Undefined where none stands. */
+  /** Undefined without a kill. */
   readonly kill: KillState | undefined
   /** A kill and a stop under way, with what they wait for. */
   readonly endings: readonly Ending[]
-  /** Recorded, or only true just now. */
+  /** Recorded restrictions, and those that hold only now. */
   readonly restrictions: readonly Restriction[]
   /**
    * Unix ms, our clock, 0: never. When the last reading was asked for; a position's stands still
@@ -121,7 +121,7 @@ export interface Engine {
    */
   readonly fillsReadAt: number
   positionReadAt(symbol: string): number
-  /** Too old to add risk on. @param now Unix ms, our clock */
+  /** Readings that are too old to add risk on. @param now Unix ms, our clock */
   staleReadings(now: number): readonly StaleReading[]
   /** Keyed by kind, the longest first. @param now Unix ms, our clock */
   silentCalls(now: number): readonly (readonly [string, SilentCalls])[]
@@ -136,7 +136,10 @@ export interface Engine {
   isCallHeldBack(callId: number): boolean
   /** Why a strategy cannot take over what no strategy holds. */
   objectToAdoption(command: AdoptCommand): string | undefined
-  /** The effect that a release would have on the peaks of a drawdown; undefined where nothing, or unknown. */
+  /**
+   * The effect of a release on the peaks of a drawdown; undefined if there is none, or it is not
+   * known.
+   */
   planPeakRelease(command: ReleaseCommand): PeakRelease | undefined
   /** Lots that strategies would order although the account holds them: the release is refused. */
   findOrderedAgain(command: ReleaseCommand): Readonly<Record<string, string>> | undefined
@@ -282,8 +285,8 @@ const BEAR_ON_MONEY: ReadonlySet<EngineEvent['kind']> = new Set([
 ])
 
 /**
- * The account's worth, how fast it may act, and whose orders, names and fills are whose. What
- * cannot have changed is not called.
+ * Judges the account's worth, its pace, and whose orders, names and fills are whose. What cannot
+ * have changed is not called.
  */
 function judgeChanges(core: Core, event: EngineEvent): void {
   const { disputes, losses, settings, names } = core
@@ -311,7 +314,6 @@ function judgeMoney(core: Core, event: EngineEvent): void {
   judgeWorstCase(core, compared)
 }
 
-/** Or have just found it. */
 function doFillsWait({ book, readings }: Core): boolean {
   return book.orphans.size > 0 || readings.orphans.size > 0
 }
@@ -326,7 +328,7 @@ function planDirty(core: Core, event: EngineEvent, touched: readonly string[] | 
   if (core.book.calls.size > 0) makeAccountCalls(core)
 }
 
-/** Start, flatten, kill, stop, an outage. What is not under way is not called. */
+/** Advances start, flatten, kill, stop and outage. What is not under way is not called. */
 function advanceProcedures(core: Core, event: EngineEvent): void {
   const { silence } = core
   if (!core.run.start.isOver) advanceStart(core)
@@ -337,7 +339,7 @@ function advanceProcedures(core: Core, event: EngineEvent): void {
   if (silence.calls.size > 0 || silence.outage) followOutage(core, event)
 }
 
-/** The answer came whole, but cannot be read. */
+/** The status of an answer that came whole but cannot be read. */
 const HTTP_OK = 200
 
 function handleEvent(core: Core, event: EngineEvent): void {
@@ -415,7 +417,7 @@ function useGrant(core: Core, endpoint: GrantedEndpoint): void {
   else sendCancel(core)
 }
 
-/** Named before the event is handled; undefined: all, as of passing time. */
+/** Names the instruments before the event is handled; undefined for all, as for passing time. */
 function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefined {
   switch (event.kind) {
     // Decisions on a snapshot come as events of their own (see waitingForPrices), and a grant has
@@ -453,8 +455,8 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
 }
 
 /**
- * Instruments that are not settled and waited for these prices. Where a strategy is asked to decide
- * on them, its decision comes first, as an event of its own.
+ * Plans instruments that are not settled and waited for these prices. If a strategy is asked to
+ * decide on them, its decision comes first, as an event of its own.
  */
 function waitingForPrices({
   changes: { unsettled },
@@ -500,7 +502,7 @@ function advanceInstrument(core: Core, symbol: string): void {
   scheduleInstrument(core, instrument)
 }
 
-/** A stop needs it too, until it asks for its own last readings. */
+/** A stop needs these reads too, until it asks for its own last ones. */
 function readOnGrid(core: Core, what: 'fills' | 'positions'): void {
   const { phase, stop } = core.run
   const isStopping = phase === 'stopping' && stop?.phase !== 'proving'

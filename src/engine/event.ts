@@ -11,10 +11,10 @@ import type { Scope } from '../domain/trading-mode.ts'
 import type { TickerTable } from '../domain/ticker-table.ts'
 import type { BatchResult } from '../protocol/values.ts'
 
-/** The core makes these calls up only when the grant comes. */
+/** The core writes these calls only when the grant comes. */
 export type GrantedEndpoint = 'batchPlaceOrder' | 'cancelAllOrders'
 
-/** The wish of an operator, or the stopping process, wants. */
+/** Says what to do with orders and positions at the end. */
 export type StopPolicy = 'leave' | 'cancel' | 'flatten'
 
 export type EngineEvent =
@@ -36,9 +36,9 @@ export type EngineEvent =
       readonly intents: readonly Intent[]
       /** Plain data that nobody changes. */
       readonly state: unknown
-      /** Returned, but no valid intents. */
+      /** Returned intents that were not valid. */
       readonly denials: readonly Denial[]
-      /** Used before, and forgotten by the book. */
+      /** Keys that were used before and that the book has forgotten. */
       readonly usedKeys?: readonly UsedKey[]
     }
   /** The strategy threw, or answered nonsense. */
@@ -46,7 +46,7 @@ export type EngineEvent =
       readonly kind: 'decisionFailed'
       readonly strategyId: StrategyId
       readonly reason: string
-      /** It will not be asked for a while. */
+      /** The strategy will not be asked for a while. */
       readonly isPaused?: boolean
     }
   | { readonly kind: 'granted'; readonly endpoint: GrantedEndpoint }
@@ -77,7 +77,7 @@ export type EngineEvent =
     }
   | ({ readonly kind: 'candlesFetched' } & FetchedCandles)
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
-  /** The poll grid says so. */
+  /** It is time to read again. */
   | { readonly kind: 'pollDue'; readonly what: 'fills' | 'positions' }
   | { readonly kind: 'commanded'; readonly command: EngineCommand }
   /** Whether the journal's disk has less room than configured; bytes. */
@@ -87,13 +87,13 @@ export type EngineEvent =
 export interface FetchedCandles {
   readonly symbol: string
   readonly intervalMs: number
-  /** Closed, the oldest first. */
+  /** Closed candles, the oldest first. */
   readonly rows: readonly CandleRow[]
-  /** Not closed yet; absent if the exchange did not show it. */
+  /** The candle that had not closed yet; absent if the exchange did not show it. */
   readonly running?: CandleRow | undefined
 }
 
-/** The author of the command, and why. */
+/** Says who gives the command, and why. */
 interface CommandSource {
   readonly reason: string
   readonly by: string
@@ -101,13 +101,15 @@ interface CommandSource {
 
 export type EngineCommand =
   | { readonly kind: 'stop'; readonly policy: StopPolicy }
-  /** Until it is released. */
+  /** Holds a scope in a mode until it is released. */
   | ({
       readonly kind: 'restrict'
       readonly scope: Scope
       readonly mode: 'reducing' | 'halted'
     } & CommandSource)
-  /** It failed where the core could not see it: not asked again before a release. */
+  /**
+   * The strategy failed where the core could not see it, and is not asked again before a release.
+   */
   | ({ readonly kind: 'haltStrategy'; readonly strategyId: StrategyId } & CommandSource)
   /** Closes everything in a scope, and holds it halted until a release. */
   | ({ readonly kind: 'flatten'; readonly scope: Scope } & CommandSource)

@@ -17,7 +17,7 @@ export interface StrategySettings extends ShowSettings {
   readonly symbols: readonly string[]
   readonly limits: ReadonlyMap<string, StrategyLimits>
   readonly onFailure?: FailurePolicy
-  /** They close positions without its decision. */
+  /** Exits close positions without its decision. */
   readonly exits?: ExitRules
 }
 
@@ -63,15 +63,15 @@ export interface EngineSettings {
   readonly marginMode: MarginMode
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly strategies: ReadonlyMap<StrategyId, StrategySettings>
-  /** At the beginning, margin coin. */
+  /** At the beginning; margin coin. */
   readonly capital?: Decimal
-  /** Keyed by coin in capitals: worth in the margin coin, where tickers lack it. */
+  /** Keyed by coin in capitals: its worth in the margin coin, where the tickers lack it. */
   readonly feeCoins?: ReadonlyMap<string, string>
   /** Minutes after midnight UTC. */
   readonly fundingMinutes?: readonly number[]
   readonly limits: AccountLimits
   /**
-   * In a backtest, where a recording knows more of a closed candle than the looks at the prices.
+   * In a backtest, if a recording knows more of a closed candle than the looks at the prices.
    * Absent: candles are made of tickers alone.
    */
   readonly recordedCandle?: RecordedCandle
@@ -79,16 +79,18 @@ export interface EngineSettings {
   readonly figures?: FigureSettings
   /** Absent: no loss is limited. */
   readonly losses?: LossSettings
-  /** Absent: no distance is measured. */
   readonly liquidation?: LiquidationSettings
   /** Absent: no move must be survived. */
   readonly survives?: SurvivalSettings
   /** Every order of the product type is ours: one call may cancel them all. */
   readonly isExclusive: boolean
   readonly execution: ExecutionSettings
-  /** A liquidation, a delivery, a person's trade: halt the instrument, or adopt the position. */
+  /**
+   * Whether a fill that is not ours (a liquidation, a delivery, a person's trade) halts the
+   * instrument, or its position is adopted.
+   */
   readonly foreignFills: 'halt' | 'adopt'
-  /** Orders that rest at a start: cancel or keep. */
+  /** Whether a start cancels or keeps orders that rest. */
   readonly onRestart: 'cancel' | 'adopt'
   /** The last run may have cancelled without a record, and its last cancel-all may still arrive. */
   readonly hasRetreated?: boolean
@@ -98,14 +100,13 @@ export interface LiquidationSettings {
   /** Absent: distances are only shown. */
   readonly steps?: LiquidationSteps
   /**
-   * Keyed by symbol: what positions need. Without it there is no count of our own, and steps only
+   * Keyed by symbol: what positions need. Without it we have no count of our own, and steps only
    * warn.
    */
   readonly rules: ReadonlyMap<string, MaintenanceRules>
 }
 
 export interface LossSettings {
-  /** A day begins in this zone. */
   readonly timeZone: string
   /** After a drawdown limit the scope cannot be released for so long. */
   readonly coolDownMs: number
@@ -115,11 +116,11 @@ export interface LossSettings {
 
 /** The assumptions of docs/orders.md (A1 to A6), and the planner's patience. */
 export interface ExecutionSettings extends Readonly<DaemonFile['execution']> {
-  /** Then an accepted ioc, fok or market order is matched or dead (A4). */
+  /** After this an accepted ioc, fok or market order is matched or dead (A4). */
   readonly matchingLagMs: number
-  /** The market may stand so long beyond a resting order before that is taken for gone. */
+  /** After the market was so long beyond a resting order, the order counts as gone. */
   readonly crossedToleranceMs: number
-  /** A stop waits so long for calls in flight. */
+  /** How long a stop waits for calls in flight. */
   readonly stopTimeoutMs: number
 }
 

@@ -31,7 +31,7 @@ import { SegmentedMap } from '../../lib/segmented-map.ts'
 export interface KeyEntry {
   readonly clientOid: ClientOid
   readonly generation: number
-  /** Unix ms, our clock: first sent. */
+  /** When it was first sent; Unix ms, our clock. */
   readonly at: number
 }
 
@@ -44,7 +44,7 @@ export interface KeyEntry {
 export interface Book {
   readonly positionMode: PositionMode
   readonly epoch: number
-  /** The last record; our clock. */
+  /** Unix ms, our clock, of the last record. */
   readonly recordedAt: number
   /** Keyed by symbol: the grids in which prices and sizes are counted. */
   readonly grids: ReadonlyMap<string, InstrumentGrids>
@@ -52,10 +52,10 @@ export interface Book {
   /** Unix ms, exchange clock: earlier fills are known, except those that become visible late. */
   readonly fillsThroughAt: number
   readonly orders: ReadonlyMap<ClientOid, Order>
-  /** Not terminal, by symbol. */
+  /** Orders that have not ended, by symbol. */
   readonly open: ReadonlyMap<string, ReadonlyMap<ClientOid, Order>>
   readonly byOrderId: ReadonlyMap<OrderId, ClientOid>
-  /** Terminal, by when they ended. */
+  /** Orders that have ended, by the time of their end. */
   readonly ended: readonly EndedOrder[]
   readonly keys: ReadonlyMap<string, KeyEntry>
   /**
@@ -80,7 +80,7 @@ export interface Book {
   readonly unsettledMoves: ReadonlyMap<string, Move>
   /** Keyed by symbol: fills and adopted positions. */
   readonly account: ReadonlyMap<string, Holding>
-  /** Keyed by symbol: what was paid for it. */
+  /** Keyed by symbol: the price that was paid. */
   readonly entries: ReadonlyMap<string, AccountEntry>
   /** Keyed by strategy and symbol; under `''` what no order of ours explains. */
   readonly money: ReadonlyMap<string, Money>
@@ -91,7 +91,7 @@ export interface Book {
   readonly strategyStates: ReadonlyMap<StrategyId, string>
   readonly quotes: ReadonlyMap<string, readonly QuoteLevel[]>
   readonly targets: ReadonlyMap<string, number>
-  /** Waiting ones, by strategy and key. */
+  /** Keyed by strategy and key: places that wait. */
   readonly places: ReadonlyMap<string, OrderIntent>
   /** Keyed by strategy and symbol. */
   readonly placesBySymbol: ReadonlyMap<string, ReadonlyMap<string, OrderIntent>>
@@ -111,11 +111,13 @@ export interface Book {
   readonly cancels: ReadonlyMap<string, number>
   /** Keyed by strategy and symbol: average price, last fills, results of the day. */
   readonly ownTrades: ReadonlyMap<string, OwnTrades>
-  /** Keyed by symbol and hold side: what the exchange keeps, as our orders have set it. */
+  /**
+   * Keyed by symbol and hold side: the exits that the exchange keeps, as our orders have set them.
+   */
   readonly exits: ReadonlyMap<string, KeptExits>
-  /** Closed, by symbol and interval (`candleKey`). A series is changed in place. */
+  /** Keyed by symbol and interval (`candleKey`): closed candles. A series is changed in place. */
   readonly candles: ReadonlyMap<string, CandleSeries>
-  /** Where losses are limited. */
+  /** Keyed by scope, where losses are limited. */
   readonly watermarks: ReadonlyMap<Scope, Watermark>
   /** Keyed by strategy and symbol, where there are exits. */
   readonly exitStates: ReadonlyMap<string, ExitState>
@@ -195,7 +197,7 @@ export function pairOf(strategyId: string, symbol: string): string {
 
 /** A freshly joined text costs three times as much to look up. */
 const PAIRS = new Map<string, Map<string, string>>()
-/** Many tests in one process make more; then the kept texts are dropped. */
+/** Tests make more in one process; then the kept texts are dropped. */
 const STRATEGIES_JOINED_MAX = 1000
 
 export function splitPair(key: string): readonly [string, string] {
@@ -220,7 +222,7 @@ export function accountHoldingOf(book: Book, symbol: string): Holding {
 }
 
 export function restrictionOf(book: Book, scope: Scope, code: ModeReason): Restriction | undefined {
-  // Asked for each wish at each step, and there are nearly never any.
+  // This is asked for each wish at each step, and there are nearly never any.
   if (book.restrictions.size === 0) return undefined
   return book.restrictions.get(pairKey(scope, code))
 }
@@ -229,7 +231,7 @@ export function killOf(book: Book): Restriction | undefined {
   return restrictionOf(book, ACCOUNT, 'kill')
 }
 
-/** The strictest first; without a strategy, what restricts an order of any. */
+/** The strictest first; without a strategy, those for every strategy. */
 export function restrictionsOn(
   { restrictions }: Book,
   symbol: string,
@@ -242,7 +244,6 @@ export function restrictionsOn(
     .sort((left, right) => TRADING_MODES.indexOf(right.mode) - TRADING_MODES.indexOf(left.mode))
 }
 
-/** Not only the account. */
 export function isHaltedItself({ restrictions }: Book, symbol: string): boolean {
   return [...restrictions.values()].some(({ scope, mode }) => scope === symbol && mode === 'halted')
 }
@@ -305,11 +306,10 @@ export function indexOrder(book: WritableBook, order: Order): void {
   }
 }
 
-/** Since they were last taken. */
+/** Changes since they were last taken. */
 export interface ChangedKeys<Key> {
-  /** Whether or not they were put in again. */
   readonly removed: Iterable<Key>
-  /** Put in or changed, and still there, in the order in which they were put in. */
+  /** Entries that were put in or changed and are still there, in the order of the map. */
   readonly put: Iterable<Key>
 }
 
@@ -451,7 +451,7 @@ export interface EndedOrder {
   readonly endedAt: number
 }
 
-/** At the end, unless the clock was set back. */
+/** Adds it at the end, unless the clock was set back. */
 export function addEnded(ended: EndedOrder[], order: EndedOrder): void {
   let place = ended.length
   while (place > 0 && (ended[place - 1] as EndedOrder).endedAt > order.endedAt) place--
@@ -464,7 +464,7 @@ export function haveEndedBefore(ended: readonly EndedOrder[], at: number, more =
 }
 
 /**
- * The oldest, so many at most; the cost depends on how many go, not on how many stay. Orders of one
+ * Takes the oldest, so many at most; the cost does not depend on how many stay. Orders of one
  * moment go by name, since a rebuilt book may hold them in another order and must forget the same
  * ones (DET2).
  */

@@ -45,9 +45,8 @@ import { forgetSettled, type KeptSettled } from './settled-money.ts'
 export interface Core {
   readonly settings: EngineSettings
   readonly book: Book
-  /** Our clock; the present event's. */
+  /** Unix ms, our clock, of the present event. */
   readonly now: number
-  /** This step's, in order. */
   readonly effects: readonly Effect[]
   readonly clock: ClockState
   readonly market: MarketState
@@ -63,41 +62,41 @@ export interface Core {
   readonly losses: LossState
   readonly disputes: DisputeState
   readonly liquidation: LiquidationState
-  /** Keyed by symbol: a liquidation's distance is held against it. Changed by `liquidations.ts`. */
+  /** Keyed by symbol: how far its price moves in an hour. Changed by `liquidations.ts`. */
   readonly hours: ReadonlyMap<string, HourlyCloses>
   readonly worstCase: WorstCaseState
-  /** Where strategies have exits. Changed by `exits.ts`. */
+  /** Absent if no strategy has exits. Changed by `exits.ts`. */
   readonly exits?: ExitWatch
-  /** Keyed by symbol: the daemon closes a part. Changed by `trading-mode.ts`. */
+  /** Keyed by symbol: positions that the daemon itself closes in part. Changed by `trading-mode.ts`. */
   readonly reductions: ReadonlyMap<string, Reduction>
   readonly recount: RecountState
-  /** Keyed by strategy, instrument, kind and cause: refused, and may be refused again. Changed by `refusals.ts`. */
+  /** Keyed by strategy, instrument, kind and cause. Changed by `refusals.ts`. */
   readonly refusals: ReadonlyMap<string, Refusal>
-  /** Keyed by kind limited per minute: when it happened. Changed by `limit-pace.ts`. */
+  /** Keyed by kind: the events of the last minute. Changed by `limit-pace.ts`. */
   readonly lastMinute: ReadonlyMap<string, readonly number[]>
   readonly run: RunState
   readonly changes: ChangeState
   /** Worked out from the book, so an image of the core leaves it out. */
   readonly totals: KeptTotals
-  /** The same of settled money. */
+  /** Settled money is left out too. */
   readonly settled: KeptSettled
-  /** The same: orders by their prices. */
+  /** Orders by price are left out too. */
   readonly ladders: KeptLadders
 }
 
 /** Whether the exchange knows names that this state has not sent. Changed by `older-state.ts`. */
 export interface NameState {
-  /** Sent for the first time, and called duplicates: looked for. */
+  /** The exchange calls these duplicates although they were sent for the first time. */
   readonly suspected: ReadonlySet<ClientOid>
-  /** Keyed by strategy and symbol, the request of such an order, until one is accepted as new; Unix ms, exchange clock. */
+  /** Keyed by strategy and symbol: when such an order was sent, until one is accepted as new; Unix ms, exchange clock. */
   readonly suspectedWishes: ReadonlyMap<string, number>
-  /** Keyed by instrument, the last cancel-all that may have been carried out and listed nothing; Unix ms, exchange clock. */
+  /** Keyed by instrument: the last cancel-all that was perhaps carried out but listed nothing; Unix ms, exchange clock. */
   readonly unlistedAt: ReadonlyMap<string, number>
   /** Names that a cancel-all listed and the book does not know. */
   readonly search: NameSearch | undefined
 }
 
-/** Whether orders from before the start may rest unknown. Changed by `unlisted-orders.ts`. */
+/** Whether unknown orders from before the start may rest. Changed by `unlisted-orders.ts`. */
 export interface UnlistedState {
   /** A cancel-all is to list what rests, since a fill of nobody may be of such an order. */
   readonly symbols: ReadonlySet<string>
@@ -113,15 +112,15 @@ export interface NameSearch {
   readonly offset: number
 }
 
-/** All that is known of the exchange's clock. Changed by `market-state.ts`. */
+/** Changed by `market-state.ts`. */
 export interface ClockState {
   /** Exchange clock less ours; undefined before it was measured. */
   readonly offsetMs: number | undefined
-  /** Our clock: last measured without contradiction. */
+  /** Unix ms, our clock, of the last measurement without contradiction. */
   readonly synchronisedAt: number
-  /** Why it cannot be relied on; undefined: it can. */
+  /** Why the clock cannot be relied on. */
   readonly unsynchronised: string | undefined
-  /** Batches refused in a row for their time, the last code, and until when none leaves; Unix ms, our clock. */
+  /** Batches in a row that were refused for their time, the last code, and the end of the pause; Unix ms, our clock. */
   readonly refusals: number
   readonly refused: string
   readonly refusedUntil: number
@@ -132,7 +131,7 @@ export interface MarketState {
   readonly tickers: TickerTable | undefined
   readonly snapshots: number
   readonly feeds: ReadonlyMap<FeedId, FeedReading>
-  /** Keyed by symbol: the last reading in this run, beside its size. */
+  /** Keyed by symbol: what the last reading in this run said beside the size. */
   readonly marks: ReadonlyMap<string, PositionMark>
 }
 
@@ -155,18 +154,18 @@ export interface InstrumentState {
   readonly phase: InstrumentPhase
   /** Changed by `resolution/resolution.ts`. */
   readonly resolution: Resolution | undefined
-  /** Resolutions that cancel, in this run. */
+  /** Resolutions of this run that cancel. */
   readonly cancelResolutions: number
-  /** Our clock; undefined: it has no orders to send. */
+  /** Undefined if it has no orders to send. */
   readonly wantsBatchSince: number | undefined
   readonly wantsReduce: boolean
   /** A cancel-all is due: no order that could rest is placed until it was granted, or is not due any more. */
   readonly wantsCancel: boolean
-  /** Our clock: a cancel-all without an answer may arrive until then, and a resolution does not end. */
+  /** Until then a cancel-all without an answer may arrive, so no resolution ends; Unix ms, our clock. */
   readonly lateCancelUntil: number
-  /** Unix ms, our clock, of each unwanted resting order. */
+  /** Unix ms, our clock. */
   readonly unwantedSince: ReadonlyMap<ClientOid, number>
-  /** Since when the market is beyond a resting order without a fill; Unix ms, our clock. */
+  /** Since when the market is beyond a resting order that has no fill; Unix ms, our clock. */
   readonly crossedSince: ReadonlyMap<ClientOid, number>
   /** Wanted orders that a cancel-all took away, the longest missing first. */
   readonly displaced: readonly DisplacedOrder[]
@@ -193,76 +192,75 @@ export type ResolutionCause =
  */
 export type ResolutionStage = 'waiting' | 'cancelling' | 'settling'
 
-/** How what is unknown becomes known. */
+/** Finds out what is unknown. */
 export interface Resolution {
   readonly cause: ResolutionCause
   readonly stage: ResolutionStage
   /** False where no order can rest, and only readings are waited for. */
   readonly cancels: boolean
-  /** Unix ms, our clock, for the cancel-all. */
+  /** The cancel-all is not sent earlier; Unix ms, our clock. */
   readonly notBefore: number
-  /** Cancel-alls refused for good in a row, and what was said last. */
+  /** Cancel-alls in a row that were refused for good, and the last answer. */
   readonly refusals: number
   readonly refusal: string
-  /** Exchange clock: no unknown order can be accepted later; 0: there is none. Judged only while the clocks are synchronised. */
+  /** No unknown order can be accepted later; Unix ms, exchange clock, judged only while the clocks are synchronised. 0 if there is none. */
   readonly acceptanceDeadlineAt: number
-  /** Our clock: then the instrument is halted, and an operator must look. */
+  /** Then the instrument is halted, and an operator must look; Unix ms, our clock. */
   readonly patientUntil: number
-  /** Our clock: the exchange does not answer since then. */
+  /** Since when the exchange does not answer; Unix ms, our clock. */
   readonly silentSince: number | undefined
-  /** Our clock: the cancel-all was answered, or the wait ended without one; 0 before. */
+  /** When the cancel-all was answered, or the wait ended without one; 0 before. Unix ms, our clock. */
   readonly provedAt: number
-  /** Complete reads of fills asked for late enough, and the last of them. */
+  /** Complete reads of fills that were asked for late enough, and the last of them. */
   readonly fillsReads: number
   readonly fillsReadAt: number
   readonly positionRead: boolean
-  /** Readings are not asked for too often. */
   readonly askedAt: number
 }
 
-/** It has to be placed again after a cancel-all. */
+/** An order that has to be placed again after a cancel-all. */
 export interface DisplacedOrder {
   readonly terms: OrderTerms
-  /** Unix ms, our clock: the cancel-all's answer. */
+  /** Unix ms, our clock, of the answer to the cancel-all. */
   readonly since: number
   readonly isLateLogged: boolean
 }
 
 /** Lots that strategies lost because the exchange's position was believed. */
 export interface WriteOff {
-  /** The holding that the fills had explained. */
+  /** The position that the fills had explained. */
   readonly was: Holding
   readonly lost: ReadonlyMap<StrategyId, Holding>
-  /** Our clock: the account's holding has not changed since. */
+  /** Since then the account's holding has not changed; Unix ms, our clock. */
   readonly movedAt: number
 }
 
 /** The exchange's position against the book's. */
 export interface PositionCheck {
-  /** Our clock: both agreed on a reading asked for then. */
+  /** Both agreed on a reading that was asked for then; Unix ms, our clock. */
   readonly agreedAt: number
-  /** Our clock: the newest reading was asked for then; stands still while a difference is not explained. */
+  /** The newest reading was asked for then; Unix ms, our clock. It stands still while a difference is not explained. */
   readonly readAt: number
   readonly mismatch: Mismatch | undefined
   /** The last believed difference of this run, and what strategies lost by it. */
   readonly writtenOff: WriteOff | undefined
-  /** Our clock: when a record of this run last changed the holding. */
+  /** When a record of this run last changed the holding; Unix ms, our clock. */
   readonly movedAt: number
-  /** The last reading, asked for later than that, agrees with the book. */
+  /** The last reading was asked for later than that, and agrees with the book. */
   readonly isConfirmed: boolean
-  /** The last minute, oldest first: a reading is compared with the book of then. */
+  /** The fills of the last minute, oldest first: a reading is compared with the book of its time. */
   readonly recentFills: readonly RecentFill[]
-  /** It waits until the fills of its moment are known. */
+  /** A reading that waits until the fills of its time are known. */
   readonly pending: PendingReading | undefined
 }
 
-/** The statements of position rows of the account's settings. A change must be read twice. */
+/** Compares what position rows say of the account's settings. A change must be read twice. */
 export interface SetupCheck {
-  /** Keyed by setting: the last finding, and when it came; Unix ms, our clock. */
+  /** Keyed by setting, with the time of the finding; Unix ms, our clock. */
   readonly found: ReadonlyMap<string, { readonly verdict: string; readonly at: number }>
-  /** The held position's; undefined: none, or unknown. */
+  /** The mode of the held position; undefined if there is none, or it is not known. */
   readonly marginMode: MarginMode | undefined
-  /** As believed last in this run. */
+  /** The leverage that was believed last in this run. */
   readonly leverage: string | undefined
 }
 
@@ -270,7 +268,7 @@ export interface SetupCheck {
 export interface Mismatch {
   /** Exchange less book, in lots; may be negative. In one-way mode the long side is the net difference. */
   readonly difference: Holding
-  /** Our clock: the reading was asked for. */
+  /** Unix ms, our clock. */
   readonly requestedAt: number
 }
 
@@ -282,7 +280,7 @@ export interface RecentFill {
 
 export interface PendingReading {
   readonly holding: Holding
-  /** Text; empty where there is none. */
+  /** Empty if there is none. */
   readonly counters: Readonly<Record<HoldSide, string>>
   /** No data at all, which may mean that there is no position. */
   readonly isSilent: boolean
@@ -303,11 +301,11 @@ export interface OpenCancel {
   readonly resolves: readonly string[]
   /** Exchange clock as we know it. */
   readonly requestAt: number
-  /** How far ahead of ours the clock of this time is, where the exchange has just refused what we know. */
+  /** The lead over our clock that the refusal stated, if the exchange has just refused the time that we know. */
   readonly clockAheadMs: number | undefined
 }
 
-/** All that was asked of limiter or exchange and has not come back, and how calls are paced. Changed by `open-calls.ts`. */
+/** Calls and grants that have not come back, and how calls are paced. Changed by `open-calls.ts`. */
 export interface OpenCalls {
   readonly asked: ReadonlySet<GrantedEndpoint>
   readonly batches: ReadonlyMap<number, OpenBatch>
@@ -316,30 +314,30 @@ export interface OpenCalls {
   /** Refusals of the time of cancel-alls. */
   readonly clockRefusals: ClockRefusals
   readonly cancelsThatFound: number
-  /** Calls that place no order, by number: strategy and key. */
+  /** Calls that place no order: strategy and key by number. */
   readonly accountCalls: ReadonlyMap<number, string>
   readonly accountCallId: number
-  /** Keyed by strategy and key: a failed call may be made again; Unix ms, our clock. */
+  /** Keyed by strategy and key: when a failed call may be made again; Unix ms, our clock. */
   readonly accountCallsNotBefore: ReadonlyMap<string, number>
-  /** Where orders per minute are limited: those of the last minute; Unix ms, our clock. */
+  /** Orders of the last minute, where their number is limited; Unix ms, our clock. */
   readonly sentAt: ReadonlyMap<StrategyId, readonly number[]>
 }
 
 /** How far the account has been read. Changed by `readings.ts`. */
 export interface ReadingState {
-  /** Our clock: fills readable by then are known; 0: none were read. */
+  /** Fills that were readable by then are known; Unix ms, our clock. 0 if none were read. */
   readonly fillsReadAt: number
-  /** Our clock: the last complete reading was asked for; 0: none. */
+  /** When the last complete reading was asked for; Unix ms, our clock. 0 if there is none. */
   readonly fillsAskedAt: number
-  /** Exchange clock: fills readable by then are known. */
+  /** Fills that were readable by then are known; Unix ms, exchange clock. */
   readonly fillsReadThroughAt: number
-  /** Fills that wait, by orderId. */
+  /** Keyed by orderId: fills that wait for their order. */
   readonly orphans: ReadonlyMap<OrderId, OrphanNote>
-  /** Rows by name: `fill 77`, `position BTCUSDT`. */
+  /** Keyed by name: `fill 77`, `position BTCUSDT`. */
   readonly unreadable: ReadonlyMap<string, UnreadableNote>
-  /** Keyed by what was read: `fills`, `position BTCUSDT`. A reading that comes forgets it. */
+  /** Keyed by what was read: `fills`, `position BTCUSDT`. A successful reading removes it. */
   readonly failures: ReadonlyMap<string, ReadFailure>
-  /** Since when no answer to a read could be read at all, by name; Unix ms, our clock. */
+  /** Keyed by name: since when no answer could be read at all; Unix ms, our clock. */
   readonly wholes: ReadonlyMap<string, number>
 }
 
@@ -347,42 +345,40 @@ export interface ReadFailure {
   readonly reason: string
   /** The exchange would refuse it again. */
   readonly isRefused: boolean
-  /** The instrument is not known any more. */
+  /** The exchange does not know the instrument any more. */
   readonly isRemoved?: boolean
 }
 
-/** Calls that the exchange leaves without an answer, and what such a time has brought about. Changed by `silence.ts`. */
+/** Calls without an answer, and the consequences. Changed by `silence.ts`. */
 export interface SilenceState {
   /** Keyed by kind of call: `fills`, `position BTCUSDT`, `cancel-alls` or `orders BTCUSDT`. */
   readonly calls: ReadonlyMap<string, SilentCalls>
-  /** From when it was logged until everything that it left unknown is known. */
+  /** An outage lasts from its log line until everything that it left unknown is known. */
   readonly outage: Outage | undefined
 }
 
 export interface SilentCalls {
-  /** Our clock: the first failure, and the last. */
+  /** The first failure and the last; Unix ms, our clock. */
   readonly since: number
   readonly lastAt: number
   /** Failures in a row. */
   readonly times: number
   /** The error in place of the last answer. */
   readonly reason: string
-  /** The last of them had left this machine, as far as known. */
+  /** Whether the last call had left this machine, as far as known. */
   readonly hasLeft: boolean
 }
 
 export interface Outage {
-  /** Our clock: the first call without an answer. */
+  /** The first call without an answer; Unix ms, our clock. */
   readonly since: number
-  /** Keyed by kind of call. */
   readonly calls: ReadonlyMap<string, number>
-  /** At some moment of it. */
   readonly unknown: ReadonlySet<ClientOid>
-  /** The present states of these, counted. */
+  /** How many of these are in each state now. */
   readonly found: ReadonlyMap<string, number>
   readonly cancelled: number
   readonly fills: number
-  /** Instruments yet to be proved, and those that are. */
+  /** Instruments that are still to be proved, and those that are proved. */
   readonly unproved: ReadonlySet<string>
   readonly proved: ReadonlySet<string>
 }
@@ -398,22 +394,22 @@ export interface OrphanNote {
 
 /** See `resolution/unreadable.ts`. */
 export interface UnreadableNote {
-  /** `*` where it names none. */
+  /** `*` if the row names no instrument. */
   readonly symbol: Scope
   readonly problem: string
   /** Our clock. */
   readonly since: number
-  /** Our clock: it last came. */
+  /** When the row last came; Unix ms, our clock. */
   readonly seenAt: number
   /** Time without answers does not count. */
   readonly lastedMs: number
-  /** Unreadable for too long: its instrument is halted for good, and not waited for. */
+  /** The row was unreadable for too long: its instrument is halted for good, and not waited for. */
   readonly isHalted: boolean
-  /** One whole reading has come without it. */
+  /** One whole reading has come without the row. */
   readonly isRead: boolean
 }
 
-/** On which snapshot each strategy decided, and which wishes wait for its next decision. Changed by `decision-state.ts`. */
+/** The snapshot that each strategy decided on, and the wishes that wait for its next decision. Changed by `decision-state.ts`. */
 export interface DecisionState {
   readonly decidedOn: ReadonlyMap<StrategyId, number>
   /** Keyed by strategy and symbol: the snapshot to be decided on before a filled or refused ladder is placed again. */
@@ -422,18 +418,18 @@ export interface DecisionState {
   readonly failuresInRow: ReadonlyMap<StrategyId, number>
   /** Standing wishes are placed once a strategy has decided on this snapshot or a later one. */
   readonly wishesFrom: number
-  /** The memory of strategies, once decided in this run; the longest unrecorded first. */
+  /** The states of strategies that have decided in this run; the longest unrecorded first. */
   readonly states: ReadonlyMap<StrategyId, RememberedState>
 }
 
-/** Open candles, and strategies that are due. Changed by `candles.ts`. */
+/** Changed by `candles.ts`. */
 export interface CandleState {
   /** Keyed by symbol and interval. */
   readonly needed: ReadonlyMap<string, NeededCandles>
   readonly open: ReadonlyMap<string, OpenCandle>
   /** The first candle that was seen from its beginning; Unix ms, exchange clock. */
   readonly wholeFrom: ReadonlyMap<string, number>
-  /** They decide on closed candles and have not been asked since one closed. */
+  /** Strategies that decide on closed candles and were not asked since one closed. */
   readonly due: ReadonlySet<StrategyId>
 }
 
@@ -441,14 +437,14 @@ export interface NeededCandles {
   readonly symbol: string
   readonly intervalMs: number
   readonly capacity: number
-  /** They decide when one of these closes. */
+  /** Strategies that decide when one of these closes. */
   readonly deciders: readonly StrategyId[]
 }
 
 export interface RememberedState {
   /** Plain data that nobody changes. */
   readonly state: unknown
-  /** Our clock: it differs from the book's; undefined: the book has it. */
+  /** Since when it differs from the book; undefined if the book has it. Unix ms, our clock. */
   readonly waitsSince: number | undefined
 }
 
@@ -459,31 +455,31 @@ export interface Refusal {
   /** The effect on the position; a flatten is a kind of its own. */
   readonly kind: 'opens' | 'reduces' | 'flatten'
   readonly cause: CauseName
-  /** The exchange's last words. */
+  /** The exchange's last answer. */
   readonly code: string
   readonly message: string
   /** The refused order that asked for least. */
   readonly terms: OrderTerms
-  /** Where a grid was missed: the configured steps on which all accepted orders lie; 0: none. */
+  /** Where a grid was missed: the configured steps on which all accepted orders lie; 0 if there are none. */
   readonly commonStep: number
-  /** Concerned orders accepted in a row since. */
+  /** Concerned orders that were accepted in a row since. */
   readonly accepted: number
-  /** Our clock: the first and the last. */
+  /** The first refusal and the last; Unix ms, our clock. */
   readonly firstAt: number
   readonly at: number
-  /** Refusals in a row, and of how many orders. */
+  /** Refusals in a row, and the orders in them. */
   readonly inRow: number
   readonly orders: number
   /** An operator was alerted. */
   readonly isLogged: boolean
 }
 
-/** Denied in this run, and logged. Changed by `denials.ts`. */
+/** Denials of this run that were logged. Changed by `denials.ts`. */
 export interface DenialState {
   readonly counts: ReadonlyMap<DenialCode, number>
   /** Keyed by symbol, then strategy, code and key; the oldest first. */
   readonly logged: ReadonlyMap<string, ReadonlyMap<string, LoggedDenial>>
-  /** Keyed by symbol, strategy and code: keys logged by name in the minute from `since` (Unix ms, our clock). */
+  /** Keyed by symbol, strategy and code: the keys logged by name in the minute from `since`; Unix ms, our clock. */
   readonly named: ReadonlyMap<
     string,
     { readonly since: number; readonly keys: ReadonlySet<string> }
@@ -495,20 +491,20 @@ export interface LoggedDenial {
   readonly loggedAt: number
   /** Last counted. */
   readonly snapshot: number
-  /** Since it was logged. */
+  /** Denials since the last log line. */
   readonly unlogged: number
 }
 
-/** With no effects yet. */
+/** Begins without effects. */
 export function beginStep(core: Core, now: number): void {
   const state = own(core)
   state.now = now
   state.effects = NO_EFFECTS
 }
 
-const NO_EFFECTS: Effect[] = Object.freeze<Effect[]>([]) as Effect[] // most steps have none
+const NO_EFFECTS: Effect[] = Object.freeze<Effect[]>([]) as Effect[]
 
-/** Behind those of this step. */
+/** Adds an effect behind those of this step. */
 export function emit(core: Core, effect: Effect): void {
   if (core.effects === NO_EFFECTS) own(core).effects = [effect]
   else own(core.effects).push(effect)
@@ -543,7 +539,7 @@ function noteConcerned(core: Core, entry: JournalRecord): void {
   forgetSettled(settled)
 }
 
-/** They change nothing that matters to other instruments, and move no money. */
+/** These records change nothing that matters to other instruments, and move no money. */
 const CHANGE_NO_LIMIT = new Set<JournalRecord['kind']>([
   'decision',
   'denial',

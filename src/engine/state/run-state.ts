@@ -3,7 +3,7 @@ import { own } from '../../lib/own.ts'
 import type { StopPolicy } from '../event.ts'
 
 /**
- * Whether strategies are asked, not what may leave (the trading mode). `starting`: reads what the
+ * Says whether strategies are asked; what may leave is the trading mode. `starting`: reads what the
  * exchange holds · `running`: from the first proved instrument on · `stopping`: nothing is decided,
  * calls in flight are awaited · `stopped`.
  */
@@ -15,7 +15,10 @@ export type RunPhase = 'starting' | 'running' | 'stopping' | 'stopped'
  */
 export interface RunState {
   readonly phase: RunPhase
-  /** Our clock. Times of earlier runs may be wrong: the machine's clock may have been set. */
+  /**
+   * Unix ms, our clock. Times of earlier runs may be wrong, since the machine's clock may have been
+   * set.
+   */
   readonly startedAt: number
   readonly start: StartState
   readonly stop: StopState | undefined
@@ -23,9 +26,9 @@ export interface RunState {
   readonly flattens: ReadonlyMap<Scope, FlattenProgress>
   /** Our clock. */
   readonly prunedAt: number
-  /** Our clock: the journal's disk is nearly full. */
+  /** Since when the journal's disk is nearly full; Unix ms, our clock. */
   readonly spaceLowSince: number | undefined
-  /** Limits of pace that are exceeded restrict the account as long as they are. */
+  /** Exceeded limits of pace, which restrict the account as long as they are. */
   readonly beyondLimit: ReadonlyMap<PaceReason, BeyondLimit>
   readonly flatBeforeStop: FlatBeforeStop | undefined
 }
@@ -39,9 +42,9 @@ export interface BeyondLimit {
 }
 
 export interface FlattenProgress {
-  /** All that was left when nothing was held or rested any more, as logged. */
+  /** All that was left when nothing was held or rested any more, as it was logged. */
   readonly ended?: string
-  /** Our clock: then it is logged that it takes long. */
+  /** After this a log line says that it takes long; Unix ms, our clock. */
   readonly patientUntil: number
 }
 
@@ -49,7 +52,7 @@ export interface FlattenProgress {
 export interface StartState {
   /** Every instrument is proved. */
   readonly isOver: boolean
-  /** Our clock: missing readings were asked for; 0: never. */
+  /** When missing readings were asked for; Unix ms, our clock. 0 if never. */
   readonly askedAt: number
   /** Our clock. */
   readonly saidAt: number
@@ -70,15 +73,15 @@ export type StartStage = 'reading' | 'resolving' | 'checking' | 'proved'
 
 export interface InstrumentStart {
   readonly stage: StartStage
-  /** Our clock: only a position asked for later counts. */
+  /** Only a position that is asked for later counts; Unix ms, our clock. */
   readonly readSince: number
 }
 
-/** It waits until everything is closed. */
+/** A stop that waits until everything is closed. */
 export interface FlatBeforeStop {
   /** Our clock. */
   readonly askedAt: number
-  /** Resolutions that cancel, by symbol, until then. */
+  /** Keyed by symbol: resolutions that cancelled before. */
   readonly cancelledBefore: ReadonlyMap<string, number>
 }
 
@@ -87,10 +90,11 @@ export interface StopState {
   /** Our clock. */
   readonly startedAt: number
   readonly phase: 'draining' | 'cancelling' | 'confirming' | 'proving'
-  /** Our clock: readings asked for later prove the end. */
+  /** Readings that are asked for later prove the end; Unix ms, our clock. */
   readonly provingAt: number
   /**
-   * Resolutions that cancel, by symbol, until then. More of them: cancelled once more, to confirm.
+   * Keyed by symbol: resolutions that cancelled before. An instrument with more is cancelled once
+   * more, to confirm.
    */
   readonly cancelledBefore: ReadonlyMap<string, number>
   /** Cancel-alls that had found something when this phase began. */
@@ -113,24 +117,26 @@ export interface KillState {
     | 'clean'
   /** Cancel-alls that had found something when this phase began. */
   readonly foundBefore: number
-  /** The present round of `proving` (Unix ms, our clock), and how many in a row have agreed. */
+  /**
+   * When the present round of `proving` began (Unix ms, our clock), and how many rounds in a row
+   * have agreed.
+   */
   readonly roundAt: number
   readonly rounds: number
-  /** Holdings, and how far fills were known, in the last round. */
+  /** The holdings, and how far fills were known, in the last round. */
   readonly seen: string
   readonly leftOut: readonly string[]
-  /** Our clock: then it is logged that it takes long. */
+  /** After this a log line says that it takes long; Unix ms, our clock. */
   readonly patientUntil: number
-  /** Our clock: last logged. */
+  /** Unix ms, our clock. */
   readonly saidAt: number
-  /** The logged text, and how many times in a row. */
+  /** The last log line, and how many times in a row it came. */
   readonly said: string
   readonly saidTimes: number
-  /** Our clock: an orderly stop was asked for. */
   readonly stopAskedAt: number | undefined
   /** With `flatten` that stop ends clean only if nothing is held. */
   readonly stopPolicy: 'leave' | 'flatten'
-  /** Asked for before all was proved. */
+  /** A release that was asked for before all was proved. */
   readonly release: KillCommand | undefined
 }
 
