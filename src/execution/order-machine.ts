@@ -12,10 +12,8 @@ import { isTerminal, type Order, type OrderState, type OrderTerms } from '../dom
  *                             │ └──not a byte left───┘ │                      │  └─ a late orderId binds orphans
  *                             │                        └─429, timeout, 5xx, garbled, missing, crash─► UNKNOWN
  *                             │                                                                         │
- *                             └──────────── absent, still wanted, inside the window
- *                             ────────────────────┤
- *                                                                       evidence: it existed ├──►
- *                                                                       LIVE, DONE*
+ *                             └──────────── absent, still wanted, inside the window ────────────────────┤
+ *                                                                       evidence: it existed ├──► LIVE, DONE*
  *                                                                       evidence: none       ├──► ABSENT*
  *                                                                       contradiction        └──► QUARANTINED
  *     (* terminal: absorbing, but a late fill is still counted)               released by an operator ──► DONE*

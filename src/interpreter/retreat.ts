@@ -31,8 +31,7 @@ export interface RetreatOptions {
  * the restart (ORD1).
  *
  *     leave ──────────────────────────────────────────────────────────► left
- *     cancel, flatten ──noted, or looked at anyway──► cancelling ──a round that finds nothing──►
- *     cancelled
+ *     cancel, flatten ──noted, or looked at anyway──► cancelling ──a round that finds nothing──► cancelled
  *                     └──no note can be made─► left        └──the time is over──► unproved
  */
 export class Retreat {

@@ -49,8 +49,7 @@ const REPAIRABLE: ReadonlySet<string> = new Set([
  * that was lost. Undefined if there is nothing to repair. The caller must hold the state directory.
  *
  *     sound ──► (nothing)
- *     damaged ──copied aside, mark says so──► repairing ──new journal built and put in place──►
- *     sound
+ *     damaged ──copied aside, mark says so──► repairing ──new journal built and put in place──► sound
  *
  * If it is interrupted, the next repair begins again from the files put aside; nothing else opens
  * it.

@@ -42,8 +42,7 @@ export interface ExitMoment extends Readonly<Record<HoldSide, ExitHolding>> {
 /**
  * Advances the exits of a strategy on an instrument by one moment. A side goes
  *
- *     flat ──lots are held──► held ──a part has been met──► due ──nothing left above what is
- *     kept──► held
+ *     flat ──lots are held──► held ──a part has been met──► due ──nothing left above what is kept──► held
  *      ▲                       │                             │
  *      └────────flat───────────┴──────────flat───────────────┘
  *

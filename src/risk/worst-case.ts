@@ -12,13 +12,13 @@
  * closes a short counts as one that opens a long, since a closed short is a hedge less. A close
  * frees no maintenance here.
  *
- *     loss         of holdings from the price now, and of fills from their prices, to the price there; in the coin of an
- *                  inverse contract, whose profit is size - cost / price
+ *     loss         of holdings from the price now, and of fills from their prices, to the price
+ *                  there; in the coin of an inverse contract, whose profit is size - cost / price
  *     fees         taker: of every fill, and of closing all that is held then
  *     funding      the next payment, where the larger side then pays it
- *     maintenance  of each side, by the tier of its largest value on the way, since a lower tier comes too late for what was
- *                  liquidated just before it; in one-way mode of the larger of both before and
- *                  after
+ *     maintenance  of each side, by the tier of its largest value on the way, since a lower tier
+ *                  comes too late for what was liquidated just before it; in one-way mode of the
+ *                  larger of both before and after
  *
  * Example: 0.5 BTC long at 100,000 and a buy of 0.3 BTC, with an equity of 20,000, a move of 12 %,
  * rates of 0.4 and 0.06 %: the loss is 0.8 × 12,000 = 9,600, the fees 0.3 × 100,000 × 0.0006 + 0.8

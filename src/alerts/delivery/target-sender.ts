@@ -54,8 +54,7 @@ export interface DeliveryResult {
  * hours.
  *
  *     waiting ──send()──► sending ──2xx──► waiting
- *                           ├──network, 408, 425, 429, 5xx──► waiting until the next attempt; too
- *                           old, the alert is dropped
+ *                           ├──network, 408, 425, 429, 5xx──► waiting until the next attempt; too old, the alert is dropped
  *                           └──any other status: the alert is dropped──► waiting
  */
 export class TargetSender {

@@ -23,8 +23,7 @@ import { startResolution } from './resolution.ts'
  *
  *     duplicate ──► suspected ──a cancel-all lists it, or it is filled──► ours
  *                     ├──it has ended, had to rest, and neither─────► proof
- *                     ├──it may have ended by itself────────────────► open; the next one that is
- *                     not found either: proof
+ *                     ├──it may have ended by itself────────────────► open; the next one that is not found either: proof
  *                     └──a cancel-all that may have taken it away
  *                        has listed nothing: lost, or a 429────────► ours, until the next duplicate
  *

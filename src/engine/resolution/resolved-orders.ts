@@ -29,8 +29,7 @@ import { ordersOf } from '../state/changes.ts'
  *
  *     found          settled as    and then
  *     no trace       absent        a ladder or a target is planned anew; a `place` is sent again as `queued` under its
- *                                  clientOid if it cannot rest and the exchange still knows the
- *                                  name, else it gets a
+ *                                  clientOid if it cannot rest and the exchange still knows the name, else it gets a
  *                                  replacement, the next generation of its key
  *     its fills      done          a `place` that could rest gets a replacement for what is not filled
  *     too many       quarantined   counts as open, its instrument is halted ──an operator releases it──► a resolution

@@ -10,8 +10,7 @@ import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
  * prove nothing about it: its orders do not end, and its position is not compared. A row that names
  * no instrument concerns all of them.
  *
- *     readable ──an odd row──► unreadable ──a whole reading without it──► read once ──another──►
- *     readable
+ *     readable ──an odd row──► unreadable ──a whole reading without it──► read once ──another──► readable
  *                                 ▲   │                                       │
  *                                 │   └──a fill's row stays odd for long──► halted until an operator releases it
  *                                 └───────────────────an odd row──────────────┘

@@ -32,15 +32,12 @@ import { ownMoneyOf } from '../book/own-trades.ts'
  * Which instruments have to be looked at, that is resolved further or planned (BND2):
  *
  * - when something of it has changed: a record that concerns it, a resolution that began, a
- * decision that ended a wait, or
- *   a price beyond one of its orders;
+ *   decision that ended a wait, or a price beyond one of its orders;
  * - in each new moment, while it is not settled: an order is missing, unwanted, waiting or
- * displaced, or it is being
- *   resolved. Then time, prices and other instruments matter too. Within a moment only decisions
- *   change something, and
- *   their records name their instruments. Where all missing orders were denied, and would be denied
- *   again on the same
- *   prices, once a snapshot is enough (`orders/lasting-denials.ts`);
+ *   displaced, or it is being resolved. Then time, prices and other instruments matter too. Within
+ *   a moment only decisions change something, and their records name their instruments. Where all
+ *   missing orders were denied, and would be denied again on the same prices, once a snapshot is
+ *   enough (`orders/lasting-denials.ts`);
  * - always, while the account does not trade: it starts, stops or is killed.
  *
  * Changed by `changes.ts`.

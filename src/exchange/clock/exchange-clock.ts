@@ -23,8 +23,7 @@ const ANSWERS_IN_ROW = 3
  *
  *     nothing ──two public answers agree──► public: signs reads and cancel-alls
  *        └───────────┬─────────────────────────┘
- *              a signed answer ──► signed ──two of them agree──► synchronised: orders may be signed
- *              too
+ *              a signed answer ──► signed ──two of them agree──► synchronised: orders may be signed too
  */
 export class ExchangeClock {
   readonly #signed: ClockOffset

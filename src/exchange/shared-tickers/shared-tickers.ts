@@ -46,8 +46,7 @@ type Turn = Extract<LookResult, { kind: 'read' }> & { readonly grant?: Grant }
  *     looking ──a reading of this poll's time──► taken
  *     looking ──another daemon is reading──► waiting ──► looking
  *     looking ──nothing, or waited for long enough──► reading ──► handed on
- *     looking ──the same, and no call is free here──► looking and in line for a call ──► taken, or
- *     reading
+ *     looking ──the same, and no call is free here──► looking and in line for a call ──► taken, or reading
  *     looking ──Redis fails──► reading
  *
  * A daemon without a free call ends its turn at once: another one may have a call.

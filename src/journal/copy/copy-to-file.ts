@@ -54,8 +54,7 @@ export interface CopyToFileOptions extends CopyOptions {
 /**
  * Moves a journal from PostgreSQL to a file, under the lease:
  *
- *     server ──fetched beside, proved──► in its place, marked as a copy ──server says that it
- *     moved──► file
+ *     server ──fetched beside, proved──► in its place, marked as a copy ──server says that it moved──► file
  *       └── any failure before: server
  *
  * No program opens a file that is marked as a copy. Repeating the copy begins anew.

@@ -50,8 +50,7 @@ interface CopySource extends VerifiedJournal {
 /**
  * Moves a journal from its file to PostgreSQL, in one transaction there:
  *
- *     file ──proved──► written, read back and proved there ──file marked as moved──► committed:
- *     server
+ *     file ──proved──► written, read back and proved there ──file marked as moved──► committed: server
  *       └── any failure before the mark: file
  *
  * Between the mark and the commit a start opens neither side. Repeating the copy finds out which

@@ -62,8 +62,7 @@ export function planMigration(options: FileToMigrate): MigrationPlan | undefined
 /**
  * Migrates to the present layout; undefined if there is nothing to do.
  *
- *     earlier ──proved, copied beside, the copy proved and durable──► copied ──changed in one
- *     transaction, proved──► present
+ *     earlier ──proved, copied beside, the copy proved and durable──► copied ──changed in one transaction, proved──► present
  *       └── any failure before the commit: earlier, and it can be run again
  *
  * @throws Failure JOURNAL_MIGRATE_NO_ROOM, JOURNAL_CORRUPT, and as opening the journal does

@@ -52,8 +52,7 @@ export interface ServerMigration {
  * Migrates in one transaction on the server; undefined if there is nothing to do. No machine holds
  * or gets the lease meanwhile, and all earlier tokens become void.
  *
- *     earlier ──copied into a schema beside, tables changed, proved, rows changed, proved again──►
- *     committed: present
+ *     earlier ──copied into a schema beside, tables changed, proved, rows changed, proved again──► committed: present
  *       └── any failure before: earlier, unchanged
  *
  * @throws Failure JOURNAL_LEASE_HELD, JOURNAL_FOLLOWED, JOURNAL_MOVED, JOURNAL_FOREIGN,

@@ -64,8 +64,7 @@ export type OnAway = (away: { readonly reason: string } | { readonly afterMs: nu
  * writes all of them in one call that also checks the lease. Records that come meanwhile wait for
  * the next:
  *
- *     quiet ──commit, flush──► under way ──committed there, then here──► quiet, or under way with
- *     what came meanwhile
+ *     quiet ──commit, flush──► under way ──committed there, then here──► quiet, or under way with what came meanwhile
  *                                 └──refused, lost, too late──► broken, for ever
  *
  * The same transaction is open on the replica, so everything read here is durable there. A commit

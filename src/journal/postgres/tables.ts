@@ -81,10 +81,10 @@ export function cleanText(text: string): string {
  * - the tables of the journal, and `meta`, as SQLite has them;
  * - `feed`: the changes of each transaction, for followers;
  * - `lease`: one row with the writer and the end of its lease. Every write names its token, in its
- * own transaction, and
- *   leaves the link of the last record, so that a tail cannot be lost without notice;
+ *   own transaction, and leaves the link of the last record, so that a tail cannot be lost without
+ *   notice;
  * - `followers`: each standby, its place in the feed, and how its trading would differ from the
- * writer's.
+ *   writer's.
  */
 export function schemaSql(schema: string): string {
   return `
