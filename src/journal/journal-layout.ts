@@ -117,7 +117,7 @@ export function openWriting(file: string): DatabaseSync {
   return database
 }
 
-/** And the files that SQLite makes beside it. */
+/** Also removes the files that SQLite makes beside it. */
 export function removeDatabase(file: string): void {
   for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
 }

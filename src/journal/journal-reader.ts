@@ -163,7 +163,7 @@ export class JournalReader {
   }
 }
 
-/** And the sequence after which the next page begins; undefined: there is none. */
+/** The next page begins after `beyond`; undefined: there is none. */
 interface Page {
   readonly rows: readonly Row[]
   readonly beyond: number | undefined

@@ -92,7 +92,7 @@ export type FleetState = Readonly<Record<string, unknown>>
 
 /** Shown to all readers of the server; nothing waits for it. */
 export interface FleetNews {
-  /** And alerts that were not taken yet. */
+  /** With the alerts that were not taken yet. */
   news(): { readonly state: FleetState; readonly alerts: readonly FleetAlert[] }
   /** @param trouble why they were not taken */
   onShown(trouble?: string): void

@@ -128,7 +128,7 @@ function isBound({ strategies }: Core['settings'], strategyId: string, symbol: s
   return strategies.get(strategyId as StrategyId)?.symbols.includes(symbol) ?? false
 }
 
-/** That also ends its flatten; what it leaves open is logged. */
+/** Also ends its flatten; what that leaves open is logged. */
 export function releaseScope(core: Core, order: ScopeRelease): void {
   const { scope, by } = order
   const isFlattened = restrictionOf(core.book, scope, 'flatten') !== undefined

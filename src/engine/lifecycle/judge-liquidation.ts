@@ -83,7 +83,7 @@ function judge(
   } else if (last) askForPositionAgain(core, symbol)
 }
 
-/** As much as leads beyond the step again. */
+/** Closes as much as leads beyond the step again. */
 function reducePart(core: Core, near: LiquidationDistance, step: number): void {
   const { symbol, holdSide } = near
   const lots = lotsToClose(core, symbol, { holdSide, share: step * REARMED })

@@ -115,7 +115,7 @@ function lastLevel(scope: Scope, peak: number, limit: number): number {
   return scope === ACCOUNT ? peak * (1 - limit) : peak - limit
 }
 
-/** And the equity or net profit at which it is reached. */
+/** With the equity or net profit at which the step is reached. */
 export function levelOfStep(
   { settings }: Pick<Core, 'settings'>,
   { scope, peak: earlier, lastPeak }: UsedLoss,

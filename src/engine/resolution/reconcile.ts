@@ -151,7 +151,7 @@ export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: num
   }
 }
 
-/** Once fills are known beyond its moment. */
+/** Waits until fills are known beyond the reading's moment. */
 export function comparePosition(core: Core, instrument: InstrumentState): void {
   const position = own(instrument.position)
   const reading = position.pending
@@ -225,7 +225,7 @@ function logUnexplained(
   })
 }
 
-/** At any moment that the reading may be about. */
+/** Whether the book agrees at any moment that the reading may be about. */
 function agrees(
   core: Core,
   instrument: InstrumentState,

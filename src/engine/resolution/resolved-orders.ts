@@ -246,7 +246,7 @@ function isMissing(core: Core, terms: OrderTerms): boolean {
   return isWanted && !isRungPlaced(core, terms, mayBeCut)
 }
 
-/** Or is on its way. */
+/** True also while it is on its way. */
 function isRungPlaced(core: Core, terms: OrderTerms, mayBeCut: boolean): boolean {
   for (const { terms: other, state } of ordersOf(core, terms.strategyId, terms.symbol)) {
     const isRung =

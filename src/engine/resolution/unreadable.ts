@@ -86,7 +86,7 @@ export function hasUnreadableRows({ book, readings }: Core, symbol: string): boo
   return [...readings.unreadable.values()].some((note) => concerns(note, symbol) && !note.isHalted)
 }
 
-/** Or no answer about it could be read at all. */
+/** Also when no answer about it could be read at all. */
 export function isUnreadable(core: Core, symbol: string): boolean {
   const { wholes } = core.readings
   return hasUnreadableRows(core, symbol) || wholes.has('fills') || wholes.has(positionOf(symbol))

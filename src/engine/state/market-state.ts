@@ -129,7 +129,7 @@ const MEASURED_WITHIN_MS = 60_000
 const REFUSED_MS = 1000
 const REFUSED_MS_MAX = 60_000
 
-/** As we know it, Unix ms. */
+/** The exchange's time as we know it, Unix ms. */
 export function exchangeNow(core: Core): number {
   return core.now + (core.clock.offsetMs ?? 0)
 }

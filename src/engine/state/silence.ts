@@ -9,7 +9,7 @@ import type { EngineEvent } from '../event.ts'
 import { announce, type Core, type Outage, type SilenceState, type SilentCalls } from './core.ts'
 import { kindOf, type Wish } from './refusals.ts'
 
-/** And at least two in a row: before, it may be one bad connection. */
+/** After so long without an answer, and twice at least: before, it may be one bad connection. */
 const OUTAGE_MS = 10_000
 /**
  * Orders and cancel-alls are sent for a reason. After so long without one, that they failed once
@@ -113,7 +113,7 @@ export function listSilent(
     .toSorted(([, left], [, right]) => left.since - right.since)
 }
 
-/** And at the end what that has brought about. */
+/** At its end it reports what that has brought about. */
 export function followOutage(core: Core, event: EngineEvent): void {
   const { silence, now } = core
   if (event.kind === 'timePassed') forgetOld(core)

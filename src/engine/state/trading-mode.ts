@@ -30,7 +30,7 @@ import { noteChanged } from './changes.ts'
 export const RELEASE_HINT =
   "look at the exchange's own order history and position, give what no strategy holds to one (intentd adopt) or flatten it, and then release the instrument"
 
-/** As the author of a restriction. */
+/** Names the author of a restriction. */
 const DAEMON = 'intentd'
 
 /** It survives a restart (RSK2). */

@@ -34,7 +34,7 @@ export type CallTaken =
   | { readonly ok: true; readonly call: AccountCall }
   | { readonly ok: false; readonly code: DenialCode; readonly detail: string }
 
-/** Or why it is denied. */
+/** Returns why it is denied. */
 export function takeAccountCall(
   core: Core,
   strategyId: string,

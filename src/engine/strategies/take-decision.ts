@@ -72,7 +72,7 @@ export function takeDecision(core: Core, decision: Decision): void {
   }
 }
 
-/** As most decisions do. */
+/** Most decisions do: they only ask for what stands already. */
 function repeatsItself(
   core: Core,
   { id, symbols }: StrategySettings,

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { JOURNAL_TABLES, type JournalTable, tableNamed } from './tables.ts'
 
-/** Or only its key. */
+/** One that is dropped has only its key. */
 export type TableRow = Readonly<Record<string, string | number | null>>
 
 /** A transaction's changes, in no particular order. */

@@ -54,7 +54,7 @@ export interface FollowOptions {
 
 const UNSEEN: StandbyState = { holder: '', behind: 0, freeInMs: 0, differs: [] }
 
-/** While a server is away: a standby that ended would be restarted too often. */
+/** Waits while the server is away: a standby that ended would be restarted too often. */
 export async function waitForServer<Result>(
   open: () => Promise<Result>,
   { onState, pause }: FollowSettings,

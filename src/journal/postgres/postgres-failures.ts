@@ -116,7 +116,7 @@ export function foundOf(error: unknown): string {
     : messageOf(error)
 }
 
-/** Or its outcome is unknown. */
+/** Also when the outcome is unknown. */
 export function notWritten(error: unknown): Failure {
   return new Failure({
     code: 'JOURNAL_POISONED',
