@@ -30,8 +30,8 @@ const NARROWED: readonly {
 ]
 
 /**
- * As wide as the terminal, except for what is never shortened. Shortened text ends with `…`; a
- * number that does not fit becomes `1.2e+15`. In a pipe or a file every value is whole.
+ * As wide as the terminal; whole columns may exceed it. Shortened text ends with `…`; a number that
+ * does not fit becomes `1.2e+15`. In a pipe or a file every value is whole.
  */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const below = columns.find(({ isBelow }) => isBelow)
@@ -104,7 +104,6 @@ function narrow(columns: readonly Column<never>[], widths: number[], widthMax: n
   }
 }
 
-/** Cutting digits off would change the number. */
 function shorten(text: string, width: number): string {
   const value = Number(text.replaceAll(',', ''))
   if (text.length <= width || !Number.isFinite(value)) return cut(text, width)

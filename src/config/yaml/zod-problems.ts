@@ -94,7 +94,6 @@ function isMisspelt(
   )
 }
 
-/** A missing key is reported at the mapping that lacks it. */
 function missingProblem(source: YamlSource, path: SettingPath, expected: string): Problem {
   const parent = path.slice(0, -1)
   return source.problemOfKey(
