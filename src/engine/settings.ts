@@ -20,7 +20,7 @@ export interface StrategySettings extends ShowSettings {
   readonly onFailure?: FailurePolicy
   /** Exits close positions without its decision. */
   readonly exits?: ExitRules
-  /** What it may use of the account. Absent: all of it, within its other limits. */
+  /** The part of the account that it may use. Absent: all, within its other limits. */
   readonly capital?: Capital
 }
 

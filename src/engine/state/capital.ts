@@ -6,11 +6,11 @@ import { type Core, specOf } from './core.ts'
 import { comparableStatement, equityAtWorst, equityOf } from './losses.ts'
 import { marketOf } from './market-state.ts'
 
-/** What a strategy may use and what it uses, in the margin coin. */
+/** The limit and the use of a strategy's capital, in the margin coin. */
 export interface CapitalUse {
   /** NaN while the equity is not known that it is a share of. */
   readonly max: number
-  /** What it holds and could come to hold by its open orders, at the leverage of each instrument. */
+  /** Margin of its positions with all open orders filled, at the leverage of each instrument. */
   readonly used: number
 }
 
@@ -24,7 +24,7 @@ export function capitalUseOf(core: Core, id: StrategyId): CapitalUse | undefined
   }
 }
 
-/** What a strategy counts sizes from: shown, so not by the worse of two figures. */
+/** Sizes count from it. It is shown, so it follows our own figure, not the worse of two. */
 export function shownCapitalOf(core: Core, id: StrategyId): number | undefined {
   const capital = core.settings.strategies.get(id)?.capital
   return capital && capitalAt(capital, equityOf(core))
