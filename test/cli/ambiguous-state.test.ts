@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { killHere } from '../../src/cli/kill/kill.ts'
 import { describeHolder, holdDirectory } from '../../src/assembly/state/state-directory.ts'
 import { keepRunningConfig } from '../../src/assembly/state/running-config.ts'
 import { asStarted, loadOperated } from '../../src/cli/operator/operated-config.ts'
@@ -8,7 +10,7 @@ import { loadConfig } from '../../src/config/load-config.ts'
 import { postCommand } from '../../src/daemon/account/command-inbox.ts'
 import { listenToOperator } from '../../src/daemon/account/operator.ts'
 import { noteRunning } from '../../src/assembly/state/running-files.ts'
-import { readKillState } from '../../src/assembly/state/kill-switch.ts'
+import { killFileOf, readKillState } from '../../src/assembly/state/kill-switch.ts'
 import type { ProcessLock } from '../../src/lib/process-lock.ts'
 import type { EngineCommand } from '../../src/engine/event.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -81,6 +83,24 @@ test('the one that is named is meant alone, and the other is the only one after 
   held.delete('one')
   expect(operate(stateOf('other')).state.directory).toBe(config.state.directory)
   expect(findSocket(operate())).toBe(join(stateOf('other'), 'control.sock'))
+})
+
+test('[RSK3] a kill does not ask: both are killed, and each is named', async () => {
+  runWith('one', 'other')
+  const said: string[] = []
+  const spy = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    said.push(String(text))
+    return true
+  })
+
+  const code = await killHere({ config: file, set: [], reason: 'drill', wait: 0 })
+
+  spy.mockRestore()
+  expect(code).toBe(75)
+  for (const name of ['one', 'other']) {
+    expect(existsSync(killFileOf(stateOf(name)))).toBe(true)
+    expect(said.join('')).toContain(`== ${stateOf(name)}`)
+  }
 })
 
 test('the state of another configuration below it is another daemon', () => {

@@ -4,6 +4,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import type { Secret } from '../../lib/secret.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { cleanLines } from '../../lib/text/clean-text.ts'
 import type { VerbOptions, VerbRun } from '../process/run-verb.ts'
 import { PendingOrders } from './pending-orders.ts'
@@ -206,7 +207,7 @@ function describeRun({ code, output, aside }: VerbRun, question: ChatQuestion): 
   if (code === undefined) return 'no answer within 20 s'
   try {
     const remarks = aside.trim() === '' ? '' : `\n${cleanLines(aside).trim()}`
-    return `${question.describe(JSON.parse(output))}${remarks}`
+    return `${question.describe(parseBoundedJson(output))}${remarks}`
   } catch {
     return cleanLines(aside).trim() || `exit code ${code}`
   }

@@ -16,7 +16,12 @@ import { formatData } from '../call/call-print.ts'
 import { callForAnswer, processFrame, type ShownAnswer } from '../call/answer-call.ts'
 import { killFleets, type KillFleetsOptions } from './kill-fleet.ts'
 import { databaseOf, type FleetConfig, loadFleetPlaces } from '../operator/fleet-places.ts'
-import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
+import {
+  addOperatedOptions,
+  listRunningPlaces,
+  loadForAll,
+  loadOperated,
+} from '../operator/operated-config.ts'
 import {
   explainSilence,
   leaveOrder,
@@ -59,7 +64,7 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
     .action(async (options: KillOptions, command: Command) => {
       assertDatabase(command, URL_FLAGS, options.url)
       const isOfAll = options.all === true || options.url !== undefined
-      setExit(await (isOfAll ? killAll(options) : kill(options)))
+      setExit(await (isOfAll ? killAll(options) : killHere(options)))
     })
 }
 
@@ -71,7 +76,7 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
 async function killAll(options: KillOptions): Promise<number> {
   const { reason, wait } = options
   const order = { reason, by: operatorName() }
-  const { places, served, files, code } = loadFleetPlaces(options)
+  const { places, served, files, code } = loadFleetPlaces(options, loadForAll)
   const codes = [code]
   const cancelling = Promise.all(served.map(cancelServed))
   for (const { config } of files) {
@@ -87,7 +92,7 @@ async function killAll(options: KillOptions): Promise<number> {
   )
   for (const { config, own } of files) {
     print(`== ${config.name}`)
-    await collectCode(codes, () => kill({ ...own, reason, wait }))
+    await collectCode(codes, () => killHere({ ...own, reason, wait }))
   }
   await cancelling
   // Without a proof, requests in flight during the first cancel may rest by now.
@@ -147,6 +152,26 @@ async function cancelServed({ config, own }: FleetConfig): Promise<void> {
   } catch (error) {
     say(`not cancelled from here: ${messageOf(error)}`)
   }
+}
+
+/** A kill asks nothing: where several daemons run with one state directory, all of them are killed. */
+export async function killHere(options: KillOptions): Promise<number> {
+  const places = listRunningPlaces(options)
+  if (places.length <= 1) return kill(options)
+  print(`${places.length} daemons run with this state.directory: all of them are killed`)
+  const order = { reason: options.reason, by: operatorName(), at: systemClock.now() }
+  const codes: number[] = []
+  for (const place of places) {
+    await collectCode(codes, () => {
+      leaveOrder(place, () => throwKillSwitch(place, order))
+      return 0
+    })
+  }
+  for (const place of places) {
+    print(`== ${place}`)
+    await collectCode(codes, () => kill({ ...options, state: place }))
+  }
+  return Math.max(...codes)
 }
 
 async function kill({ reason, wait, ...options }: KillOptions): Promise<number> {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { systemClock } from '../../lib/clock.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import {
   type AgentPower,
@@ -147,7 +148,7 @@ function toAnswer(tool: AgentTool, { words, at, run }: Ran): AgentAnswer {
 
 function parse(output: string): unknown {
   try {
-    return JSON.parse(output)
+    return parseBoundedJson(output)
   } catch {
     // Several accounts are several texts; a refusal is none.
     return output

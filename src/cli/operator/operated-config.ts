@@ -27,9 +27,14 @@ export function addOperatedOptions(command: Command): Command {
  * is known, after printing the last ways to stop one; Failure STATE_NEVER_RAN, STATE_AMBIGUOUS
  */
 export function loadOperated(options: ConfigOptions): DaemonConfig {
-  const config = loadMeant(options)
+  const config = loadForAll(options)
   assertOneRuns(config.state.directory)
   return config
+}
+
+/** Where the daemons of this configuration run now. @throws like {@link loadOperated}, but for STATE_AMBIGUOUS */
+export function listRunningPlaces(options: ConfigOptions): readonly string[] {
+  return listHeldDirectories(loadForAll(options).state.directory)
 }
 
 /** One configuration that runs with two markets is two accounts, and a command is for one. */
@@ -49,7 +54,8 @@ function assertOneRuns(directory: string): void {
   })
 }
 
-function loadMeant(options: ConfigOptions): DaemonConfig {
+/** The same, also where several daemons run with it: for what concerns all of them. */
+export function loadForAll(options: ConfigOptions): DaemonConfig {
   if (options.state !== undefined) return loadState(options.state)
   const request = toConfigRequest(options)
   try {
