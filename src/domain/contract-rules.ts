@@ -5,6 +5,8 @@ export interface ContractRules {
   readonly minSize: string
   /** Smallest order value, in quote coin. */
   readonly minNotional: string
+  /** Absent: not said; the symbol ends with it. */
+  readonly quoteCoin?: string
   /** Hours between two payments of funding. */
   readonly fundingHours?: number
   readonly leverageMax?: number
