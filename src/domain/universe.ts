@@ -60,7 +60,11 @@ export const UNIVERSE_REASONS = [
   'notListed',
   'noContract',
   'notTradable',
-  'noRules',
+  'restricted',
+  'gridConflict',
+  'orderTooLarge',
+  'moveUnknown',
+  'noRule',
   'noTicker',
   'noPrice',
   'priceLow',
@@ -99,9 +103,29 @@ export interface UniverseMember {
   readonly since: number
   /** Unix ms, exchange clock. Absent: it is not leaving. */
   readonly leavingSince?: number
-  readonly leavingBecause?: UniverseVerdict
-  /** When it joined. */
+  /** As they were when it joined. */
   readonly rules: ContractRules
+}
+
+/** As the book keeps it: plain JSON. */
+export interface KeptUniverse {
+  /** Unix ms, exchange clock, of the last evaluation. */
+  readonly evaluatedAt: number
+  /** The rule that was evaluated, as JSON. */
+  readonly rule: string
+  readonly members: Readonly<Record<string, UniverseMember>>
+  readonly departures: readonly number[]
+  readonly firstSeen: Readonly<Record<string, number>>
+  /** When a verdict came up first, Unix ms, exchange clock. */
+  readonly verdicts: Readonly<Record<string, UniverseVerdict & { readonly at: number }>>
+}
+
+/** A member that leaves its strategy. */
+export interface UniverseLeaving {
+  readonly policy: LeavingPolicy
+  /** Unix ms, exchange clock. */
+  readonly since: number
+  readonly verdict: UniverseVerdict
 }
 
 /** What one evaluation hands to the next. Instants are Unix ms, exchange clock. */

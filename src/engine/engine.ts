@@ -37,6 +37,7 @@ import {
   noteClockMeasured,
   noteClockSynchronised,
   noteClockUnsynchronised,
+  noteContracts,
   noteFeed,
 } from './state/market-state.ts'
 import {
@@ -91,6 +92,7 @@ import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/accou
 import { type Ending, listEndings } from './lifecycle/ending.ts'
 import { expirePlaces, recordDueStates, takeDecision } from './strategies/take-decision.ts'
 import { haltStrategy, takeDecisionFailure } from './lifecycle/strategy-failures.ts'
+import { advanceLeavings } from './strategies/judge-universes.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
 /** The decision machinery of one account. */
@@ -253,7 +255,7 @@ function applyEvent(core: Core, event: EngineEvent, now: number): readonly strin
     beginMoment(core.changes)
   beginStep(core, now)
   const touched = touchedBy(core, event)
-  handleEvent(core, event)
+  if (!isOfDeparted(core, event)) handleEvent(core, event)
   return touched
 }
 
@@ -326,8 +328,25 @@ function advanceProcedures(core: Core, event: EngineEvent): void {
   if (core.run.kill) advanceKill(core)
   if (core.run.flatBeforeStop) stopWhenFlat(core)
   if (core.run.stop) advanceStop(core)
+  if (core.book.leavings.size > 0) advanceLeavings(core)
   if (silence.calls.size > 0 || silence.outage) followOutage(core, event)
 }
+
+/** Whether a reading of a position comes after its instrument has left. */
+function isOfDeparted({ instruments }: Core, event: EngineEvent): boolean {
+  switch (event.kind) {
+    case 'positionRead':
+      return !instruments.has(event.reading.symbol)
+    case 'positionUnreadable':
+      return !instruments.has(event.symbol)
+    case 'readFailed':
+      return event.what.startsWith(POSITION) && !instruments.has(event.what.slice(POSITION.length))
+    default:
+      return false
+  }
+}
+
+const POSITION = 'position '
 
 /** The status of an answer that came whole. A read that fails all the same was answered with something that cannot be read. */
 const HTTP_OK = 200
@@ -372,6 +391,8 @@ function handleEvent(core: Core, event: EngineEvent): void {
       return takeUnreadablePosition(core, event)
     case 'candlesFetched':
       return takeFetchedCandles(core, event)
+    case 'contractsRead':
+      return noteContracts(core, event.contracts)
     case 'feedRead':
       return noteFeed(core, event.feed, event.reading)
     case 'readFailed':
@@ -416,6 +437,7 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
     case 'clockSynchronised':
     case 'clockUnsynchronised':
     case 'candlesFetched':
+    case 'contractsRead':
     case 'feedRead':
     case 'callAnswered':
     case 'spaceMeasured':

@@ -1,5 +1,6 @@
 import type { Answer } from '../domain/answer.ts'
 import type { CandleRow } from '../domain/candles.ts'
+import type { ContractRules } from '../domain/contract-rules.ts'
 import type { Denial } from '../domain/denial.ts'
 import type { FeedId, FeedReading } from '../domain/feed.ts'
 import type { FillsReading } from '../domain/fill.ts'
@@ -79,6 +80,8 @@ export type EngineEvent =
     }
   /** Candles that the exchange keeps were read. */
   | ({ readonly kind: 'candlesFetched' } & FetchedCandles)
+  /** The contracts of the product type, and their rules. */
+  | { readonly kind: 'contractsRead'; readonly contracts: ReadonlyMap<string, ContractRules> }
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
   /** The grid says that it is time to read again. */
   | { readonly kind: 'pollDue'; readonly what: 'fills' | 'positions' }

@@ -3,10 +3,17 @@ import type { CandleRow } from '../domain/candles.ts'
 import type { ExitRules } from '../domain/exits.ts'
 import type { FeedId } from '../domain/feed.ts'
 import type { StrategyId } from '../domain/ids.ts'
-import type { Instrument, MarginMode, PositionMode, ProductType } from '../domain/instrument.ts'
+import type {
+  Instrument,
+  InstrumentFrame,
+  MarginMode,
+  PositionMode,
+  ProductType,
+} from '../domain/instrument.ts'
 import type { FigureSettings, LossLimits } from '../domain/loss-limits.ts'
 import type { LiquidationSteps, MaintenanceRules } from '../domain/liquidation.ts'
 import type { SurvivalSettings } from '../domain/worst-case.ts'
+import type { UniverseRule } from '../domain/universe.ts'
 import type { Scope } from '../domain/trading-mode.ts'
 import type { Decimal } from '../lib/decimal.ts'
 import type { AccountLimits, StrategyLimits } from '../risk/risk-context.ts'
@@ -18,8 +25,30 @@ export interface StrategySettings extends ShowSettings {
   /** By symbol. */
   readonly limits: ReadonlyMap<string, StrategyLimits>
   readonly onFailure?: FailurePolicy
+  /** A rule chooses further instruments: then `symbols` and `limits` follow the book, changed by `state/roster.ts`. */
+  readonly universe?: StrategyUniverse
   /** Its exits close positions without its decision. Absent: nothing does. */
   readonly exits?: ExitRules
+}
+
+export interface StrategyUniverse {
+  readonly rule: UniverseRule
+  /** Those that the strategy trades in any case. */
+  readonly fixed: ReadonlySet<string>
+  /** Of each member; sizes are not limited in lots. */
+  readonly limits: Omit<StrategyLimits, 'positionMax' | 'orderSizeMax'>
+}
+
+/** What instruments that join while the daemon runs have in common. */
+export interface RosterSettings {
+  readonly frame: InstrumentFrame
+  /** Those of the configuration: they never leave. */
+  readonly fixed: ReadonlySet<string>
+  /** So many can be read before readings would be too old. */
+  readonly readMax: number
+  /** Moves of `risk.survives`; absent: none must be survived. */
+  readonly move?: number
+  readonly jointMove?: number
 }
 
 /** What happens to a strategy's orders when its decisions fail. Absent: they stay while it is paused, and are cancelled when it is halted. */
@@ -61,6 +90,8 @@ export interface EngineSettings {
   readonly marginMode: MarginMode
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly strategies: ReadonlyMap<StrategyId, StrategySettings>
+  /** Where rules choose instruments: then `instruments` follows the book, changed by `state/roster.ts`. */
+  readonly roster?: RosterSettings
   /** What the account began with, in its margin coin. Absent: not configured. */
   readonly capital?: Decimal
   /** By coin in capitals: what one is worth in the margin coin, where the tickers do not have it. Absent: none is known. */

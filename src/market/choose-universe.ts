@@ -31,8 +31,10 @@ export interface UniverseRoom {
   readonly read: ReadonlySet<string>
   /** Most instruments that can be read in time. */
   readonly readMax: number
-  /** Whether something else forbids it to join: no orders would be possible. */
-  readonly objectTo?: ((symbol: string, rules: ContractRules) => boolean) | undefined
+  /** What else keeps an instrument from joining. */
+  readonly objectTo?:
+    | ((symbol: string, rules: ContractRules) => UniverseVerdict | undefined)
+    | undefined
 }
 
 /** While members leave, so many times the count may be members together. */
@@ -155,9 +157,7 @@ function judgeListing(input: UniverseInput, symbol: string): UniverseVerdict | u
   const { status = TRADABLE_STATUS } = rules
   if (status !== TRADABLE_STATUS) return out('notTradable', { text: status })
   if (!hasRow) return out('noTicker')
-  const isNew = !memory.members.has(symbol)
-  if (isNew && room.objectTo?.(symbol, rules)) return out('noRules')
-  return undefined
+  return memory.members.has(symbol) ? undefined : room.objectTo?.(symbol, rules)
 }
 
 function isQuotedIn(symbol: string, quote: string, { quoteCoin }: ContractRules): boolean {

@@ -1,8 +1,8 @@
 import type { DaemonConfig, StrategyConfig } from '../../config/load-config.ts'
-import { calendarFundingMinutes, everyHours } from '../../config/funding-minutes.ts'
+import { calendarFundingMinutes } from '../../config/funding-minutes.ts'
 import type { Size } from '../../config/schema/decimal-text.ts'
 import { toStrategyId, type StrategyId } from '../../domain/ids.ts'
-import type { Instrument } from '../../domain/instrument.ts'
+import { buildInstrument, type Instrument } from '../../domain/instrument.ts'
 import type {
   EngineSettings,
   ShowSettings,
@@ -126,23 +126,15 @@ export function toInstruments({
 }: Pick<DaemonConfig, 'account' | 'instruments'>): ReadonlyMap<string, Instrument> {
   return new Map(
     Object.entries(instruments).map(([symbol, settings]) => {
-      const lot = createGrid(settings.lotSize)
-      const leverage = settings.leverage ?? account.leverage
+      const { productType, marginCoin } = account
+      const { leverage = account.leverage, ...rules } = settings
       return [
         symbol,
-        {
-          symbol,
-          productType: account.productType,
-          marginCoin: account.marginCoin,
-          tick: createGrid(settings.tickSize),
-          lot,
-          lotsMin: stepBelow(lot, Number(settings.minSize)),
-          notionalMin: decimal(settings.minNotional),
+        buildInstrument(symbol, rules, {
+          productType,
+          marginCoin,
           ...(leverage !== undefined && { leverage }),
-          ...(settings.fundingHours !== undefined && {
-            fundingMinutes: everyHours(settings.fundingHours),
-          }),
-        },
+        }),
       ]
     }),
   )

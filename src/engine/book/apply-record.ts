@@ -48,6 +48,7 @@ import {
   moveAccountEntry,
   stateEntry,
 } from './apply-fill.ts'
+import { applyDeparture, applyUniverse } from './apply-universe.ts'
 import {
   accountHoldingOf,
   type Book,
@@ -132,6 +133,10 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       return
     case 'exits':
       return applyExits(book, record)
+    case 'universe':
+      return applyUniverse(book, record)
+    case 'departed':
+      return applyDeparture(book, record)
     case 'callEnded':
       return void book.calls.delete(pairKey(record.strategyId, record.key))
     case 'cancel':

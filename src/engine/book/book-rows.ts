@@ -56,6 +56,8 @@ const COLLECTIONS = [
   'candles',
   'watermarks',
   'exitStates',
+  'universes',
+  'leavings',
 ] as const
 type Collection = (typeof COLLECTIONS)[number]
 

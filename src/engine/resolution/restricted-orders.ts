@@ -82,7 +82,7 @@ export function isHeldFromReturn(core: Core, terms: OrderTerms): boolean {
 
 /** Whether anything can be restricted at all. */
 export function mayBeRestricted({ book }: Core): boolean {
-  return book.restrictions.size > 0 || book.exitStates.size > 0
+  return book.restrictions.size > 0 || book.exitStates.size > 0 || book.leavings.size > 0
 }
 
 /**

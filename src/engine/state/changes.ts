@@ -69,6 +69,27 @@ export function noteChanged(changes: ChangeState, symbol: string): void {
   own(changes.changed).add(symbol)
 }
 
+/** The instrument has left: nothing is looked at any more, and nothing worked out. */
+export function forgetInstrument(
+  {
+    changes,
+    totals,
+    ladders,
+  }: {
+    readonly changes: ChangeState
+    readonly totals: KeptTotals
+    readonly ladders: KeptLadders
+  },
+  symbol: string,
+): void {
+  const { changed, unsettled, denied } = own(changes)
+  changed.delete(symbol)
+  unsettled.delete(symbol)
+  denied.delete(symbol)
+  own(totals).delete(symbol)
+  own(ladders).delete(symbol)
+}
+
 /** Whether an instrument has to be looked at now. */
 export function needsLook({ changed, unsettled, moment }: ChangeState, symbol: string): boolean {
   if (changed.has(symbol)) return true
@@ -118,7 +139,10 @@ export function concernedBy(book: Book, record: JournalRecord): Iterable<string>
     case 'adopt':
     case 'assigned':
     case 'exits':
+    case 'departed':
       return [record.symbol]
+    case 'universe':
+      return symbolsOf([...record.joined, ...record.left])
     case 'settle':
     case 'foreign':
       return [record.symbol, ...symbolsOfOrphans(book)]

@@ -1,5 +1,6 @@
 import type { ClockRefusals } from '../../domain/answer.ts'
 import type { OpenCandle } from '../../domain/candles.ts'
+import type { ContractRules } from '../../domain/contract-rules.ts'
 import type { DenialCode } from '../../domain/denial.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
 import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
@@ -136,6 +137,8 @@ export interface MarketState {
   readonly feeds: ReadonlyMap<FeedId, FeedReading>
   /** By symbol: what the last reading of the position in this run said beside its size. */
   readonly marks: ReadonlyMap<string, PositionMark>
+  /** What the exchange lists, where a rule chooses among it; undefined before it was read. */
+  readonly contracts: ReadonlyMap<string, ContractRules> | undefined
 }
 
 /**

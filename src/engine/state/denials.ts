@@ -9,6 +9,11 @@ const KINDS_MAX = 1000
 /** Of a strategy's orders that are denied for one reason, so many are logged by name in a minute. A thousand may wait. */
 const KEYS_NAMED_MAX = 20
 
+/** The instrument has left. */
+export function forgetDenials({ denials }: Core, symbol: string): void {
+  own(denials.logged).delete(symbol)
+}
+
 type AnyDenial = Denial | Undescribed<Denial>
 
 /** The kinds of denials on an instrument. */

@@ -22,6 +22,7 @@ import type { EngineSettings } from '../settings.ts'
 import { type Core, record, specOf } from './core.ts'
 import { disputeOf, figureSettingsOf } from './disputes.ts'
 import { ownPriceOf } from './own-figure.ts'
+import { leavingOf } from './roster.ts'
 
 /** A better best price alone is recorded after so long, ms: a crash sets a trailing stop back by no more than this. */
 const BEST_UNRECORDED_MS_MAX = 10_000
@@ -61,6 +62,8 @@ export function entryPauseOn(
   id: string,
   symbol: string,
 ): string | undefined {
+  const leaving = leavingOf(core.book, id, symbol)
+  if (leaving) return 'it leaves the universe of its strategy'
   const state = exitStateOf(core, id, symbol)
   const due = dueExitOf(state)
   if (due) return `${EXIT_KINDS[due.kind]} is due`
@@ -108,6 +111,15 @@ export function recordAllExits(core: Core): void {
         recordExits(core, id, symbol, state)
     }
   }
+}
+
+/** The instrument has left, or its strategy watches it no more. */
+export function forgetExits(core: Core, id: StrategyId, symbol: string): void {
+  if (core.exits) own(core.exits.states).delete(pairOf(id, symbol))
+}
+
+export function forgetExitPrice(core: Core, symbol: string): void {
+  if (core.exits) own(core.exits.prices).delete(symbol)
 }
 
 /** At the beginning of a run, drops what is left of exits that are not configured any more. */

@@ -500,6 +500,13 @@ export function forgetDistances(core: Core, symbol: string): void {
   }
 }
 
+/** The instrument has left. */
+export function forgetHours(core: Core, symbol: string): void {
+  forgetDistances(core, symbol)
+  own(core.hours).delete(symbol)
+  own(core.liquidation.nearest).delete(symbol)
+}
+
 /*
  * How far the price of an instrument moves in an hour, as a rule: the median of the moves from the close of one hour to
  * that of the next, whatever their direction, of the last 24 hours or as many as are known. A mean would follow one jump.

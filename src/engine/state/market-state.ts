@@ -1,3 +1,4 @@
+import type { ContractRules } from '../../domain/contract-rules.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import type { PositionReading } from '../../domain/position.ts'
@@ -25,6 +26,19 @@ export function nextSnapshot({ market, changes }: Core): void {
 
 export function noteFeed({ market }: Core, feed: FeedId, reading: FeedReading): void {
   own(market).feeds.set(feed, reading)
+}
+
+/** What the exchange lists, and by which rules. */
+export function noteContracts(
+  { market }: Core,
+  contracts: ReadonlyMap<string, ContractRules>,
+): void {
+  own(market).contracts = new Map(contracts)
+}
+
+/** The instrument has left. */
+export function forgetMark({ market }: Core, symbol: string): void {
+  own(market.marks).delete(symbol)
 }
 
 /** Keeps what the exchange says of a position beside its size, for strategies to see. */

@@ -47,6 +47,8 @@ export interface FlattenProgress {
 export interface StartState {
   /** Whether every instrument is proved. */
   readonly isOver: boolean
+  /** Whether every instrument was proved once: what is proved later has joined while the account runs. */
+  readonly hasEnded: boolean
   /** Unix ms, our clock, when missing readings were last asked for; 0: never. */
   readonly askedAt: number
   /** Unix ms, our clock, when the progress was last logged. */
@@ -151,6 +153,11 @@ export function holdWishesOn(run: RunState, symbol: string, snapshot: number): v
   const start = own(run.start)
   start.wishesFrom.set(symbol, snapshot)
   start.wishesFromLatest = snapshot
+}
+
+/** The instrument has left. */
+export function forgetWishesOn(run: RunState, symbol: string): void {
+  own(run.start.wishesFrom).delete(symbol)
 }
 
 /** The stop begins: nothing is decided any more. */
