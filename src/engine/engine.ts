@@ -101,6 +101,8 @@ export interface Engine {
   step(event: EngineEvent, now: number): readonly Effect[]
   /** For reading only. */
   readonly book: Book
+  /** As they are now: instruments of universes come and go. */
+  readonly settings: EngineSettings
   readonly phase: RunPhase
   /** The instruments whose position and orders this run has not proved yet: they are not traded. */
   readonly unproved: readonly string[]
@@ -176,6 +178,7 @@ export function resumeEngine(core: Core): Engine {
   return {
     step: (event, now) => handleStep(core, event, now),
     book: core.book,
+    settings: core.settings,
     get phase() {
       return core.run.phase
     },

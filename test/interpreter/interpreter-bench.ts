@@ -90,6 +90,7 @@ export class InterpreterBench {
     return {
       step,
       book: this.book,
+      settings: undefined as never,
       phase: 'running',
       unproved: [],
       get isRetreatSettled() {
