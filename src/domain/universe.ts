@@ -22,6 +22,9 @@ export interface ValueRange {
   readonly max?: number | undefined
 }
 
+/** While members leave, so many times the count may be members together. */
+export const LEAVING_TIMES = 2
+
 /** Names are symbols, or patterns with `*` for any text. */
 export interface UniverseRule {
   readonly everyMs: number
@@ -63,7 +66,6 @@ export const UNIVERSE_REASONS = [
   'restricted',
   'gridConflict',
   'orderTooLarge',
-  'moveUnknown',
   'noRule',
   'noTicker',
   'noPrice',

@@ -336,7 +336,8 @@ function advanceProcedures(core: Core, event: EngineEvent): void {
 }
 
 /** Whether a reading of a position comes after its instrument has left. */
-function isOfDeparted({ instruments }: Core, event: EngineEvent): boolean {
+function isOfDeparted({ instruments, settings }: Core, event: EngineEvent): boolean {
+  if (!settings.roster) return false
   switch (event.kind) {
     case 'positionRead':
       return !instruments.has(event.reading.symbol)

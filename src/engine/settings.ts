@@ -46,9 +46,6 @@ export interface RosterSettings {
   readonly fixed: ReadonlySet<string>
   /** So many can be read before readings would be too old. */
   readonly readMax: number
-  /** Moves of `risk.survives`; absent: none must be survived. */
-  readonly move?: number
-  readonly jointMove?: number
 }
 
 /** What happens to a strategy's orders when its decisions fail. Absent: they stay while it is paused, and are cancelled when it is halted. */

@@ -1,14 +1,15 @@
 import { type ContractRules, TRADABLE_STATUS } from '../domain/contract-rules.ts'
 import type { TickerColumn, TickerTable } from '../domain/ticker-table.ts'
-import type {
-  UniverseChoice,
-  UniverseMeasure,
-  UniverseMember,
-  UniverseMemory,
-  UniverseReason,
-  UniverseRule,
-  UniverseVerdict,
-  ValueRange,
+import {
+  LEAVING_TIMES,
+  type UniverseChoice,
+  type UniverseMeasure,
+  type UniverseMember,
+  type UniverseMemory,
+  type UniverseReason,
+  type UniverseRule,
+  type UniverseVerdict,
+  type ValueRange,
 } from '../domain/universe.ts'
 
 const DAY_MS = 86_400_000
@@ -36,9 +37,6 @@ export interface UniverseRoom {
     | ((symbol: string, rules: ContractRules) => UniverseVerdict | undefined)
     | undefined
 }
-
-/** While members leave, so many times the count may be members together. */
-const LEAVING_TIMES = 2
 
 /**
  * Which instruments a rule chooses. A pure function: the order of rows does not matter, ties are broken by name, and a

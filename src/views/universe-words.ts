@@ -24,7 +24,6 @@ const REASONS: Readonly<Record<UniverseReason, Words>> = {
   restricted: () => 'restricted by itself: release it first',
   gridConflict: () => 'the journal counts it in another tick or lot size',
   orderTooLarge: compared('its smallest order is worth', 'above the limit'),
-  moveUnknown: () => 'risk.survives.move names no move for it',
   noRule: () => 'the strategy has no universe any more',
   noTicker: () => 'no ticker',
   noPrice: () => 'no price stated',

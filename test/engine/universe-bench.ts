@@ -59,7 +59,9 @@ export class UniverseBench extends EngineBench {
 
   /** The contracts of the exchange as it lists them now. */
   readContracts(change: Readonly<Record<string, Partial<ContractRules>>> = {}): void {
-    const contracts = new Map([...this.volumes.keys()].map((one) => [one, { ...RULES, ...change[one] }]))
+    const contracts = new Map(
+      [...this.volumes.keys()].map((one) => [one, { ...RULES, ...change[one] }]),
+    )
     this.step({ kind: 'contractsRead', contracts })
   }
 
@@ -196,7 +198,9 @@ export class UniverseBench extends EngineBench {
   get isBookWhole(): boolean {
     const rows = toBookRows(this.book)
     const again = rebuildBook({ checkpoint: rows, records: [] }, this.settings.positionMode)
-    const texts = [rows, toBookRows(this.rebuilt()), toBookRows(again)].map((one) => JSON.stringify(one))
+    const texts = [rows, toBookRows(this.rebuilt()), toBookRows(again)].map((one) =>
+      JSON.stringify(one),
+    )
     return texts.every((text) => text === texts[0])
   }
 }

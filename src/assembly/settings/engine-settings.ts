@@ -2,14 +2,15 @@ import type { DaemonConfig, StrategyConfig } from '../../config/load-config.ts'
 import { calendarFundingMinutes } from '../../config/funding-minutes.ts'
 import type { Size } from '../../config/schema/decimal-text.ts'
 import { toStrategyId, type StrategyId } from '../../domain/ids.ts'
-import { buildInstrument, type Instrument } from '../../domain/instrument.ts'
+import { buildInstrument, type Instrument, lotsMax } from '../../domain/instrument.ts'
 import type {
   EngineSettings,
   ShowSettings,
   StrategySettings,
   LiquidationSettings,
 } from '../../engine/settings.ts'
-import { accountAgeMaxOf } from './read-pace.ts'
+import { accountAgeMaxOf, instrumentsMax } from './read-pace.ts'
+import { toRosterSettings, toUniverseRule } from './universe-rules.ts'
 import type { StrategyLimits } from '../../risk/risk-context.ts'
 import { toExitRules } from './exit-rules.ts'
 import { toLossSettings } from './loss-settings.ts'
@@ -48,9 +49,9 @@ export interface RunSettings {
 }
 
 /** Supervisors must wait longer. */
-export function stopTimeoutOf({ instruments, execution }: DaemonConfig): number {
-  const perInstrument = Object.keys(instruments).length * STOP_TIMEOUT_PER_INSTRUMENT_MS
-  return STOP_TIMEOUT_MS + perInstrument + execution.acceptanceWindowMs
+export function stopTimeoutOf(config: DaemonConfig): number {
+  const perInstrument = instrumentsMax(config, { accounts: 1 }) * STOP_TIMEOUT_PER_INSTRUMENT_MS
+  return STOP_TIMEOUT_MS + perInstrument + config.execution.acceptanceWindowMs
 }
 
 export function toEngineSettings(config: DaemonConfig, run: RunSettings): EngineSettings {
@@ -88,6 +89,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
         .filter((strategy) => strategy.enabled)
         .map((strategy) => toStrategy(strategy, instruments, run)),
     ),
+    roster: toRosterSettings(config, { accounts }),
     ...(capital !== undefined && { capital: decimal(capital) }),
     feeCoins: new Map(Object.entries(account.feeCoins)),
     fundingMinutes: calendarFundingMinutes(config.calendar),
@@ -146,20 +148,29 @@ function toStrategy(
   { shown }: RunSettings,
 ): [StrategyId, StrategySettings] {
   const id = toStrategyId(strategy.id)
+  const { losses: _losses, pace, positionNotionalMax, ...risk } = strategy.risk
+  const { openOrdersMax, ...sizes } = risk
+  const common = {
+    openOrdersMax,
+    ...(positionNotionalMax !== undefined && { positionNotionalMax: Number(positionNotionalMax) }),
+    ...withoutAbsent(pace),
+  }
   const limits = strategy.instruments.map((symbol) => {
-    const lot = instruments.get(symbol)?.lot ?? createGrid('1')
-    const { losses: _losses, pace, positionNotionalMax, ...risk } = strategy.risk
+    const instrument = instruments.get(symbol)
+    const lot = instrument?.lot ?? createGrid('1')
+    const most = instrument ? lotsMax(instrument) : 0
+    const toLots = (size: Size | undefined): number =>
+      size === undefined ? most : stepBelow(lot, Number(size))
     const own: StrategyLimits = {
-      ...convertEach(risk, (limit) => toLots(lot, limit)),
-      ...(positionNotionalMax !== undefined && {
-        positionNotionalMax: Number(positionNotionalMax),
-      }),
-      ...withoutAbsent(pace),
+      ...common,
+      positionMax: toLots(sizes.positionMax),
+      orderSizeMax: toLots(sizes.orderSizeMax),
     }
     return [symbol, own] as const
   })
-  const { instruments: symbols, onFailure, exits } = strategy
+  const { instruments: symbols, universe, onFailure, exits } = strategy
   const policy = onFailure === undefined ? {} : { onFailure }
+  const fixed = new Set(symbols)
   return [
     id,
     {
@@ -167,6 +178,7 @@ function toStrategy(
       symbols,
       limits: new Map(limits),
       ...policy,
+      ...(universe && { universe: { rule: toUniverseRule(universe), fixed, limits: common } }),
       ...(exits && { exits: toExitRules(exits) }),
       ...(shown.get(id) ?? { feeds: new Map() }),
     },
@@ -178,10 +190,6 @@ function withoutAbsent<Name extends string>(limits: {
 }): { readonly [name in Name]?: number } {
   const set = Object.entries(limits).filter(([, limit]) => limit !== undefined)
   return Object.fromEntries(set) as { readonly [name in Name]?: number }
-}
-
-function toLots(lot: Grid, limit: Size | number): number {
-  return typeof limit === 'number' ? limit : stepBelow(lot, Number(limit))
 }
 
 function convertEach<Name extends string, Limit>(

@@ -105,7 +105,7 @@ export class DaemonControl implements Controlled {
       this.events.add({ at: clock.now(), level, event, fields: { ...fields } })
       this.#denials.hear(fact, clock.now())
     })
-    this.#prices = new PriceHistory(
+    this.#prices = new PriceHistory(() =>
       this.#shown.flatMap(({ settings }) => [...settings.instruments.keys()]),
     )
     options.market.listen({ hear: (event) => this.#hear(event), rollDay: () => undefined })

@@ -35,12 +35,8 @@ export function enterMembers(
 }
 
 function enterInstrument(settings: EngineSettings, symbol: string, rules: ContractRules): void {
-  const { roster, survives } = settings
-  if (!roster) return
-  own(settings.instruments).set(symbol, buildInstrument(symbol, rules, roster.frame))
-  if (survives && roster.move !== undefined) own(survives.moves).set(symbol, roster.move)
-  if (survives && roster.jointMove !== undefined)
-    own(survives.jointMoves).set(symbol, roster.jointMove)
+  const { roster } = settings
+  if (roster) own(settings.instruments).set(symbol, buildInstrument(symbol, rules, roster.frame))
 }
 
 function enterStrategy(strategy: StrategySettings, instrument: Instrument | undefined): void {
@@ -68,10 +64,6 @@ export function dismissMember(
   }
   if (!isReadFor(settings, strategyId, symbol)) return false
   own(settings.instruments).delete(symbol)
-  if (settings.survives) {
-    own(settings.survives.moves).delete(symbol)
-    own(settings.survives.jointMoves).delete(symbol)
-  }
   return true
 }
 

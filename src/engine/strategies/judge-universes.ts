@@ -166,12 +166,11 @@ function objectToMember(
     readonly tickers: TickerTable
   },
 ): UniverseVerdict | undefined {
-  const { roster, survives } = settings
+  const { roster } = settings
   if (!roster) return undefined
   const isRestricted = restrictionsOn(book, symbol).some(({ scope }) => scope === symbol)
   if (isRestricted) return { isIn: false, reason: 'restricted' }
   if (settings.instruments.has(symbol)) return undefined
-  if (survives && roster.move === undefined) return { isIn: false, reason: 'moveUnknown' }
   const instrument = buildInstrument(symbol, rules, roster.frame)
   if (findGridConflict(book, new Map([[symbol, instrument]])))
     return { isIn: false, reason: 'gridConflict' }
@@ -257,7 +256,11 @@ function whyNotQuiet(core: Core, symbol: string): string | undefined {
   if (!isAgreed || position.mismatch || position.pending || disputes.reduced.has(symbol))
     return 'its position has yet to be confirmed'
   const reading = `position ${symbol}`
-  if (hasUnreadableRows(core, symbol) || readings.failures.has(reading) || isSilent(core, [reading]))
+  if (
+    hasUnreadableRows(core, symbol) ||
+    readings.failures.has(reading) ||
+    isSilent(core, [reading])
+  )
     return 'its position cannot be read'
   if (restrictionsOn(book, symbol).some(({ scope }) => scope === symbol)) return 'it is restricted'
   if (core.silence.outage?.unproved.has(symbol)) return 'the exchange has yet to answer'

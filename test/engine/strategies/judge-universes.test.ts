@@ -215,7 +215,13 @@ describe('a member that leaves', () => {
     expect(bench.take('announce')).toContainEqual(
       expect.objectContaining({
         event: 'universe.handedBack',
-        fields: { strategy: STRATEGY, symbol: 'BUSDT', policy: 'handBack', longLots: 10, shortLots: 0 },
+        fields: {
+          strategy: STRATEGY,
+          symbol: 'BUSDT',
+          policy: 'handBack',
+          longLots: 10,
+          shortLots: 0,
+        },
       }),
     )
     // Its results stay those of the account.
