@@ -1,5 +1,7 @@
 import type { StrategyId } from '../domain/ids.ts'
 import { killOf, type Book } from '../engine/book/book.ts'
+import { copyRoster } from '../engine/state/roster.ts'
+import type { ContractRules } from '../domain/contract-rules.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
 import type { EngineEvent } from '../engine/event.ts'
 import type { EngineSettings } from '../engine/settings.ts'
@@ -63,6 +65,8 @@ export interface VirtualAccountOptions {
   readonly polling: VirtualPolling
   /** Strategies are shown these beside the market; absent: none. */
   readonly feeds?: readonly PlayedFeed[] | undefined
+  /** What the exchange lists, for rules that choose among it; absent: no rule does. */
+  readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
   /** Fills that one page of the exchange has. */
   readonly pageFills: number
   /** Whether a run before this one may have called the exchange just now. */
@@ -88,8 +92,9 @@ export class VirtualAccount {
   #pollers: VirtualPollers | undefined
 
   constructor(options: VirtualAccountOptions) {
-    const { settings, book, time, network, clock, surroundings } = options
-    this.#options = options
+    const { book, time, network, clock, surroundings } = options
+    const settings = copyRoster(options.settings)
+    this.#options = { ...options, settings }
     const trusted = new TrustedClock(clock)
     this.#limiter = this.#createLimiter(trusted.clock)
     this.#wire = { time, trusted, network, limiter: this.#untilEnd(), gate: surroundings.gate }
@@ -128,7 +133,10 @@ export class VirtualAccount {
   dispatch(event: EngineEvent): void {
     if (event.kind === 'started') this.#hasBegun = true
     this.interpreter.dispatch(event)
-    if (event.kind === 'started') this.#playFeeds()
+    if (event.kind !== 'started') return
+    const { contracts } = this.#options
+    if (contracts) this.interpreter.dispatch({ kind: 'contractsRead', contracts })
+    this.#playFeeds()
   }
 
   /** The core is not asked any more, and nothing falls due: what is left to do is a retreat. */
@@ -217,8 +225,9 @@ export class VirtualAccount {
     const { strategies, settings, book, clock } = this.#options
     return new Map(
       [...strategies].map(([strategyId, { strategy, params }]) => {
-        const symbols = settings.strategies.get(strategyId)?.symbols ?? []
-        const instruments = symbols.flatMap((symbol) => settings.instruments.get(symbol) ?? [])
+        const { symbols = [], universe } = settings.strategies.get(strategyId) ?? {}
+        const fixed = symbols.filter((symbol) => universe?.fixed.has(symbol) ?? true)
+        const instruments = fixed.flatMap((symbol) => settings.instruments.get(symbol) ?? [])
         const stateText = book.strategyStates.get(strategyId)
         return [
           strategyId,

@@ -149,6 +149,11 @@ export interface ExecutionSettings extends Readonly<DaemonFile['execution']> {
 /** Every instrument that a strategy may trade. */
 export function listTraded({
   strategies,
-}: Pick<EngineSettings, 'strategies'>): ReadonlySet<string> {
-  return new Set([...strategies.values()].flatMap(({ symbols }) => symbols))
+  instruments,
+}: Pick<EngineSettings, 'strategies' | 'instruments'>): ReadonlySet<string> {
+  return new Set(
+    [...strategies.values()].flatMap(({ symbols, universe }) =>
+      universe ? [...instruments.keys()] : symbols,
+    ),
+  )
 }

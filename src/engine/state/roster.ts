@@ -34,6 +34,19 @@ export function enterMembers(
   return entered
 }
 
+/** Settings that one run may change: where no rule chooses instruments, these themselves. */
+export function copyRoster(settings: EngineSettings): EngineSettings {
+  if (![...settings.strategies.values()].some(({ universe }) => universe)) return settings
+  const strategies = [...settings.strategies].map(
+    ([id, strategy]) => [id, { ...strategy, limits: new Map(strategy.limits) }] as const,
+  )
+  return {
+    ...settings,
+    instruments: new Map(settings.instruments),
+    strategies: new Map(strategies),
+  }
+}
+
 function enterInstrument(settings: EngineSettings, symbol: string, rules: ContractRules): void {
   const { roster } = settings
   if (roster) own(settings.instruments).set(symbol, buildInstrument(symbol, rules, roster.frame))
