@@ -1,4 +1,5 @@
 import { listMissingCandles, takeFetchedCandles } from './state/candles.ts'
+import type { StrategyId } from '../domain/ids.ts'
 import type { Denial } from '../domain/denial.ts'
 import type { LiquidationDistance, NearestDistance } from '../domain/liquidation.ts'
 import type { WorstCase } from '../domain/worst-case.ts'
@@ -92,7 +93,7 @@ import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/accou
 import { type Ending, listEndings } from './lifecycle/ending.ts'
 import { expirePlaces, recordDueStates, takeDecision } from './strategies/take-decision.ts'
 import { haltStrategy, takeDecisionFailure } from './lifecycle/strategy-failures.ts'
-import { advanceLeavings } from './strategies/judge-universes.ts'
+import { advanceLeavings, whyNotGone } from './strategies/judge-universes.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
 /** The decision machinery of one account. */
@@ -103,6 +104,10 @@ export interface Engine {
   readonly book: Book
   /** As they are now: instruments of universes come and go. */
   readonly settings: EngineSettings
+  /** Whether the core knows what the exchange lists: rules that choose among it wait for that. */
+  readonly knowsContracts: boolean
+  /** Why a member of a universe that leaves is still there, in words. */
+  whyNotGone(strategyId: StrategyId, symbol: string): string | undefined
   readonly phase: RunPhase
   /** The instruments whose position and orders this run has not proved yet: they are not traded. */
   readonly unproved: readonly string[]
@@ -179,6 +184,10 @@ export function resumeEngine(core: Core): Engine {
     step: (event, now) => handleStep(core, event, now),
     book: core.book,
     settings: core.settings,
+    get knowsContracts() {
+      return core.market.contracts !== undefined
+    },
+    whyNotGone: (strategyId, symbol) => whyNotGone(core, { strategyId, symbol }),
     get phase() {
       return core.run.phase
     },

@@ -91,6 +91,8 @@ export class InterpreterBench {
       step,
       book: this.book,
       settings: undefined as never,
+      knowsContracts: false,
+      whyNotGone: () => undefined,
       phase: 'running',
       unproved: [],
       get isRetreatSettled() {

@@ -13,14 +13,7 @@ import {
 import { decimal } from '../../lib/decimal.ts'
 import { chooseUniverse } from '../../market/choose-universe.ts'
 import { toUniverseMemory } from '../book/apply-universe.ts'
-import {
-  type Book,
-  holdingOf,
-  openOrdersOf,
-  placesOf,
-  restrictionsOn,
-  splitPair,
-} from '../book/book.ts'
+import { holdingOf, openOrdersOf, placesOf, restrictionsOn, splitPair } from '../book/book.ts'
 import { findGridConflict } from '../book/convert-grids.ts'
 import { hasUnreadableRows } from '../resolution/unreadable.ts'
 import { hasUnownedFills } from '../resolution/unowned-fills.ts'
@@ -35,7 +28,7 @@ import { addInstrument, isProved, removeInstrument } from '../state/instrument-s
 import { forgetHours } from '../state/liquidations.ts'
 import { forgetWorths } from '../state/losses.ts'
 import { exchangeNow, forgetMark } from '../state/market-state.ts'
-import { dismissMember, enterMembers, isReadFor } from '../state/roster.ts'
+import { dismissMember, enterMembers, isReadFor, leavingOf } from '../state/roster.ts'
 import { forgetWishesOn, noteStart } from '../state/run-state.ts'
 import { isSilent } from '../state/silence.ts'
 import { isTrading } from '../state/trading-mode.ts'
@@ -218,7 +211,7 @@ export function advanceLeavings(core: Core): void {
   for (const [pair, leaving] of Array.from(core.book.leavings)) {
     const [strategyId, symbol] = splitPair(pair)
     const member = { strategyId: strategyId as StrategyId, symbol }
-    if (whyNotGone(core, member, leaving) === undefined) depart(core, member, leaving)
+    if (whyNotGone(core, member) === undefined) depart(core, member, leaving)
   }
 }
 
@@ -228,12 +221,9 @@ interface LeavingMember {
 }
 
 /** Why an instrument has not left yet, in words. */
-export function whyNotGone(
-  core: Core,
-  { strategyId, symbol }: LeavingMember,
-  { policy }: Pick<UniverseLeaving, 'policy'>,
-): string | undefined {
+export function whyNotGone(core: Core, { strategyId, symbol }: LeavingMember): string | undefined {
   const { book, settings } = core
+  const policy = leavingOf(book, strategyId, symbol)?.policy
   if (!core.instruments.has(symbol)) return undefined
   const { longLots, shortLots } = holdingOf(book, strategyId, symbol)
   if (ordersOf(core, strategyId, symbol).length > 0) return 'orders are open'
@@ -330,15 +320,3 @@ export function endUnconfiguredUniverses(core: Core): void {
 }
 
 const NO_RULE: UniverseVerdict = { isIn: false, reason: 'noRule' }
-
-/** The strategies whose rules wait for the contracts of the exchange. */
-export function waitsForContracts({ settings, market, book }: Core): readonly StrategyId[] {
-  if (market.contracts) return []
-  return [...settings.strategies.values()].flatMap(({ id, universe }) =>
-    universe && !hasBeenEvaluated(book, id) ? [id] : [],
-  )
-}
-
-function hasBeenEvaluated({ universes }: Book, id: StrategyId): boolean {
-  return universes.has(id)
-}
