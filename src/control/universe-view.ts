@@ -1,4 +1,4 @@
-// What rules choose among all that the exchange lists.
+// The choice of rules among all that the exchange lists.
 
 import { z } from 'zod'
 import { instant } from './views.ts'

@@ -47,7 +47,7 @@ type TradingRules = Pick<ContractRules, 'tickSize' | 'lotSize' | 'minSize' | 'mi
   readonly fundingHours?: number | undefined
 }
 
-/** What the account says of all its instruments. */
+/** All instruments of an account have it in common. */
 export type InstrumentFrame = Pick<Instrument, 'productType' | 'marginCoin' | 'leverage'>
 
 /** Builds the instrument that trades by the rules of a contract. */

@@ -408,7 +408,7 @@ export interface DepartedRecord extends DatedRecord {
   readonly kind: 'departed'
   readonly strategyId: StrategyId
   readonly symbol: string
-  /** What its strategy still holds of it, in lots. */
+  /** Its strategy still holds so much of it, in lots. */
   readonly holding: Holding
   /** The strategy trades it in any case by now: nothing else changes. */
   readonly isFixed?: true

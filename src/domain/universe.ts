@@ -92,7 +92,7 @@ export interface UniverseVerdict {
   readonly reason: UniverseReason
   /** The value that was judged: a measure, an age in ms, a rank, an instant, a count. */
   readonly value?: number
-  /** What it was compared with. */
+  /** The value was compared with it. */
   readonly limit?: number
   /** The age counts from when it was first seen, since the exchange does not state the listing. */
   readonly isSeenOnly?: true
@@ -130,13 +130,13 @@ export interface UniverseLeaving {
   readonly verdict: UniverseVerdict
 }
 
-/** What one evaluation hands to the next. Instants are Unix ms, exchange clock. */
+/** One evaluation hands it to the next. Instants are Unix ms, exchange clock. */
 export interface UniverseMemory {
   readonly evaluatedAt: number
   readonly members: ReadonlyMap<string, UniverseMember>
   /** When members left, within the last 24 h. */
   readonly departures: readonly number[]
-  /** Of symbols without a stated time of their listing. */
+  /** Keyed by symbol, where the exchange states no time of the listing. */
   readonly firstSeen: ReadonlyMap<string, number>
 }
 

@@ -93,7 +93,7 @@ import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/accou
 import { type Ending, listEndings } from './lifecycle/ending.ts'
 import { expirePlaces, recordDueStates, takeDecision } from './strategies/take-decision.ts'
 import { haltStrategy, takeDecisionFailure } from './lifecycle/strategy-failures.ts'
-import { advanceLeavings, whyNotGone } from './strategies/judge-universes.ts'
+import { advanceLeavings, whyNotGone } from './lifecycle/advance-leavings.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
 /** The decision machinery of one account. */
@@ -347,16 +347,11 @@ function advanceProcedures(core: Core, event: EngineEvent): void {
 /** Whether a reading of a position comes after its instrument has left. */
 function isOfDeparted({ instruments, settings }: Core, event: EngineEvent): boolean {
   if (!settings.roster) return false
-  switch (event.kind) {
-    case 'positionRead':
-      return !instruments.has(event.reading.symbol)
-    case 'positionUnreadable':
-      return !instruments.has(event.symbol)
-    case 'readFailed':
-      return event.what.startsWith(POSITION) && !instruments.has(event.what.slice(POSITION.length))
-    default:
-      return false
-  }
+  const { kind } = event
+  if (kind === 'positionRead') return !instruments.has(event.reading.symbol)
+  if (kind === 'positionUnreadable') return !instruments.has(event.symbol)
+  if (kind !== 'readFailed' || !event.what.startsWith(POSITION)) return false
+  return !instruments.has(event.what.slice(POSITION.length))
 }
 
 const POSITION = 'position '

@@ -26,13 +26,13 @@ export interface UniverseInput {
   readonly room: UniverseRoom
 }
 
-/** What an instrument needs beside its merits. */
+/** An instrument needs it beside its merits. */
 export interface UniverseRoom {
   /** Instruments that the account reads already: they need no room. */
   readonly read: ReadonlySet<string>
   /** Most instruments that can be read in time. */
   readonly readMax: number
-  /** What else keeps an instrument from joining. */
+  /** Says what else keeps an instrument from joining. */
   readonly objectTo?:
     | ((symbol: string, rules: ContractRules) => UniverseVerdict | undefined)
     | undefined

@@ -19,7 +19,7 @@ export class SnapshotView<Indicators = NoIndicators> {
   readonly #fixed: readonly InstrumentView<Indicators>[]
   readonly #needs: ResolvedNeeds
   #bySymbol: ReadonlyMap<string, InstrumentView<Indicators>>
-  /** Of each member of a universe: the instrument that its view is made for. */
+  /** The members of a universe, each as the instrument that its view is made for. */
   #members: ReadonlyMap<string, Instrument> = new Map()
   #snapshot: Snapshot | undefined
   #account: AccountView | undefined

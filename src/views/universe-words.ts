@@ -63,7 +63,7 @@ function showPercent(value: number): string {
   return `${Number((value * 100).toPrecision(3))} %`
 }
 
-/** What one evaluation says of an instrument. */
+/** Says what one evaluation means for an instrument. */
 export function wordsOfUniverse(record: UniverseRecord, symbol: string): readonly string[] {
   const { strategyId, joined, left, verdicts } = record
   const verdict = verdicts[symbol]

@@ -13,6 +13,12 @@ const ENDS = 'an operator has compared orders and position, and releases it'
 /** What is usual in each field; a new one is added here. */
 const USUAL: Readonly<Record<string, unknown>> = {
   candles: 384,
+  joined: ['SOLUSDT ranked'],
+  left: ['XRPUSDT outranked'],
+  changes: 2,
+  policy: 'close',
+  longLots: 12,
+  shortLots: 0,
   since: '2026-01-02T13:50:00.000Z',
   interval: '5m',
   series: ['BTCUSDT 5m', 'ETHUSDT 5m'],
@@ -317,6 +323,7 @@ const MORE_THAN_A_LINE = [
   'standby.following',
   'standby.tookOver',
   'trade.closed',
+  'universe.changed',
 ]
 
 interface Row {

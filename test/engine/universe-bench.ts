@@ -175,9 +175,9 @@ export class UniverseBench extends EngineBench {
 
   /** The same with a strategy that has no universe any more. */
   withoutUniverse(): UniverseBench {
-    const strategies = new Map(
-      [...universeSettings({}).strategies].map(([id, { universe: _, ...rest }]) => [id, rest]),
-    )
+    const [strategy] = universeSettings({}).strategies.values()
+    const { id = STRATEGY, symbols = [], limits = new Map(), feeds = new Map() } = strategy ?? {}
+    const strategies = new Map([[id, { id, symbols, limits, feeds }]])
     return this.#handOver(new UniverseBench({}, { ...this.#change, strategies }))
   }
 

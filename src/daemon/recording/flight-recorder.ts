@@ -45,7 +45,7 @@ export interface FlightRecorderOptions {
   readonly directory: string
   readonly settings: RecordSettings
   readonly engine: Pick<Engine, 'write'>
-  /** Of the instruments as they are now. */
+  /** The instruments as they are now. */
   readonly symbols: () => Iterable<string>
   readonly version: string
   readonly configFile?: string

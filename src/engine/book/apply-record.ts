@@ -111,11 +111,8 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       return disownOrphans(book, record.orderIds)
     case 'funding':
       return applyFunding(book, record)
-    case 'restricted': {
-      const { kind: _, ...restriction } = record
-      book.restrictions.set(pairKey(record.scope, record.code), restriction)
-      return
-    }
+    case 'restricted':
+      return applyRestricted(book, record)
     case 'released':
       return applyReleased(book, record)
     case 'prune':
@@ -145,6 +142,13 @@ export function applyRecord(target: Book, record: JournalRecord): void {
     default:
       return unreachable(record)
   }
+}
+
+function applyRestricted(
+  book: WritableBook,
+  { kind: _, ...restriction }: Extract<JournalRecord, { kind: 'restricted' }>,
+): void {
+  book.restrictions.set(pairKey(restriction.scope, restriction.code), restriction)
 }
 
 function applyExits(

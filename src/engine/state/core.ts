@@ -1,7 +1,7 @@
 import type { ClockRefusals } from '../../domain/answer.ts'
 import type { OpenCandle } from '../../domain/candles.ts'
 import type { ContractRules } from '../../domain/contract-rules.ts'
-import type { DenialCode } from '../../domain/denial.ts'
+import type { DenialState } from '../../domain/denial.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
 import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
 import type { PositionMark } from '../../domain/own-trades.ts'
@@ -490,28 +490,6 @@ export interface Refusal {
   readonly orders: number
   /** Whether an operator was alerted. */
   readonly isLogged: boolean
-}
-
-/** What was denied in this run, and logged. Changed by `denials.ts`. */
-export interface DenialState {
-  /** How often each code was given in this run. */
-  readonly counts: ReadonlyMap<DenialCode, number>
-  /** By symbol, and then by strategy, code and key: what was logged; the oldest first. */
-  readonly logged: ReadonlyMap<string, ReadonlyMap<string, LoggedDenial>>
-  /** By symbol, strategy and code: the keys that are logged by name in the minute that began at `since` (Unix ms, our clock). */
-  readonly named: ReadonlyMap<
-    string,
-    { readonly since: number; readonly keys: ReadonlySet<string> }
-  >
-}
-
-export interface LoggedDenial {
-  /** Unix ms, our clock. */
-  readonly loggedAt: number
-  /** The last snapshot for which it was counted. */
-  readonly snapshot: number
-  /** How many came since it was logged. */
-  readonly unlogged: number
 }
 
 /** Begins a step at an instant of our clock, with no effects yet. */

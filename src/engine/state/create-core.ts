@@ -27,26 +27,9 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     now: 0,
     effects: [],
     clock: { offsetMs: undefined, synchronisedAt: 0, unsynchronised: undefined, ...NOT_REFUSED },
-    market: {
-      tickers: undefined,
-      snapshots: 0,
-      feeds: new Map(),
-      marks: new Map(),
-      contracts: undefined,
-    },
+    market: createMarket(),
     instruments: new Map(symbols.map((symbol) => [symbol, createInstrumentState(symbol)])),
-    calls: {
-      asked: new Set(),
-      batches: new Map(),
-      cancels: new Map(),
-      cancelId: 0,
-      clockRefusals: NO_CLOCK_REFUSALS,
-      cancelsThatFound: 0,
-      accountCalls: new Map(),
-      accountCallId: 0,
-      accountCallsNotBefore: new Map(),
-      sentAt: new Map(),
-    },
+    calls: createCalls(),
     readings: {
       fillsReadAt: 0,
       fillsAskedAt: 0,
@@ -93,6 +76,31 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     totals: new Map(),
     settled: createSettled(),
     ladders: new Map(),
+  }
+}
+
+function createCalls(): Core['calls'] {
+  return {
+    asked: new Set(),
+    batches: new Map(),
+    cancels: new Map(),
+    cancelId: 0,
+    clockRefusals: NO_CLOCK_REFUSALS,
+    cancelsThatFound: 0,
+    accountCalls: new Map(),
+    accountCallId: 0,
+    accountCallsNotBefore: new Map(),
+    sentAt: new Map(),
+  }
+}
+
+function createMarket(): Core['market'] {
+  return {
+    tickers: undefined,
+    snapshots: 0,
+    feeds: new Map(),
+    marks: new Map(),
+    contracts: undefined,
   }
 }
 

@@ -1,6 +1,6 @@
-import { type Denial, detailOf, type Undescribed } from '../../domain/denial.ts'
+import { type Denial, detailOf, type LoggedDenial, type Undescribed } from '../../domain/denial.ts'
 import { own } from '../../lib/own.ts'
-import { announce, type Core, record, type LoggedDenial } from './core.ts'
+import { announce, type Core, record } from './core.ts'
 
 /** A denial of the same kind is logged once in this time; the next line says how many there were in between. */
 const DENIAL_LOGGED_EVERY_MS = 60_000

@@ -37,7 +37,7 @@ const NOTHING: AccountMoment = {
 /** Runs in the thread, and reassembles the snapshot that the daemon wrote. */
 export class ShownMoment {
   readonly #numbers: Float64Array
-  /** By place. */
+  /** Each stands at its place. */
   readonly #instruments: (Instrument | undefined)[]
   #order: readonly number[] | undefined
   readonly #moments: (InstrumentMoment | undefined)[]

@@ -33,9 +33,9 @@ export class MomentWriter {
   readonly #numbers: Float64Array
   readonly #fixed: readonly string[]
   readonly #intervals: readonly number[]
-  /** By place; undefined where no member of a universe stands. */
+  /** Each stands at its place; undefined where no member of a universe does. */
   #symbols: (string | undefined)[]
-  /** Of each member: what the thread was told of it. */
+  /** The thread was told of these members, each as it stood then. */
   readonly #members = new Map<string, Instrument>()
   #order: readonly number[] | undefined
   #keys: readonly string[]
