@@ -309,6 +309,7 @@ export function momentOf(
     orders: orders.get(id) ?? NO_ORDERS,
     trades: owner.book.ownTrades.get(pairOf(id, symbol)),
     money: ownMoneyOf(owner.book, pairOf(id, symbol)),
+    ...(owner.book.leavings.has(pairOf(id, symbol)) && { isLeaving: true as const }),
   }
   own(shown).set(id, moment)
   return moment

@@ -193,7 +193,11 @@ describe('a member that leaves', () => {
 
     rotate(bench)
     const shown = bench.take('decide').at(-1)?.snapshot.instruments
-    expect(shown?.map(({ instrument }) => instrument.symbol)).toEqual(['AUSDT', 'BUSDT', 'CUSDT'])
+    expect(shown?.map(({ instrument, isLeaving }) => [instrument.symbol, isLeaving])).toEqual([
+      ['AUSDT', undefined],
+      ['BUSDT', true],
+      ['CUSDT', undefined],
+    ])
     bench.take('askGrant')
     bench.decide({ kind: 'target', symbol: 'BUSDT', lots: 20 })
     expect(bench.take('askGrant')).toEqual([])
