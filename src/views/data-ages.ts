@@ -13,7 +13,7 @@ export interface VanishedPrice {
  * answer keeps its age.
  */
 export class DataAges {
-  readonly #symbols: readonly string[]
+  readonly #symbols: () => readonly string[]
   /**
    * Keyed by symbol: the read of the answer (our clock), and the time of its row (the exchange's).
    */
@@ -28,8 +28,8 @@ export class DataAges {
   #offsetMs: number | undefined
   #isSpaceLow = false
 
-  /** @param symbols whose prices are followed */
-  constructor(symbols: readonly string[]) {
+  /** @param symbols whose prices are followed now */
+  constructor(symbols: () => readonly string[]) {
     this.#symbols = symbols
   }
 
@@ -77,7 +77,11 @@ export class DataAges {
   }
 
   #hearPrices(tickers: Extract<EngineEvent, { kind: 'snapshotTaken' }>['tickers']): void {
-    for (const symbol of this.#symbols) {
+    const symbols = this.#symbols()
+    for (const kept of [this.#prices, this.#vanished])
+      for (const symbol of kept.size > symbols.length ? Array.from(kept.keys()) : [])
+        if (!symbols.includes(symbol)) kept.delete(symbol)
+    for (const symbol of symbols) {
       const at = tickers.read(symbol, 'ts')
       const before = this.#prices.get(symbol)
       if (!Number.isNaN(at)) {
