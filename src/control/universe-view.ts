@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { instant } from './views.ts'
 
-export const UNIVERSE_STATES = ['in', 'leaving', 'out'] as const
+const UNIVERSE_STATES = ['in', 'leaving', 'out'] as const
 
 export const universeSchema = z.strictObject({
   strategy: z.string(),

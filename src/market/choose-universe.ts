@@ -221,7 +221,7 @@ function judgeRange(
 }
 
 /** NaN for a value that the exchange does not state, or that cannot be right. */
-export function measureOf(
+function measureOf(
   tickers: Pick<TickerTable, 'read'>,
   symbol: string,
   measure: UniverseMeasure,

@@ -11,9 +11,9 @@ import { type EngineSettings } from '../../src/engine/settings.ts'
 import { makeOwnLimits } from '../support/made-limits.ts'
 import { EngineBench, STRATEGY } from './engine-bench.ts'
 
-export const HOUR = 3_600_000
+const HOUR = 3_600_000
 
-export const RULES: ContractRules = {
+const RULES: ContractRules = {
   tickSize: '0.1',
   lotSize: '0.001',
   minSize: '0.001',
@@ -21,7 +21,7 @@ export const RULES: ContractRules = {
   quoteCoin: 'USDT',
 }
 
-export const RULE: UniverseRule = {
+const RULE: UniverseRule = {
   everyMs: HOUR,
   include: [],
   exclude: [],

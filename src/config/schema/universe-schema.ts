@@ -6,7 +6,7 @@ import { presetNumber, wholeNumber } from './whole-number.ts'
 /** A rule that chooses what a strategy trades, among all that the exchange lists. */
 
 /** `intentd universe` names each; a strategy of more is several. */
-export const UNIVERSE_COUNT_MAX = 100
+const UNIVERSE_COUNT_MAX = 100
 
 const duration = (pattern: RegExp, description: string) =>
   z.string().regex(pattern).meta({ title: DURATION_TITLE, description })

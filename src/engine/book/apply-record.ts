@@ -146,9 +146,10 @@ export function applyRecord(target: Book, record: JournalRecord): void {
 
 function applyRestricted(
   book: WritableBook,
-  { kind: _, ...restriction }: Extract<JournalRecord, { kind: 'restricted' }>,
+  record: Extract<JournalRecord, { kind: 'restricted' }>,
 ): void {
-  book.restrictions.set(pairKey(restriction.scope, restriction.code), restriction)
+  const { kind: _, ...restriction } = record
+  book.restrictions.set(pairKey(record.scope, record.code), restriction)
 }
 
 function applyExits(
