@@ -17,6 +17,8 @@ const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
     'instruments',
     'universe',
     'dashboard',
+    'chat',
+    'mcp',
     'log-level',
   ],
   Act: ['pause', 'resume', 'mode', 'restrict', 'flatten', 'kill', 'release', 'adopt'],

@@ -1,4 +1,5 @@
 import { hostname, userInfo } from 'node:os'
+import { processVariables } from '../../config/secrets.ts'
 import { listHolders } from '../../assembly/state/state-directory.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { cleanLines } from '../../lib/text/clean-text.ts'
@@ -10,8 +11,15 @@ const LOOK_MS = 100
 
 const COLUMNS = 80
 
+/** Names who asks for a command that another command runs: an assistant, a person in a chat. */
+export const MIDDLEMAN_VARIABLE = 'INTENTD_MIDDLEMAN'
+
+const MIDDLEMAN_CHARS_MAX = 60
+
 export function operatorName(): string {
-  return `${userInfo().username}@${hostname()}`
+  const user = `${userInfo().username}@${hostname()}`
+  const asked = processVariables()[MIDDLEMAN_VARIABLE]?.replaceAll(/[^\w .-]/g, '')
+  return asked === undefined ? user : `${asked.slice(0, MIDDLEMAN_CHARS_MAX)} for ${user}`
 }
 
 /** Wrapped to the terminal's width, or unwrapped if piped. */

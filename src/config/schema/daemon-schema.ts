@@ -2,6 +2,7 @@
 import { liquidationSchema } from './liquidation-schema.ts'
 import { z } from 'zod'
 import { alertsSchema } from './alerts-schema.ts'
+import { chatSchema } from './chat-schema.ts'
 import { positiveAmount, positiveDecimal } from './decimal-text.ts'
 import { accountShape, leverageSchema, tradedInstrumentsSchema } from './exchange-schema.ts'
 import { journalSchema } from './journal-schema.ts'
@@ -295,6 +296,22 @@ const controlSchema = z
       .boolean()
       .default(false)
       .meta({ description: 'Whether commands are refused there, by socket and port.' }),
+    agents: z
+      .strictObject({
+        research: z.boolean().default(false).meta({
+          description:
+            'Whether it may run backtests, check-bias and the tests of strategies: one at a time, with low priority.',
+        }),
+        safer: z.boolean().default(false).meta({
+          description:
+            'Whether it may restrict, flatten and kill. What it has done stays until a person ends it.',
+        }),
+      })
+      .prefault({})
+      .meta({
+        description:
+          'What an assistant may do that is served by `intentd mcp`. Without it, it looks.',
+      }),
   })
   .meta({ description: 'The control interface of a running daemon.' })
 
@@ -463,6 +480,7 @@ export const daemonFileSchema = z
       .prefault({})
       .meta({ description: 'Logs go to standard output.' }),
     alerts: alertsSchema.optional(),
+    chat: chatSchema.optional(),
     simulator: embeddedSimulatorSchema.optional(),
     backtest: backtestSchema.prefault({}),
     strategies: z

@@ -65,12 +65,14 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     // Commands, which do not import each other (verbs.ts).
     [
       'accept',
+      'chat',
       'check-bias',
       'control',
       'doctor',
       'explain',
       'fleet',
       'kill',
+      'mcp',
       'parity',
       'prices',
       'reload',
