@@ -1,3 +1,4 @@
+import type { ContractRules } from '../domain/contract-rules.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import { type Book, createBook } from '../engine/book/book.ts'
 import type { Equity } from '../domain/loss-limits.ts'
@@ -32,7 +33,9 @@ export interface BacktestOptions {
   readonly polling: VirtualPolling
   /** Shown beside the market. */
   readonly feeds?: readonly PlayedFeed[]
-  /** One way. */
+  /** What the exchange lists, for rules that choose among it. */
+  readonly contracts?: ReadonlyMap<string, ContractRules>
+  /** Of one way between us and the exchange, ms. */
   readonly latencyMs: number
   readonly exchange?: DirectExchangeOptions
   readonly limits?: VirtualLimits
@@ -73,6 +76,7 @@ export class Backtest {
 
   constructor(options: BacktestOptions) {
     const { startAt, core, settings, latencyMs, strategies, polling, limits, feeds } = options
+    const { contracts } = options
     const time = new VirtualTime(startAt)
     this.#time = time
     this.#options = options
@@ -83,6 +87,7 @@ export class Backtest {
       polling,
       limits,
       feeds,
+      contracts,
       clock: time.clock,
       exchange: new DirectExchange(core, () => time.now, options.exchange),
       network: new DirectNetwork(time, latencyMs),

@@ -1,5 +1,7 @@
 import type { StrategyId } from '../domain/ids.ts'
 import { killOf, type Book } from '../engine/book/book.ts'
+import { copyRoster } from '../engine/state/roster.ts'
+import type { ContractRules } from '../domain/contract-rules.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
 import type { EngineEvent } from '../engine/event.ts'
 import type { EngineSettings } from '../engine/settings.ts'
@@ -64,7 +66,9 @@ export interface VirtualAccountOptions {
   readonly polling: VirtualPolling
   /** Shown beside the market. */
   readonly feeds?: readonly PlayedFeed[] | undefined
-  /** On one page of the exchange. */
+  /** What the exchange lists, for rules that choose among it; absent: no rule does. */
+  readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
+  /** Fills that one page of the exchange has. */
   readonly pageFills: number
   /** A run before this one may just have called the exchange. */
   readonly hasPreviousRun: boolean
@@ -92,8 +96,9 @@ export class VirtualAccount {
   #pollers: VirtualPollers | undefined
 
   constructor(options: VirtualAccountOptions) {
-    const { settings, book, time, network, clock, surroundings } = options
-    this.#options = options
+    const { book, time, network, clock, surroundings } = options
+    const settings = copyRoster(options.settings)
+    this.#options = { ...options, settings }
     const trusted = new TrustedClock(clock)
     this.#limiter = this.#createLimiter(trusted.clock)
     this.#wire = { time, trusted, network, limiter: this.#untilEnd(), gate: surroundings.gate }
@@ -132,7 +137,10 @@ export class VirtualAccount {
   dispatch(event: EngineEvent): void {
     if (event.kind === 'started') this.#hasBegun = true
     this.interpreter.dispatch(event)
-    if (event.kind === 'started') this.#playFeeds()
+    if (event.kind !== 'started') return
+    const { contracts } = this.#options
+    if (contracts) this.interpreter.dispatch({ kind: 'contractsRead', contracts })
+    this.#playFeeds()
   }
 
   /** The core is not asked any more, and nothing falls due: what is left is a retreat. */
@@ -221,8 +229,9 @@ export class VirtualAccount {
     const { strategies, settings, book, clock } = this.#options
     return new Map(
       [...strategies].map(([strategyId, { strategy, params }]) => {
-        const symbols = settings.strategies.get(strategyId)?.symbols ?? []
-        const instruments = symbols.flatMap((symbol) => settings.instruments.get(symbol) ?? [])
+        const { symbols = [], universe } = settings.strategies.get(strategyId) ?? {}
+        const fixed = symbols.filter((symbol) => universe?.fixed.has(symbol) ?? true)
+        const instruments = fixed.flatMap((symbol) => settings.instruments.get(symbol) ?? [])
         const stateText = book.strategyStates.get(strategyId)
         return [
           strategyId,

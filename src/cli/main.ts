@@ -34,6 +34,10 @@ export const VERBS: readonly Verbs[] = [
     names: ['instruments'],
     load: async () => (await import('./instruments.ts')).addInstrumentsCommand,
   },
+  {
+    names: ['universe'],
+    load: async () => (await import('./control/universe.ts')).addUniverseCommand,
+  },
   { names: ['whatif'], load: async () => (await import('./control/what-if.ts')).addWhatIfCommand },
   { names: ['orders'], load: async () => (await import('./control/orders.ts')).addOrdersCommand },
   { names: ['fills'], load: async () => (await import('./control/fills.ts')).addFillsCommand },

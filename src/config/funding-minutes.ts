@@ -1,4 +1,5 @@
 /** Configured funding times in minutes after midnight UTC, ascending. */
+import { everyHours } from '../domain/instrument.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 
 const DAY_MINUTES = 1440
@@ -34,11 +35,6 @@ export function calendarFundingMinutes({
   return readField(hourField, DAY_MINUTES / HOUR_MINUTES)
     .flatMap((hour) => minutes.map((minute) => hour * HOUR_MINUTES + minute))
     .toSorted((one, other) => one - other)
-}
-
-export function everyHours(hours: number): readonly number[] {
-  const count = Math.floor(DAY_MINUTES / (hours * HOUR_MINUTES))
-  return Array.from({ length: count }, (_, index) => index * hours * HOUR_MINUTES)
 }
 
 /** Values below `end` of a cron field with numbers, ranges and steps. Empty for anything else. */

@@ -30,6 +30,7 @@ const contractSchema = z.object({
   lotSize: stepDecimal(''),
   minSize: positiveDecimal(''),
   minNotional: positiveDecimal(''),
+  quoteCoin: z.string().max(40).optional(),
   fundingHours: z.number().positive().optional(),
   leverageMax: z.number().positive().optional(),
   status: z.string().max(40).optional(),

@@ -14,6 +14,7 @@ import type {
   StoryView,
 } from './detail-views.ts'
 import type { EventHistory } from './event-history.ts'
+import type { UniverseView } from './universe-view.ts'
 import type { WhatIfQuery, WhatIfView } from './what-if-view.ts'
 import type { FillView, OrderView, PositionView, StatusView } from './views.ts'
 
@@ -36,6 +37,8 @@ export interface Controlled {
   candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined
   curves(): CurvesView
   whatIf(query: WhatIfQuery): Promise<readonly WhatIfView[]>
+  /** One for each strategy that has one. */
+  universes(): readonly UniverseView[]
   /** Undefined if not traded. */
   instrument(symbol: string): InstrumentView | undefined
   denials(): DenialsView

@@ -21,6 +21,7 @@ import {
   profitSchema,
   statusSchema,
 } from './views.ts'
+import { universeSchema } from './universe-view.ts'
 import { whatIfQuerySchema, whatIfSchema } from './what-if-view.ts'
 
 const FILLS_SHOWN_MAX = 500
@@ -153,6 +154,13 @@ export const READ_ROUTES: readonly ReadRoute[] = [
     query: whatIfQuerySchema,
     response: z.array(whatIfSchema),
     read: (daemon, query) => daemon.whatIf(query),
+  }),
+  route({
+    path: '/v1/universe',
+    summary: 'What the rules of strategies have chosen, and why each instrument is in or out.',
+    query: nothing,
+    response: z.array(universeSchema),
+    read: (daemon) => daemon.universes(),
   }),
   route({
     path: '/v1/instrument',

@@ -37,6 +37,7 @@ const OWN = [
   'screens/overview.js',
   'screens/instrument.js',
   'screens/strategies.js',
+  'screens/universe.js',
   'screens/closed-trades.js',
   'screens/orders.js',
   'screens/limits.js',

@@ -5,7 +5,9 @@ export interface ContractRules {
   readonly minSize: string
   /** Order value, quote coin. */
   readonly minNotional: string
-  /** Between two payments. */
+  /** Absent: not said; the symbol ends with it. */
+  readonly quoteCoin?: string
+  /** Hours between two payments of funding. */
   readonly fundingHours?: number
   readonly leverageMax?: number
   /** The exchange's word; absent: not said. */

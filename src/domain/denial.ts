@@ -3,7 +3,8 @@ export const DENIAL_CODES = {
   TRADING_REDUCING: 'only orders that reduce may leave, and this would add risk',
   TRADING_HALTED: 'trading is halted until an operator has looked',
   TRADING_KILLED: 'the kill switch is thrown',
-  ENTRY_PAUSED: 'an exit of the strategy is due, or its entries pause after one (`exits`)',
+  ENTRY_PAUSED:
+    'an exit of the strategy is due, or its entries pause after one (`exits`), or the instrument leaves its `universe`',
   POSITION_UNEXPLAINED:
     'it would open a position that no strategy holds: compare the position with the exchange, and close by hand what no strategy holds; after a fill it waits for the next reading',
   INSTRUMENT_NOT_BOUND: 'the strategy file does not list the instrument',
@@ -66,4 +67,29 @@ export interface Denial extends Objection {
 
 export function detailOf({ detail }: Objection | Undescribed<Objection>): string {
   return typeof detail === 'string' ? detail : detail()
+}
+
+/** Denials of this run, and which of them were logged. Changed only by `engine/state/denials.ts`. */
+export interface DenialState {
+  /** How often each code was given in this run. */
+  readonly counts: ReadonlyMap<DenialCode, number>
+  /** Logged ones by symbol, and then by strategy, code and key; the oldest first. */
+  readonly logged: ReadonlyMap<string, ReadonlyMap<string, LoggedDenial>>
+  /**
+   * Keyed by symbol, strategy and code: the keys that are logged by name in the minute that began at
+   * `since` (Unix ms, our clock).
+   */
+  readonly named: ReadonlyMap<
+    string,
+    { readonly since: number; readonly keys: ReadonlySet<string> }
+  >
+}
+
+export interface LoggedDenial {
+  /** Unix ms, our clock. */
+  readonly loggedAt: number
+  /** The last snapshot for which it was counted. */
+  readonly snapshot: number
+  /** How many came since it was logged. */
+  readonly unlogged: number
 }

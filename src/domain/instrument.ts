@@ -1,5 +1,6 @@
 import { type Decimal, decimal, decimalOfInteger } from '../lib/decimal.ts'
-import { type Grid, nearestStep, stepsMax } from '../lib/grid.ts'
+import { createGrid, type Grid, nearestStep, stepBelow, stepsMax } from '../lib/grid.ts'
+import type { ContractRules } from './contract-rules.ts'
 
 export type ProductType =
   | 'USDT-FUTURES'
@@ -40,6 +41,43 @@ export function isInverse({ productType }: Pick<Instrument, 'productType'>): boo
 
 /** The 1000 orders that an account may have open, and positions. */
 const SIZES_SUMMED_MAX = 2048
+
+/** The part of a contract's rules that orders depend on. */
+type TradingRules = Pick<ContractRules, 'tickSize' | 'lotSize' | 'minSize' | 'minNotional'> & {
+  readonly fundingHours?: number | undefined
+}
+
+/** All instruments of an account have it in common. */
+export type InstrumentFrame = Pick<Instrument, 'productType' | 'marginCoin' | 'leverage'>
+
+/** Builds the instrument that trades by the rules of a contract. */
+export function buildInstrument(
+  symbol: string,
+  { tickSize, lotSize, minSize, minNotional, fundingHours }: TradingRules,
+  { productType, marginCoin, leverage }: InstrumentFrame,
+): Instrument {
+  const lot = createGrid(lotSize)
+  return {
+    symbol,
+    productType,
+    marginCoin,
+    tick: createGrid(tickSize),
+    lot,
+    lotsMin: stepBelow(lot, Number(minSize)),
+    notionalMin: decimal(minNotional),
+    ...(leverage !== undefined && { leverage }),
+    ...(fundingHours !== undefined && { fundingMinutes: everyHours(fundingHours) }),
+  }
+}
+
+const DAY_MINUTES = 1440
+const HOUR_MINUTES = 60
+
+/** Minutes after midnight, beginning with midnight. */
+export function everyHours(hours: number): readonly number[] {
+  const count = Math.floor(DAY_MINUTES / (hours * HOUR_MINUTES))
+  return Array.from({ length: count }, (_, index) => index * hours * HOUR_MINUTES)
+}
 
 export type InstrumentSteps = Pick<Instrument, 'tick' | 'lot'>
 

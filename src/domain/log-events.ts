@@ -421,6 +421,14 @@ export const LOG_EVENTS = {
     'A release of a scope was given before this daemon was started, and had waited: it ended nothing. Look at what restricts the scope now; if that is to end, release it again.',
   'trading.scopeUnknown':
     'A restriction or a flatten named a scope that is not configured, and has no effect; name one of those in `scopes`. What `stillHeld` lists belongs to strategies that are no longer configured: put them back and flatten them, or close it by hand.',
+  'universe.changed':
+    'The rule of a strategy was evaluated, and instruments join or leave; each is named with the reason. `intentd universe` shows all.',
+  'universe.handedBack':
+    'An instrument has left the universe of a strategy that still holds something of it, and nobody reads it any more: close it at the exchange, or list the instrument.',
+  'universe.left':
+    'An instrument has left the universe of a strategy, and nothing of it is open or held any more.',
+  'universe.notRead':
+    'The contracts of the exchange could not be read, so rules of universes use those of before, or wait; they are read again.',
 } as const satisfies Record<string, string>
 
 export type LogEvent = keyof typeof LOG_EVENTS

@@ -7,6 +7,8 @@ import type { PositionMode } from './instrument.ts'
 import type { OrderIntent, QuoteLevel } from './intent.ts'
 import type { Answer } from './answer.ts'
 import type { ExitState } from './exits.ts'
+import type { ContractRules } from './contract-rules.ts'
+import type { LeavingPolicy, UniverseVerdict } from './universe.ts'
 import type { DenialCode } from './denial.ts'
 import type { Watermark } from './loss-limits.ts'
 import type { SeenMarket } from './seen-market.ts'
@@ -43,6 +45,8 @@ export type JournalRecord =
   | CandlesRecord
   | WatermarkRecord
   | ExitsRecord
+  | UniverseRecord
+  | DepartedRecord
 
 interface DatedRecord {
   readonly at: number
@@ -369,7 +373,39 @@ export interface ExitsRecord extends DatedRecord {
   readonly state: ExitState | null
 }
 
-/** Permanently names one order, or one call. */
+/** A rule was evaluated; what it decided holds from now on. */
+export interface UniverseRecord extends DatedRecord {
+  readonly kind: 'universe'
+  readonly strategyId: StrategyId
+  /** Exchange clock, of the evaluated tickers. */
+  readonly marketAt: number
+  /** As JSON. */
+  readonly rule: string
+  /** With the rules that count for the instrument as long as it is a member. */
+  readonly joined: readonly {
+    readonly symbol: string
+    readonly rules: ContractRules
+    readonly grids: InstrumentGrids
+  }[]
+  readonly left: readonly { readonly symbol: string; readonly policy: LeavingPolicy }[]
+  /** Those that are new, or have another reason than before. Null: nothing lists the symbol. */
+  readonly verdicts: Readonly<Record<string, UniverseVerdict | null>>
+  readonly seen: readonly string[]
+  readonly forgotten: readonly string[]
+}
+
+/** A member has left: nothing of its strategy is open on it any more. */
+export interface DepartedRecord extends DatedRecord {
+  readonly kind: 'departed'
+  readonly strategyId: StrategyId
+  readonly symbol: string
+  /** Its strategy still holds so much of it, in lots. */
+  readonly holding: Holding
+  /** The strategy trades it in any case by now: nothing else changes. */
+  readonly isFixed?: true
+}
+
+/** Permanently names one order, or one call on the account. */
 export interface StrategyKey {
   readonly purpose: 'place' | 'call'
   readonly strategyId: string

@@ -20,6 +20,8 @@ export interface InstrumentMoment {
   /** From its own fills; absent before the first. */
   readonly trades?: OwnTrades | undefined
   readonly money?: Money | undefined
+  /** It leaves the universe of the strategy. */
+  readonly isLeaving?: true
 }
 
 /** Parts of the engine's state, as far as known: never to be changed. */

@@ -38,6 +38,7 @@ import {
   noteClockMeasured,
   noteClockSynchronised,
   noteClockUnsynchronised,
+  noteContracts,
   noteFeed,
 } from './state/market-state.ts'
 import {
@@ -93,6 +94,7 @@ import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/accou
 import { type Ending, listEndings } from './lifecycle/ending.ts'
 import { expirePlaces, recordDueStates, takeDecision } from './strategies/take-decision.ts'
 import { haltStrategy, takeDecisionFailure } from './lifecycle/strategy-failures.ts'
+import { advanceLeavings, whyNotGone } from './lifecycle/advance-leavings.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
 export interface Engine {
@@ -100,6 +102,12 @@ export interface Engine {
   step(event: EngineEvent, now: number): readonly Effect[]
   /** For reading only. */
   readonly book: Book
+  /** As they are now: instruments of universes come and go. */
+  readonly settings: EngineSettings
+  /** Whether the core knows what the exchange lists: rules that choose among it wait for that. */
+  readonly knowsContracts: boolean
+  /** Why a member of a universe that leaves is still there, in words. */
+  whyNotGone(strategyId: StrategyId, symbol: string): string | undefined
   readonly phase: RunPhase
   /** Instruments that this run has not proved, so does not trade. */
   readonly unproved: readonly string[]
@@ -183,6 +191,11 @@ export function resumeEngine(core: Core): Engine {
   return {
     step: (event, now) => handleStep(core, event, now),
     book: core.book,
+    settings: core.settings,
+    get knowsContracts() {
+      return core.market.contracts !== undefined
+    },
+    whyNotGone: (strategyId, symbol) => whyNotGone(core, { strategyId, symbol }),
     get phase() {
       return core.run.phase
     },
@@ -266,7 +279,7 @@ function applyEvent(core: Core, event: EngineEvent, now: number): readonly strin
     beginMoment(core.changes)
   beginStep(core, now)
   const touched = touchedBy(core, event)
-  handleEvent(core, event)
+  if (!isOfDeparted(core, event)) handleEvent(core, event)
   return touched
 }
 
@@ -341,10 +354,23 @@ function advanceProcedures(core: Core, event: EngineEvent): void {
   if (core.run.kill) advanceKill(core)
   if (core.run.flatBeforeStop) stopWhenFlat(core)
   if (core.run.stop) advanceStop(core)
+  if (core.book.leavings.size > 0) advanceLeavings(core)
   if (silence.calls.size > 0 || silence.outage) followOutage(core, event)
 }
 
-/** The status of an answer that came whole but cannot be read. */
+/** Whether a reading of a position comes after its instrument has left. */
+function isOfDeparted({ instruments, settings }: Core, event: EngineEvent): boolean {
+  if (!settings.roster) return false
+  const { kind } = event
+  if (kind === 'positionRead') return !instruments.has(event.reading.symbol)
+  if (kind === 'positionUnreadable') return !instruments.has(event.symbol)
+  if (kind !== 'readFailed' || !event.what.startsWith(POSITION)) return false
+  return !instruments.has(event.what.slice(POSITION.length))
+}
+
+const POSITION = 'position '
+
+/** The status of an answer that came whole. A read that fails all the same was answered with something that cannot be read. */
 const HTTP_OK = 200
 
 function handleEvent(core: Core, event: EngineEvent): void {
@@ -387,6 +413,8 @@ function handleEvent(core: Core, event: EngineEvent): void {
       return takeUnreadablePosition(core, event)
     case 'candlesFetched':
       return takeFetchedCandles(core, event)
+    case 'contractsRead':
+      return noteContracts(core, event.contracts)
     case 'feedRead':
       return noteFeed(core, event.feed, event.reading)
     case 'readFailed':
@@ -432,6 +460,7 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
     case 'clockSynchronised':
     case 'clockUnsynchronised':
     case 'candlesFetched':
+    case 'contractsRead':
     case 'feedRead':
     case 'callAnswered':
     case 'spaceMeasured':

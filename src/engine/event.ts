@@ -1,5 +1,6 @@
 import type { Answer } from '../domain/answer.ts'
 import type { CandleRow } from '../domain/candles.ts'
+import type { ContractRules } from '../domain/contract-rules.ts'
 import type { Denial } from '../domain/denial.ts'
 import type { FeedId, FeedReading } from '../domain/feed.ts'
 import type { FillsReading } from '../domain/fill.ts'
@@ -76,6 +77,8 @@ export type EngineEvent =
       readonly isRemoved?: boolean
     }
   | ({ readonly kind: 'candlesFetched' } & FetchedCandles)
+  /** The contracts of the product type, and their rules. */
+  | { readonly kind: 'contractsRead'; readonly contracts: ReadonlyMap<string, ContractRules> }
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
   /** It is time to read again. */
   | { readonly kind: 'pollDue'; readonly what: 'fills' | 'positions' }

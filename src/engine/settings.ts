@@ -4,10 +4,17 @@ import type { CandleRow } from '../domain/candles.ts'
 import type { ExitRules } from '../domain/exits.ts'
 import type { FeedId } from '../domain/feed.ts'
 import type { StrategyId } from '../domain/ids.ts'
-import type { Instrument, MarginMode, PositionMode, ProductType } from '../domain/instrument.ts'
+import type {
+  Instrument,
+  InstrumentFrame,
+  MarginMode,
+  PositionMode,
+  ProductType,
+} from '../domain/instrument.ts'
 import type { FigureSettings, LossLimits } from '../domain/loss-limits.ts'
 import type { LiquidationSteps, MaintenanceRules } from '../domain/liquidation.ts'
 import type { SurvivalSettings } from '../domain/worst-case.ts'
+import type { UniverseRule } from '../domain/universe.ts'
 import type { Scope } from '../domain/trading-mode.ts'
 import type { Decimal } from '../lib/decimal.ts'
 import type { AccountLimits, StrategyLimits } from '../risk/risk-context.ts'
@@ -18,16 +25,32 @@ export interface StrategySettings extends ShowSettings {
   readonly symbols: readonly string[]
   readonly limits: ReadonlyMap<string, StrategyLimits>
   readonly onFailure?: FailurePolicy
-  /** Exits close positions without its decision. */
+  /** A rule chooses further instruments: then `symbols` and `limits` follow the book, changed by `state/roster.ts`. */
+  readonly universe?: StrategyUniverse
+  /** Its exits close positions without its decision. Absent: nothing does. */
   readonly exits?: ExitRules
   /** The part of the account that it may use. Absent: all, within its other limits. */
   readonly capital?: Capital
 }
 
-/**
- * For orders of a strategy whose decisions fail. Absent: they stay while it is paused, and are
- * cancelled when it is halted.
- */
+export interface StrategyUniverse {
+  readonly rule: UniverseRule
+  /** Those that the strategy trades in any case. */
+  readonly fixed: ReadonlySet<string>
+  /** Of each member; sizes are not limited in lots. */
+  readonly limits: Omit<StrategyLimits, 'positionMax' | 'orderSizeMax'>
+}
+
+/** What instruments that join while the daemon runs have in common. */
+export interface RosterSettings {
+  readonly frame: InstrumentFrame
+  /** Those of the configuration: they never leave. */
+  readonly fixed: ReadonlySet<string>
+  /** So many can be read before readings would be too old. */
+  readonly readMax: number
+}
+
+/** What happens to a strategy's orders when its decisions fail. Absent: they stay while it is paused, and are cancelled when it is halted. */
 export type FailurePolicy = 'leave' | 'cancel' | 'flatten'
 
 export interface ShowSettings {
@@ -66,7 +89,9 @@ export interface EngineSettings {
   readonly marginMode: MarginMode
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly strategies: ReadonlyMap<StrategyId, StrategySettings>
-  /** At the beginning; margin coin. */
+  /** Where rules choose instruments: then `instruments` follows the book, changed by `state/roster.ts`. */
+  readonly roster?: RosterSettings
+  /** What the account began with, in its margin coin. Absent: not configured. */
   readonly capital?: Decimal
   /** Keyed by coin in capitals: its worth in the margin coin, where the tickers lack it. */
   readonly feeCoins?: ReadonlyMap<string, string>
@@ -129,6 +154,11 @@ export interface ExecutionSettings extends Readonly<DaemonFile['execution']> {
 
 export function listTraded({
   strategies,
-}: Pick<EngineSettings, 'strategies'>): ReadonlySet<string> {
-  return new Set([...strategies.values()].flatMap(({ symbols }) => symbols))
+  instruments,
+}: Pick<EngineSettings, 'strategies' | 'instruments'>): ReadonlySet<string> {
+  return new Set(
+    [...strategies.values()].flatMap(({ symbols, universe }) =>
+      universe ? [...instruments.keys()] : symbols,
+    ),
+  )
 }

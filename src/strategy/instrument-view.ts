@@ -163,6 +163,10 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get deliveryState(): DeliveryState | undefined {
     return DELIVERY_STATES[this.#read('deliveryStatus')]
   }
+  /** It leaves the universe of the strategy, and may only be reduced. */
+  get isLeaving(): boolean {
+    return this.#moment.isLeaving === true
+  }
   /** Unix ms, exchange clock. */
   get tickerAt(): number {
     return this.#read('ts')

@@ -3,7 +3,7 @@ import type { InstrumentMoment, Snapshot } from '../domain/snapshot.ts'
 import { type AccountView, buildAccount } from './views/account-view.ts'
 import type { NoIndicators } from './indicators/specs.ts'
 import { InstrumentView } from './instrument-view.ts'
-import { NO_NEEDS } from './needs.ts'
+import { NO_NEEDS, type ResolvedNeeds } from './needs.ts'
 import { strategyFailure } from './strategy-failure.ts'
 import { refuseUnknownMembers } from './views/unknown-names.ts'
 
@@ -14,23 +14,29 @@ export interface FeedView {
 
 /** Made once and reused for each snapshot, so it is valid only inside `decide`. */
 export class SnapshotView<Indicators = NoIndicators> {
-  /** In the order of the strategy file. */
-  readonly instruments: readonly InstrumentView<Indicators>[]
-  readonly #bySymbol: ReadonlyMap<string, InstrumentView<Indicators>>
+  /** In the order of the strategy file; members of a universe follow in the order in which they joined. */
+  instruments: readonly InstrumentView<Indicators>[]
+  readonly #fixed: readonly InstrumentView<Indicators>[]
+  readonly #needs: ResolvedNeeds
+  #bySymbol: ReadonlyMap<string, InstrumentView<Indicators>>
+  /** The members of a universe, each as the instrument that its view is made for. */
+  #members: ReadonlyMap<string, Instrument> = new Map()
   #snapshot: Snapshot | undefined
   #account: AccountView | undefined
 
   constructor(instruments: readonly Instrument[], needs = NO_NEEDS) {
-    this.instruments = Object.freeze(
-      instruments.map((instrument) => new InstrumentView<Indicators>(instrument, needs)),
-    )
-    this.#bySymbol = new Map(this.instruments.map((view) => [view.symbol, view]))
+    this.#needs = needs
+    this.#fixed = instruments.map((instrument) => new InstrumentView<Indicators>(instrument, needs))
+    this.instruments = Object.freeze(Array.from(this.#fixed))
+    this.#bySymbol = new Map(this.#fixed.map((view) => [view.symbol, view]))
   }
 
   /** An instrument that the snapshot lacks shows no prices and no holding, never older ones. */
   pointAt(snapshot: Snapshot): void {
     this.#snapshot = snapshot
     this.#account = undefined
+    if (snapshot.instruments.length > this.#fixed.length || this.#members.size > 0)
+      this.#followMembers(snapshot)
     for (let index = 0; index < this.instruments.length; index++) {
       const view = this.instruments[index]
       const guess = snapshot.instruments[index]
@@ -38,13 +44,32 @@ export class SnapshotView<Indicators = NoIndicators> {
     }
   }
 
-  /** @throws Failure if the strategy file does not list the symbol */
+  /** Members of a universe come and go: a view lasts as long as its membership. */
+  #followMembers({ instruments }: Snapshot): void {
+    const isFixed = (symbol: string): boolean => this.#fixed.some((view) => view.symbol === symbol)
+    const members = instruments.flatMap(({ instrument }) =>
+      isFixed(instrument.symbol) ? [] : [instrument],
+    )
+    const known = [...this.#members.values()]
+    if (known.length === members.length && members.every((one, index) => one === known[index]))
+      return
+    const views = members.map((instrument) => {
+      const view = this.#bySymbol.get(instrument.symbol)
+      const isKnown = this.#members.get(instrument.symbol) === instrument
+      return view && isKnown ? view : new InstrumentView<Indicators>(instrument, this.#needs)
+    })
+    this.#members = new Map(members.map((one) => [one.symbol, one]))
+    this.instruments = Object.freeze([...this.#fixed, ...views])
+    this.#bySymbol = new Map(this.instruments.map((view) => [view.symbol, view]))
+  }
+
+  /** @throws Failure if the strategy does not trade the symbol */
   instrument(symbol: string): InstrumentView<Indicators> {
     const view = this.#bySymbol.get(symbol)
     if (view !== undefined) return view
     throw strategyFailure('INSTRUMENT_NOT_BOUND', {
       facts: { instrument: symbol, listed: [...this.#bySymbol.keys()].join(' ') },
-      hint: 'add it to instruments in the strategy file',
+      hint: 'add it to instruments in the strategy file, or look for it in snapshot.instruments',
     })
   }
 

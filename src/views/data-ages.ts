@@ -13,8 +13,10 @@ export interface VanishedPrice {
  * its age.
  */
 export class DataAges {
-  readonly #symbols: readonly string[]
-  /** Keyed by symbol: read of the answer (our clock), and time of its row (the exchange's). */
+  readonly #symbols: () => readonly string[]
+  /**
+   * Keyed by symbol: the read of the answer (our clock), and the time of its row (the exchange's).
+   */
   readonly #prices = new Map<
     string,
     { readonly readAt: number; readonly at: number; readonly last: number }
@@ -26,7 +28,8 @@ export class DataAges {
   #offsetMs: number | undefined
   #isSpaceLow = false
 
-  constructor(symbols: readonly string[]) {
+  /** @param symbols whose prices are followed now */
+  constructor(symbols: () => readonly string[]) {
     this.#symbols = symbols
   }
 
@@ -74,7 +77,11 @@ export class DataAges {
   }
 
   #hearPrices(tickers: Extract<EngineEvent, { kind: 'snapshotTaken' }>['tickers']): void {
-    for (const symbol of this.#symbols) {
+    const symbols = this.#symbols()
+    for (const kept of [this.#prices, this.#vanished])
+      for (const symbol of kept.size > symbols.length ? Array.from(kept.keys()) : [])
+        if (!symbols.includes(symbol)) kept.delete(symbol)
+    for (const symbol of symbols) {
       const at = tickers.read(symbol, 'ts')
       const before = this.#prices.get(symbol)
       if (!Number.isNaN(at)) {

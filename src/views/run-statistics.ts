@@ -83,6 +83,8 @@ export class RunStatistics {
       case 'candles':
       case 'watermark':
       case 'exits':
+      case 'universe':
+      case 'departed':
       case 'boot':
       case 'decision':
       case 'adopt':

@@ -291,7 +291,7 @@ const BREAKAGES: readonly Breakage[] = [
     file: grid,
     edits: [['instruments: [BTCUSDT]', 'instruments: []']],
     problems: [
-      'config/strategies/grid.yaml:3:14 instruments: expected a list of 1 to 100 values, got an empty list',
+      'config/strategies/grid.yaml:3:14 instruments: expected at least one symbol, or universe with a rule that chooses them',
     ],
   },
   {

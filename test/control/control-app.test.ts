@@ -100,6 +100,7 @@ class Bench {
           accounts: [],
           off: [],
         }),
+        universes: () => [],
         positions: () => [],
         orders: () => [],
         fills: (limit) => Array.from({ length: limit }, () => ({}) as never),

@@ -38,7 +38,7 @@ function record(change: Partial<FlightRecorderOptions> = {}) {
     directory: join(folder, 'recordings'),
     settings: ROOM,
     engine,
-    symbols: [SYMBOL],
+    symbols: () => [SYMBOL],
     version: VERSION,
     secrets: [],
     clock: time,

@@ -20,7 +20,7 @@ describe('candles for looking at', () => {
   }
 
   test('are built by the exchange times of what was read', () => {
-    const history = new PriceHistory(['BTCUSDT', 'ETHUSDT'])
+    const history = new PriceHistory(() => ['BTCUSDT', 'ETHUSDT'])
     for (const [at, price] of [
       [10_000, 5],
       [11_000, 9],
@@ -43,7 +43,7 @@ describe('candles for looking at', () => {
   })
 
   test('[BND1] are the last 360 of each interval', () => {
-    const history = new PriceHistory(['BTCUSDT'])
+    const history = new PriceHistory(() => ['BTCUSDT'])
     for (let index = 1; index <= 1000; index += 1) read(history, index * 5000, index)
     const candles = history.candles('BTCUSDT', 5000) ?? []
 
@@ -53,7 +53,7 @@ describe('candles for looking at', () => {
   })
 
   test('go on after one stamp far ahead, and without it', () => {
-    const history = new PriceHistory(['BTCUSDT'])
+    const history = new PriceHistory(() => ['BTCUSDT'])
     for (let index = 1; index <= 500; index += 1) read(history, index * 5000, index)
     read(history, 1e12, 9)
     expect(history.candles('BTCUSDT', 5000)).toHaveLength(360)
@@ -67,7 +67,7 @@ describe('candles for looking at', () => {
   })
 
   test('are none where there is no price', () => {
-    const history = new PriceHistory(['BTCUSDT'])
+    const history = new PriceHistory(() => ['BTCUSDT'])
     read(history, 5000, Number.NaN)
     expect(history.candles('BTCUSDT', 5000)).toEqual([])
   })

@@ -17,6 +17,9 @@ const USUAL: Readonly<Record<string, unknown>> = {
   people: 2,
   command: 'restrict BTCUSDT halted --reason=asked for in the chat',
   candles: 384,
+  joined: ['SOLUSDT ranked'],
+  left: ['XRPUSDT outranked'],
+  changes: 2,
   since: '2026-01-02T13:50:00.000Z',
   interval: '5m',
   series: ['BTCUSDT 5m', 'ETHUSDT 5m'],
@@ -322,6 +325,7 @@ const MORE_THAN_A_LINE = [
   'standby.following',
   'standby.tookOver',
   'trade.closed',
+  'universe.changed',
 ]
 
 interface Row {

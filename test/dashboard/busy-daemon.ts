@@ -73,6 +73,7 @@ export class BusyDaemon {
     return {
       events: this.events,
       status: () => this.#status(),
+      universes: () => [],
       positions: () => [],
       orders: (symbol) =>
         this.#orders.filter((order) => symbol === undefined || order.symbol === symbol),

@@ -15,6 +15,7 @@ const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
     'explain',
     'whatif',
     'instruments',
+    'universe',
     'dashboard',
     'chat',
     'mcp',

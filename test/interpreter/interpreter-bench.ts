@@ -90,6 +90,9 @@ export class InterpreterBench {
     return {
       step,
       book: this.book,
+      settings: undefined as never,
+      knowsContracts: false,
+      whyNotGone: () => undefined,
       phase: 'running',
       unproved: [],
       get isRetreatSettled() {

@@ -801,4 +801,17 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'trading.releaseTooOld': SILENT,
   'trading.scopeUnknown': SILENT,
+  'universe.changed': SILENT,
+  'universe.handedBack': {
+    urgency: warning,
+    by: ['strategy', 'symbol'],
+    title: ({ strategy, symbol }) =>
+      `nobody trades the position in ${showFact(symbol)} any more: it has left the universe of ${showFact(strategy)}`,
+  },
+  'universe.left': SILENT,
+  'universe.notRead': {
+    urgency: warning,
+    by: [],
+    title: ({ reason }) => `the contracts of the exchange cannot be read: ${showFact(reason)}`,
+  },
 }

@@ -1,5 +1,6 @@
 import type { InstrumentSettings } from '../../config/schema/exchange-schema.ts'
-import { everyHours, usualFundingMinutes } from '../../config/funding-minutes.ts'
+import { usualFundingMinutes } from '../../config/funding-minutes.ts'
+import { everyHours } from '../../domain/instrument.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'

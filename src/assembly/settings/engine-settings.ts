@@ -1,22 +1,23 @@
 import type { DaemonConfig, StrategyConfig } from '../../config/load-config.ts'
-import { calendarFundingMinutes, everyHours } from '../../config/funding-minutes.ts'
+import { calendarFundingMinutes } from '../../config/funding-minutes.ts'
 import type { Size } from '../../config/schema/decimal-text.ts'
 import { parseCapital } from '../../domain/capital.ts'
 import { toStrategyId, type StrategyId } from '../../domain/ids.ts'
-import type { Instrument } from '../../domain/instrument.ts'
+import { buildInstrument, type Instrument, lotsMax } from '../../domain/instrument.ts'
 import type {
   EngineSettings,
   ShowSettings,
   StrategySettings,
   LiquidationSettings,
 } from '../../engine/settings.ts'
-import { accountAgeMaxOf } from './read-pace.ts'
+import { accountAgeMaxOf, instrumentsMax } from './read-pace.ts'
+import { toRosterSettings, toUniverseRule } from './universe-rules.ts'
 import type { StrategyLimits } from '../../risk/risk-context.ts'
 import { toExitRules } from './exit-rules.ts'
 import { toLossSettings } from './loss-settings.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { sha256 } from '../../lib/digest.ts'
-import { createGrid, stepBelow, type Grid } from '../../lib/grid.ts'
+import { createGrid, stepBelow } from '../../lib/grid.ts'
 import type { MaintenanceRules, MaintenanceTier } from '../../domain/liquidation.ts'
 import type { SurvivalSettings } from '../../domain/worst-case.ts'
 import { TAKER_FEE_RATE } from '../../config/schema/liquidation-schema.ts'
@@ -49,9 +50,9 @@ export interface RunSettings {
 }
 
 /** Supervisors must wait longer. */
-export function stopTimeoutOf({ instruments, execution }: DaemonConfig): number {
-  const perInstrument = Object.keys(instruments).length * STOP_TIMEOUT_PER_INSTRUMENT_MS
-  return STOP_TIMEOUT_MS + perInstrument + execution.acceptanceWindowMs
+export function stopTimeoutOf(config: DaemonConfig): number {
+  const perInstrument = instrumentsMax(config, { accounts: 1 }) * STOP_TIMEOUT_PER_INSTRUMENT_MS
+  return STOP_TIMEOUT_MS + perInstrument + config.execution.acceptanceWindowMs
 }
 
 export function toEngineSettings(config: DaemonConfig, run: RunSettings): EngineSettings {
@@ -89,6 +90,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
         .filter((strategy) => strategy.enabled)
         .map((strategy) => toStrategy(strategy, instruments, run)),
     ),
+    roster: toRosterSettings(config, { accounts }),
     ...(capital !== undefined && { capital: decimal(capital) }),
     feeCoins: new Map(Object.entries(account.feeCoins)),
     fundingMinutes: calendarFundingMinutes(config.calendar),
@@ -127,23 +129,15 @@ export function toInstruments({
 }: Pick<DaemonConfig, 'account' | 'instruments'>): ReadonlyMap<string, Instrument> {
   return new Map(
     Object.entries(instruments).map(([symbol, settings]) => {
-      const lot = createGrid(settings.lotSize)
-      const leverage = settings.leverage ?? account.leverage
+      const { productType, marginCoin } = account
+      const { leverage = account.leverage, ...rules } = settings
       return [
         symbol,
-        {
-          symbol,
-          productType: account.productType,
-          marginCoin: account.marginCoin,
-          tick: createGrid(settings.tickSize),
-          lot,
-          lotsMin: stepBelow(lot, Number(settings.minSize)),
-          notionalMin: decimal(settings.minNotional),
+        buildInstrument(symbol, rules, {
+          productType,
+          marginCoin,
           ...(leverage !== undefined && { leverage }),
-          ...(settings.fundingHours !== undefined && {
-            fundingMinutes: everyHours(settings.fundingHours),
-          }),
-        },
+        }),
       ]
     }),
   )
@@ -155,22 +149,31 @@ function toStrategy(
   { shown }: RunSettings,
 ): [StrategyId, StrategySettings] {
   const id = toStrategyId(strategy.id)
+  const { losses: _losses, pace, positionNotionalMax, orderNotionalMax, ...risk } = strategy.risk
+  const { openOrdersMax, ...sizes } = risk
+  const common = {
+    openOrdersMax,
+    ...(positionNotionalMax !== undefined && { positionNotionalMax: Number(positionNotionalMax) }),
+    ...(orderNotionalMax !== undefined && { orderNotionalMax: Number(orderNotionalMax) }),
+    ...withoutAbsent(pace),
+  }
   const limits = strategy.instruments.map((symbol) => {
-    const lot = instruments.get(symbol)?.lot ?? createGrid('1')
-    const { losses: _losses, pace, positionNotionalMax, orderNotionalMax, ...risk } = strategy.risk
+    const instrument = instruments.get(symbol)
+    const lot = instrument?.lot ?? createGrid('1')
+    const most = instrument ? lotsMax(instrument) : 0
+    const toLots = (size: Size | undefined): number =>
+      size === undefined ? most : stepBelow(lot, Number(size))
     const own: StrategyLimits = {
-      ...convertEach(risk, (limit) => toLots(lot, limit)),
-      ...(positionNotionalMax !== undefined && {
-        positionNotionalMax: Number(positionNotionalMax),
-      }),
-      ...(orderNotionalMax !== undefined && { orderNotionalMax: Number(orderNotionalMax) }),
-      ...withoutAbsent(pace),
+      ...common,
+      positionMax: toLots(sizes.positionMax),
+      orderSizeMax: toLots(sizes.orderSizeMax),
     }
     return [symbol, own] as const
   })
-  const { instruments: symbols, onFailure, exits } = strategy
+  const { instruments: symbols, universe, onFailure, exits } = strategy
   const capital = strategy.capital === undefined ? undefined : parseCapital(strategy.capital)
   const policy = onFailure === undefined ? {} : { onFailure }
+  const fixed = new Set(symbols)
   return [
     id,
     {
@@ -178,6 +181,7 @@ function toStrategy(
       symbols,
       limits: new Map(limits),
       ...policy,
+      ...(universe && { universe: { rule: toUniverseRule(universe), fixed, limits: common } }),
       ...(exits && { exits: toExitRules(exits) }),
       ...(capital && { capital }),
       ...(shown.get(id) ?? { feeds: new Map() }),
@@ -190,10 +194,6 @@ function withoutAbsent<Name extends string>(limits: {
 }): { readonly [name in Name]?: number } {
   const set = Object.entries(limits).filter(([, limit]) => limit !== undefined)
   return Object.fromEntries(set) as { readonly [name in Name]?: number }
-}
-
-function toLots(lot: Grid, limit: Size | number): number {
-  return typeof limit === 'number' ? limit : stepBelow(lot, Number(limit))
 }
 
 function convertEach<Name extends string, Limit>(

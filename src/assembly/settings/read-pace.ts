@@ -1,5 +1,6 @@
 /** The whole account is read in turn; from the pace follows when readings are too old. */
 import type { DaemonConfig } from '../../config/load-config.ts'
+import { LEAVING_TIMES } from '../../domain/universe.ts'
 import { OVERALL_CALLS, OVERALL_PER_MS } from '../../exchange/limiter/limiter.ts'
 import type { RateLimit } from '../../protocol/endpoint.ts'
 import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
@@ -19,7 +20,10 @@ const ACCOUNT_AGE_MS_MIN = 3000
 /** Share of the account's calls left for positions. */
 const SHARE_MIN = 0.1
 
-type PacedConfig = Pick<DaemonConfig, 'account' | 'exchange' | 'polling' | 'instruments' | 'risk'>
+type PacedConfig = Pick<
+  DaemonConfig,
+  'account' | 'exchange' | 'polling' | 'instruments' | 'risk' | 'strategies'
+>
 
 export interface AddressUse {
   readonly accounts: number
@@ -44,13 +48,32 @@ export function accountAgeMaxOf(config: PacedConfig, use: AddressUse): number {
 
 export function readRoundMs(config: PacedConfig, use: AddressUse): number {
   const { fillsMs, positionsMs } = config.polling
-  const instruments = Object.keys(config.instruments).length
+  const instruments = instrumentsMax(config, use)
   return Math.max(
     positionsMs,
     (instruments * 1000) / positionsPerSecond(config, use),
     fillsMs,
     1000 / allowedPerSecond('orderFills', config),
   )
+}
+
+/** Without a limit of `risk.accountAgeMaxMs`, rules choose so many that each is read at least this often. */
+const ROUND_MS_MAX = 10_000
+
+/** So many instruments can be read before readings would be too old. */
+export function readableMax(config: PacedConfig, use: AddressUse): number {
+  const { accountAgeMaxMs } = config.risk
+  const roundMs = accountAgeMaxMs === undefined ? ROUND_MS_MAX : accountAgeMaxMs / ROUNDS
+  return Math.floor((positionsPerSecond(config, use) * roundMs) / 1000)
+}
+
+/** Most instruments at once: those that are configured, and those that rules may choose. */
+export function instrumentsMax(config: PacedConfig, use: AddressUse): number {
+  const fixed = Object.keys(config.instruments).length
+  const chosen = config.strategies
+    .filter(({ enabled }) => enabled)
+    .reduce((sum, { universe }) => sum + (universe?.top.count ?? 0) * LEAVING_TIMES, 0)
+  return chosen === 0 ? fixed : Math.max(fixed, Math.min(fixed + chosen, readableMax(config, use)))
 }
 
 /** Other daemons and accounts share the calls of the address. */

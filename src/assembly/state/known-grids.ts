@@ -19,11 +19,23 @@ export function keepGrids(
     steps.set(symbol, { tick: tick.step, lot: lot.step })
   const text = JSON.stringify(Object.fromEntries(steps))
   if (text !== JSON.stringify(Object.fromEntries(before))) attempt(() => writeDurably(file, text))
-  const grids = [...steps].map(
-    ([symbol, { tick, lot }]) =>
-      [symbol, { tick: createGrid(tick), lot: createGrid(lot) }] as const,
+  return toGrids(steps)
+}
+
+/** Those of former instruments, and of members of universes, as runs have kept them. */
+export function readGrids(directory: string): ReadonlyMap<string, InstrumentSteps> {
+  return toGrids(readSteps(join(directory, GRIDS_FILE)))
+}
+
+function toGrids(
+  steps: Iterable<readonly [string, { readonly tick: string; readonly lot: string }]>,
+): ReadonlyMap<string, InstrumentSteps> {
+  return new Map(
+    [...steps].map(([symbol, { tick, lot }]) => [
+      symbol,
+      { tick: createGrid(tick), lot: createGrid(lot) },
+    ]),
   )
-  return new Map(grids)
 }
 
 function readSteps(file: string): readonly (readonly [string, { tick: string; lot: string }])[] {

@@ -9,7 +9,9 @@ import {
   type AddressUse,
   ageOfRounds,
   allowedPerSecond,
+  instrumentsMax,
   positionsPerSecond,
+  readableMax,
   readRoundMs,
 } from '../settings/read-pace.ts'
 import type { LoadedStrategy } from './strategies.ts'
@@ -62,6 +64,7 @@ function listSlowPolls(account: CheckedAccount, use: AddressUse): readonly Probl
     }),
     ...listSlowPositions(account, use),
     ...listOddAges(account, use),
+    ...listWideUniverses(account, use),
   ]
 }
 
@@ -70,7 +73,7 @@ function listSlowPositions(
   { loaded: { config, documents } }: CheckedAccount,
   use: AddressUse,
 ): readonly Problem[] {
-  const instruments = Object.keys(config.instruments).length
+  const instruments = instrumentsMax(config, use)
   const perSecond = positionsPerSecond(config, use)
   const roundMs = (instruments * 1000) / perSecond
   if (roundMs <= config.polling.positionsMs) return []
@@ -78,6 +81,22 @@ function listSlowPositions(
     `the positions of ${instruments} instruments, ${shown(perSecond)} reads of singlePosition a second, take ${shown(roundMs / 1000)} s: ` +
     'so old they grow, and so long after a start the last one is traded'
   return [documents.main.problem(['polling', 'positionsMs'], message)]
+}
+
+/** A rule chooses no more instruments than can be read in time. */
+function listWideUniverses(
+  { loaded: { config, documents } }: CheckedAccount,
+  use: AddressUse,
+): readonly Problem[] {
+  const most = readableMax(config, use)
+  const chosen = config.strategies.filter(({ enabled, universe }) => enabled && universe)
+  const counts = chosen.reduce((sum, { universe }) => sum + (universe?.top.count ?? 0), 0)
+  const all = Object.keys(config.instruments).length + counts
+  if (all <= most) return []
+  return chosen.flatMap(({ id, universe }) => {
+    const message = `${universe?.top.count}: with all other instruments these are ${all}, and only ${most} can be read in time (polling, exchange.limitsUse, risk.accountAgeMaxMs): those beyond stay out`
+    return documents.strategies.get(id)?.problem(['universe', 'top', 'count'], message) ?? []
+  })
 }
 
 /** Readings often exceed the age, or it has no effect: three rounds are the maximum. */

@@ -7,6 +7,7 @@ import type { YamlSource } from '../../config/yaml/yaml-source.ts'
 import type { FeedId } from '../../domain/feed.ts'
 import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import type { ShowSettings } from '../../engine/settings.ts'
+import { LEAVING_TIMES } from '../../domain/universe.ts'
 import type { Instrument, PositionMode } from '../../domain/instrument.ts'
 import { type Clock, systemClock, threadCpuMs } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -33,6 +34,8 @@ export interface LoadedStrategy {
   readonly strategy?: Strategy
   readonly params: unknown
   readonly instruments: readonly Instrument[]
+  /** So many members of a universe may be shown beside them. */
+  readonly membersMax?: number
   readonly needs: ResolvedNeeds
   readonly history?: CandleHistory
   readonly silentHistory?: readonly string[]
@@ -104,10 +107,10 @@ async function examineIsolated(
   await inParallel(config.strategies.filter(isIsolated), availableParallelism(), async (entry) => {
     const source = documents.strategies.get(entry.id)
     if (source === undefined) return
-    const known = entry.instruments.flatMap((symbol) => instruments.get(symbol) ?? [])
+    const sample = sampleOf(entry, instruments)
     examined.set(
       entry.id,
-      await examineStrategy({ moduleFile: entry.moduleFile, source, instruments: known }),
+      await examineStrategy({ moduleFile: entry.moduleFile, source, instruments: sample }),
     )
   })
   return examined
@@ -137,7 +140,7 @@ export async function readStrategy(
   { source, positionMode, instruments: known, historyBeforeAt, examined }: StrategyFrame,
 ): Promise<LoadedStrategy | { readonly problems: readonly Problem[] }> {
   const instruments = entry.instruments.flatMap((symbol) => known.get(symbol) ?? [])
-  const read = await (examined ?? readCode(entry.moduleFile, source, instruments))
+  const read = await (examined ?? readCode(entry.moduleFile, source, sampleOf(entry, known)))
   if ('problems' in read) return read
   const { params, needs } = read
   const strategy = 'strategy' in read ? read.strategy : undefined
@@ -152,6 +155,7 @@ export async function readStrategy(
     ...(strategy && { strategy }),
     params,
     instruments,
+    ...(entry.universe && { membersMax: entry.universe.top.count * LEAVING_TIMES }),
     needs,
     ...(history.candles.size > 0 && { history: history.candles }),
     ...(history.silent.length > 0 && { silentHistory: history.silent }),
@@ -159,6 +163,15 @@ export async function readStrategy(
     feeds: plan.feeds,
     feedNames: plan.names,
   }
+}
+
+/** Code is tried on the strategy's instruments; where a rule chooses them all, on one that is configured. */
+function sampleOf(
+  { instruments, universe }: StrategyConfig,
+  known: ReadonlyMap<string, Instrument>,
+): readonly Instrument[] {
+  const own = instruments.flatMap((symbol) => known.get(symbol) ?? [])
+  return own.length === 0 && universe ? [...known.values()].slice(0, 1) : own
 }
 
 /** The core needs feeds, candles, and when strategies decide. */
@@ -207,13 +220,14 @@ export async function openRunners(
   const isolated = new Map<StrategyId, IsolatedRunner>()
   try {
     await inParallel(strategies, availableParallelism(), async (loaded) => {
-      const { id, thread, moduleFile, params, instruments, needs } = loaded
+      const { id, thread, moduleFile, params, instruments, membersMax, needs } = loaded
       if (thread === undefined) return
       const runner = await openIsolatedRunner({
         strategyId: id,
         moduleFile,
         params,
         instruments,
+        membersMax,
         needs,
         clock,
         timers,

@@ -16,6 +16,7 @@ import {
   embeddedSimulatorSchema,
   type EmbeddedSimulatorSettings,
 } from '../../config/schema/simulator-schema.ts'
+import { configuredContracts } from '../../assembly/instruments/configured-contracts.ts'
 import { toEngineSettings } from '../../assembly/settings/engine-settings.ts'
 import { toSimulatorOptions } from '../../assembly/simulator/simulated-exchange.ts'
 import { contractsOf, listInstruments } from '../../assembly/instruments/listed-instruments.ts'
@@ -49,7 +50,13 @@ import { describeFeeds, loadFeedFiles, toPlayedFeed } from './feed-files.ts'
 import { remarksOnReach } from './load-warm.ts'
 import { type LoadingRequest, loadWarm } from './load-warm.ts'
 import { remarksOnFunding } from '../../assembly/instruments/funding-remarks.ts'
-import { assertPriced, describeUnpriced, narrow, type PriceSource } from './priced-instruments.ts'
+import {
+  choosesInstruments,
+  assertPriced,
+  describeUnpriced,
+  narrow,
+  type PriceSource,
+} from './priced-instruments.ts'
 
 /** The command line's part, over the configuration. */
 export interface BacktestRequest extends PlayedRange, LoadingRequest {
@@ -170,6 +177,7 @@ export async function prepareBacktest(
         feeds: feeds.map(toPlayedFeed),
         strategies: toPlayed(strategies),
         core: openExchange(fillModel),
+        ...(choosesInstruments(config) && { contracts: configuredContracts(config) }),
       },
     }),
   }

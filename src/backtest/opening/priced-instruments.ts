@@ -13,13 +13,21 @@ export function narrow(
 ): DaemonConfig {
   const traded = new Set(listEnabled(config).flatMap(({ instruments }) => instruments))
   const recorded = new Set(priced.map(({ symbol }) => symbol))
+  // A rule chooses among all that have prices: without recordings, all have.
+  const isOfAll = recorded.size === 0 && choosesInstruments(config)
   const instruments = Object.entries(config.instruments).filter(
-    ([symbol]) => traded.has(symbol) || recorded.has(symbol),
+    ([symbol]) => isOfAll || traded.has(symbol) || recorded.has(symbol),
   )
   return { ...config, instruments: Object.fromEntries(instruments) }
 }
 
-const listEnabled = ({ strategies }: DaemonConfig) => strategies.filter(({ enabled }) => enabled)
+/** Whether a strategy has a universe. */
+export function choosesInstruments(config: Pick<DaemonConfig, 'strategies'>): boolean {
+  return listEnabled(config).some(({ universe }) => universe !== undefined)
+}
+
+const listEnabled = ({ strategies }: Pick<DaemonConfig, 'strategies'>) =>
+  strategies.filter(({ enabled }) => enabled)
 
 /** The strategies by instrument, and where each file says so. */
 function tradedBy({ config, documents }: LoadedConfig): ReadonlyMap<string, readonly string[]> {

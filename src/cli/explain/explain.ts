@@ -1,7 +1,8 @@
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { toInstruments } from '../../assembly/settings/engine-settings.ts'
+import { readGrids } from '../../assembly/state/known-grids.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { explainKey } from '../../views/explain/explain-key.ts'
@@ -49,7 +50,8 @@ function explain(subject: string, options: ExplainOptions): number {
   const reader = new JournalReader(file)
   try {
     const { positionMode } = config.account
-    const frame = { reader, instruments: toInstruments(config), positionMode }
+    const instruments = new Map([...readGrids(dirname(file)), ...toInstruments(config)])
+    const frame = { reader, instruments, positionMode }
     const stories = storiesOf(frame, subject, options.since)
     if (options.json) writeOut(`${JSON.stringify(stories, undefined, 2)}\n`)
     else writeOut(stories.map(formatStory).join(''))

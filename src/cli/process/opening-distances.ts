@@ -89,7 +89,10 @@ function largestOf(
 ): number | undefined {
   let sum = 0
   for (const { risk } of owners) {
-    const bySize = price === undefined ? Number.POSITIVE_INFINITY : Number(risk.positionMax) * price
+    const bySize =
+      price === undefined || risk.positionMax === undefined
+        ? Number.POSITIVE_INFINITY
+        : Number(risk.positionMax) * price
     sum += Math.min(bySize, Number(risk.positionNotionalMax ?? Number.POSITIVE_INFINITY))
   }
   // The capital of an inverse contract is in its base coin.

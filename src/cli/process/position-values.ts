@@ -76,7 +76,8 @@ export function listPositionValues(
   return config.strategies.flatMap(({ id, enabled, instruments, risk }) =>
     (enabled ? instruments : []).flatMap((symbol) => {
       const price = prices.get(symbol)
-      if (price === undefined) return []
+      // With a universe the position is limited by value alone.
+      if (price === undefined || risk.positionMax === undefined) return []
       const base = symbol.endsWith(coin) ? symbol.slice(0, -coin.length) : `of ${symbol}`
       const quote = symbol.endsWith(coin) ? coin : 'of the quote coin'
       const notional = Number(risk.positionMax) * price
@@ -159,7 +160,7 @@ export function listIdleLimits({ risk, account, strategies }: DaemonConfig): rea
  */
 export function listFlips({ strategies }: DaemonConfig): readonly string[] {
   return strategies
-    .filter(({ enabled }) => enabled)
+    .filter(({ enabled, risk }) => enabled && risk.positionMax !== undefined)
     .map(({ id, risk: { positionMax, orderSizeMax } }) => {
       // 0.3 / 0.1 is slightly below 3; no size has ten decimals.
       const orders = Number(((2 * Number(positionMax)) / Number(orderSizeMax)).toFixed(10))

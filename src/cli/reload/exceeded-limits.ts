@@ -82,7 +82,7 @@ function* listSizes(
     for (const { symbol, strategies: held, markPrice } of positions) {
       const size = held[id]
       if (size === undefined) continue
-      if (Math.abs(Number(size)) > Number(own.positionMax))
+      if (Math.abs(Number(size)) > Number(own.positionMax ?? Number.POSITIVE_INFINITY))
         yield `${id}: positionMax ${own.positionMax} is exceeded already on ${symbol}, with ${size}: ${DENIED}`
       const worth = worthOf(size, markPrice)
       if (own.positionNotionalMax !== undefined && worth > Number(own.positionNotionalMax))

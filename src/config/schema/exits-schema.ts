@@ -17,7 +17,7 @@ export function durationMs(text: string): number {
   return Number(count) * (UNIT_MS[unit] ?? 0)
 }
 
-const DURATION_TITLE = 'a duration such as "30s", "45m", "6h" or "2d"'
+export const DURATION_TITLE = 'a duration such as "30s", "45m", "6h" or "2d"'
 
 const duration = (description: string) =>
   z

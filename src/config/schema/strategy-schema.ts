@@ -3,6 +3,7 @@ import { positiveDecimal, sizeDecimal } from './decimal-text.ts'
 import { symbolSchema } from './exchange-schema.ts'
 import { exitsSchema } from './exits-schema.ts'
 import { strategyLossesSchema, strategyPaceSchema } from './loss-schema.ts'
+import { universeSchema } from './universe-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
 /**
@@ -12,12 +13,14 @@ import { presetNumber, wholeNumber } from './whole-number.ts'
 const strategyRiskSchema = z
   .strictObject({
     positionMax: sizeDecimal(
-      'Largest position, long or short, in the base coin and for each instrument; what is open, in flight or unknown counts.',
-    ),
+      'Largest position, long or short, in the base coin and for each instrument; what is open, in flight or unknown counts. Required, except with a universe, whose instruments have different coins.',
+    ).optional(),
     positionNotionalMax: positiveDecimal(
       'Largest position, long or short, by what it is worth in the quote coin, for each instrument; what is open, in flight or unknown counts. It also guards against a positionMax that was meant as an amount of money.',
     ).optional(),
-    orderSizeMax: sizeDecimal('Largest size of one order, in the base coin.'),
+    orderSizeMax: sizeDecimal(
+      'Largest size of one order, in the base coin. Required, except with a universe.',
+    ).optional(),
     orderNotionalMax: positiveDecimal(
       'Largest order by what it is worth in the quote coin. Absent: only risk.orderNotionalMax of the account.',
     ).optional(),
@@ -29,7 +32,8 @@ const strategyRiskSchema = z
     losses: strategyLossesSchema.prefault({}),
   })
   .meta({
-    description: 'Limits of this strategy. Sizes have no default; `pace` and `losses` have.',
+    description:
+      'Limits of this strategy. Sizes and values have no default; `pace` and `losses` have.',
   })
 
 const feedSchema = z
@@ -66,9 +70,10 @@ export const strategyFileSchema = z
     enabled: z.boolean().default(true).meta({ description: 'Whether it may trade.' }),
     instruments: z
       .array(symbolSchema)
-      .min(1)
       .max(100)
-      .meta({ description: 'Symbols it sees and trades.' }),
+      .default([])
+      .meta({ description: 'Symbols it sees and trades. Required, except with a universe.' }),
+    universe: universeSchema,
     params: z.record(z.string(), z.unknown()).default({}).meta({
       description:
         'Parameters, checked against the strategy\'s own schema. A parameter called "size" is an order size in the base coin.',

@@ -36,6 +36,8 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly recorder: FlightRecorder | undefined
   readonly tradeLog?: Pick<ClosedTradeLog, 'observe'> | undefined
   readonly watchdog?: StrategyWatch | undefined
+  /** Instruments have joined while the account runs. */
+  readonly joined: () => void
 }
 
 /** @param strategyId the strategy that runs from now on; undefined: none */
@@ -87,6 +89,7 @@ export function createPorts(parts: AccountParts): Ports {
         parts.recent.observe(record, book)
         eventLog.observe(record)
         parts.tradeLog?.observe(record, book)
+        if (record.kind === 'universe' && record.joined.length > 0) parts.joined()
       },
       decided: (intents) => statistics.countIntents(intents),
       batchDurable: (wait) => parts.pace.hear(wait),

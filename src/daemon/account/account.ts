@@ -11,6 +11,9 @@ import { Retreat } from '../../interpreter/retreat.ts'
 import { PollGrids } from '../../market/poll-grids.ts'
 import { feedsOf } from '../../assembly/strategies/feed-plan.ts'
 import { CandleFetcher } from '../market-data/candle-fetcher.ts'
+import { ContractsFetcher } from '../market-data/contracts-fetcher.ts'
+import { configuredContracts } from '../../assembly/instruments/configured-contracts.ts'
+import { isEmbedded } from '../../assembly/state/state-place.ts'
 import { Feeds } from '../market-data/feeds.ts'
 import type { MarketListener } from '../market-data/product-market.ts'
 import { createRecorder } from '../recording/create-recorder.ts'
@@ -63,12 +66,14 @@ export class Account implements MarketListener {
   readonly #polls: PollGrids
   readonly #feeds: Feeds
   readonly #candles: CandleFetcher
+  /** Undefined where no rule chooses instruments. */
+  readonly #contracts: ContractsFetcher | undefined
   readonly #eventLog: EventLog
   readonly #operator: Operator
   readonly #space: DiskSpace
   readonly #recorder: FlightRecorder | undefined
   readonly #startedAt: number
-  readonly #grids: ReadonlyMap<string, InstrumentSteps>
+  readonly #grids: Map<string, InstrumentSteps>
   readonly #recent: RecentActivity
   readonly #rest = Promise.withResolvers<boolean>()
   #state: 'new' | 'begun' | 'atRest' = 'new'
@@ -83,7 +88,7 @@ export class Account implements MarketListener {
     this.#pace = new JournalPace({ clock, logger })
     this.#engine = createEngine(settings, book)
     this.#statistics.adopt(book)
-    this.#grids = keepGrids(options.directory, settings.instruments)
+    this.#grids = new Map(keepGrids(options.directory, settings.instruments))
     this.#recent = this.#createRecent()
     const { dryRun } = options.config
     this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, timers, isDry: dryRun })
@@ -106,6 +111,7 @@ export class Account implements MarketListener {
       recent: this.#recent,
       health: this.health,
       recorder: this.#recorder,
+      joined: () => this.#followRoster(),
       quiesced: () => options.onQuiesced?.(),
       stopped: (clean) => this.#comeToRest(clean),
       broken: (error) => this.fail(error),
@@ -115,6 +121,7 @@ export class Account implements MarketListener {
       logger.log('error', 'poll.failed', { what, reason })
     this.#polls = this.#createGrids(new PollGrids({ clock, timers, onError }))
     this.#candles = this.#createCandleFetcher()
+    this.#contracts = this.#createContractsFetcher()
     const feeds = feedsOf(options.strategies, 'private')
     this.#feeds = new Feeds({
       feeds,
@@ -187,6 +194,7 @@ export class Account implements MarketListener {
     this.#polls.start()
     this.#feeds.start()
     this.#candles.start()
+    this.#contracts?.start()
   }
 
   hear(event: EngineEvent, readAt?: number): void {
@@ -288,7 +296,12 @@ export class Account implements MarketListener {
     const isClean = await this.#rest.promise
     this.#space.stop()
     const retreated = this.#retreat()
-    await Promise.all([this.#polls.stop(), this.#feeds.stop(), this.#candles.stop()])
+    await Promise.all([
+      this.#polls.stop(),
+      this.#feeds.stop(),
+      this.#candles.stop(),
+      this.#contracts?.stop(),
+    ])
     await Promise.all([this.#exchange.idle(), retreated])
     this.#interpreter.close()
     this.#eventLog.flush()
@@ -424,6 +437,26 @@ export class Account implements MarketListener {
       settings,
       book,
       exchangeNow: () => trusted.offset.exchangeNow(trusted.clock.now()),
+      timers,
+      dispatch: this.#dispatch,
+      logger,
+    })
+  }
+
+  #followRoster(): void {
+    const { directory, settings } = this.#options
+    for (const [symbol, steps] of keepGrids(directory, settings.instruments))
+      this.#grids.set(symbol, steps)
+    this.#candles.follow()
+  }
+
+  #createContractsFetcher(): ContractsFetcher | undefined {
+    const { config, settings, calls, timers, logger } = this.#options
+    if (![...settings.strategies.values()].some(({ universe }) => universe)) return undefined
+    return new ContractsFetcher({
+      caller: isEmbedded(config) ? undefined : calls.client,
+      configured: configuredContracts(config),
+      productType: config.account.productType,
       timers,
       dispatch: this.#dispatch,
       logger,

@@ -16,6 +16,8 @@ import type {
 } from '../../control/detail-views.ts'
 import { EventHistory } from '../../control/event-history.ts'
 import type { FillView, OrderView, PositionView, StatusView } from '../../control/views.ts'
+import type { UniverseView } from '../../control/universe-view.ts'
+import { viewUniverses } from '../../views/universe-view.ts'
 import type { WhatIfQuery, WhatIfView } from '../../control/what-if-view.ts'
 import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
 import type { SharedTickers } from '../../exchange/shared-tickers/shared-tickers.ts'
@@ -105,7 +107,7 @@ export class DaemonControl implements Controlled {
       this.events.add({ at: clock.now(), level, event, fields: { ...fields } })
       this.#denials.hear(fact, clock.now())
     })
-    this.#prices = new PriceHistory(
+    this.#prices = new PriceHistory(() =>
       this.#shown.flatMap(({ settings }) => [...settings.instruments.keys()]),
     )
     options.market.listen({ hear: (event) => this.#hear(event), rollDay: () => undefined })
@@ -195,6 +197,10 @@ export class DaemonControl implements Controlled {
     const views: WhatIfView[] = []
     for (const account of this.#shown) views.push(await viewWhatIf(account, query, rest))
     return views
+  }
+
+  universes(): readonly UniverseView[] {
+    return this.#shown.flatMap((account) => viewUniverses(account))
   }
 
   instrument(symbol: string): InstrumentView | undefined {

@@ -60,16 +60,29 @@ class CandleRing {
   }
 }
 
-export class PriceHistory {
-  readonly #rings: ReadonlyMap<string, readonly CandleRing[]>
+function createRings(): readonly CandleRing[] {
+  return CANDLE_INTERVALS_MS.map((ms) => new CandleRing(ms))
+}
 
-  constructor(symbols: Iterable<string>) {
-    this.#rings = new Map(
-      [...symbols].map((symbol) => [symbol, CANDLE_INTERVALS_MS.map((ms) => new CandleRing(ms))]),
-    )
+export class PriceHistory {
+  readonly #rings = new Map<string, readonly CandleRing[]>()
+  readonly #symbols: () => Iterable<string>
+
+  /** @param symbols those of which prices are kept now: instruments may join and leave */
+  constructor(symbols: () => Iterable<string>) {
+    this.#symbols = symbols
+  }
+
+  #follow(): void {
+    const symbols = new Set(this.#symbols())
+    for (const symbol of symbols)
+      if (!this.#rings.has(symbol)) this.#rings.set(symbol, createRings())
+    for (const symbol of this.#rings.size > symbols.size ? Array.from(this.#rings.keys()) : [])
+      if (!symbols.has(symbol)) this.#rings.delete(symbol)
   }
 
   take(tickers: TickerTable): void {
+    this.#follow()
     for (const [symbol, rings] of this.#rings) {
       const price = tickers.read(symbol, 'lastPr')
       const at = tickers.read(symbol, 'ts')
@@ -79,6 +92,7 @@ export class PriceHistory {
   }
 
   candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined {
+    this.#follow()
     const index = CANDLE_INTERVALS_MS.findIndex((kept) => kept === intervalMs)
     return this.#rings.get(symbol)?.[index]?.list()
   }

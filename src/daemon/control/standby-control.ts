@@ -96,6 +96,7 @@ export class StandbyControl implements Controlled {
     strategies: {},
   })
   whatIf = (): Promise<[]> => Promise.resolve([])
+  universes = (): [] => []
   instrument = (): undefined => undefined
   denials = (): DenialsView => ({})
   explain = (): Promise<[]> => Promise.resolve([])

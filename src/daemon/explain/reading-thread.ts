@@ -1,5 +1,7 @@
 // Reading a week of records takes longer than a price may wait.
 
+import { dirname } from 'node:path'
+import { readGrids } from '../../assembly/state/known-grids.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { hearPosted, runTask } from '../../lib/supervised-thread.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
@@ -31,7 +33,10 @@ function answer(data: ReadingData, reading: Reading): unknown {
     const { account, instruments } = data.config
     const frame: ExplainFrame = {
       reader,
-      instruments: toInstruments({ account, instruments }),
+      instruments: new Map([
+        ...readGrids(dirname(data.journal)),
+        ...toInstruments({ account, instruments }),
+      ]),
       positionMode: account.positionMode,
     }
     if (reading.kind === 'journal') return searchJournal(frame, reading.query)

@@ -57,9 +57,9 @@ const PAGE_LEAST = HISTORY_CANDLES_PAGE_MAX / 4
 const PAGES_SPARE = 20
 
 /**
- * Fetches the closed candles that strategies need, once at the start, a call at a time:
+ * Fetches the closed candles that strategies need, at the start and of what joins later, a call at a time:
  *
- *     new ──start()──► waiting ──► fetching ──► done
+ *     new ──start()──► waiting ──► fetching ──► done ──follow()──► waiting
  *                         └──────── stop() ──────► done
  *
  * Each series is handed to the core as an event. A failed call is repeated a few times. Then the
@@ -72,6 +72,11 @@ export class CandleFetcher {
   #wake = (): void => undefined
   #isStopped = false
   #isFetching = false
+  #work: Promise<void> = Promise.resolve()
+  /** Instruments have joined since the fetching began. */
+  #isBehind = false
+  /** Series that were fetched, or given up. */
+  readonly #tried = new Set<string>()
 
   constructor(options: CandleFetcherOptions) {
     this.#options = options
@@ -84,14 +89,24 @@ export class CandleFetcher {
   start(): void {
     if (this.#isStopped || this.#isFetching) return
     this.#isFetching = true
-    void this.#fetchAll().finally(() => this.#ended.resolve())
+    this.#work = this.#fetchAll().finally(() => this.#ended.resolve())
+  }
+
+  /** Fetches what instruments need that have joined while the account runs. */
+  follow(): void {
+    if (!this.#isFetching || this.#isStopped || this.#isBehind) return
+    this.#isBehind = true
+    this.#work = this.#work.then(() => {
+      this.#isBehind = false
+      return this.#fetchAll()
+    })
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancel()
     this.#wake()
-    if (this.#isFetching) await this.#ended.promise
+    await this.#work
   }
 
   async #fetchAll(): Promise<void> {
@@ -125,7 +140,10 @@ export class CandleFetcher {
   #listLacking(): readonly NeededCandles[] {
     const { settings, book, exchangeNow } = this.#options
     const needed = toNeededCandles(settings)
+    for (const key of this.#tried) if (!needed.has(key)) this.#tried.delete(key)
     return [...needed].flatMap(([key, series]) => {
+      if (this.#tried.has(key)) return []
+      this.#tried.add(key)
       const known = book.candles.get(key)
       const present = openOf(exchangeNow(), series.intervalMs)
       const isWhole =

@@ -34,7 +34,7 @@ export function createRecorder(
     directory: join(directory, 'recordings'),
     settings: wanted,
     engine,
-    symbols: [...settings.instruments.keys()],
+    symbols: () => settings.instruments.keys(),
     version: settings.version,
     configFile: config.file,
     given,

@@ -5,6 +5,7 @@ import {
   writeEffect,
   writeEvent,
 } from '../../engine/replay/event-text.ts'
+import type { EngineEvent } from '../../engine/event.ts'
 import type { Step } from '../../interpreter/ports.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -44,7 +45,8 @@ export interface FlightRecorderOptions {
   readonly directory: string
   readonly settings: RecordSettings
   readonly engine: Pick<Engine, 'write'>
-  readonly symbols: readonly string[]
+  /** The instruments as they are now. */
+  readonly symbols: () => Iterable<string>
   readonly version: string
   readonly configFile?: string
   readonly given?: SegmentHead['given']
@@ -100,8 +102,20 @@ export class FlightRecorder {
     if (this.#state !== 'recording') return
     if (this.#kept.length === 0)
       this.#options.timers.after(0, () => this.#guard(() => this.#writeKept()))
-    this.#kept.push({ ...step, event: keepEvent(event, this.#options.symbols) })
+    this.#kept.push({ ...step, event: keepEvent(event, this.#symbolsOf(event, step)) })
     if (event.kind === 'timePassed') this.#guard(() => this.#changeSegment())
+  }
+
+  /** A rule that chooses instruments looks at all of them, and one that leaves was there before. */
+  #symbolsOf(event: EngineEvent, { effects }: Pick<Step, 'effects'>): Iterable<string> {
+    const isOfAll =
+      event.kind === 'snapshotTaken' &&
+      effects.some(
+        (effect) =>
+          effect.kind === 'record' &&
+          (effect.record.kind === 'universe' || effect.record.kind === 'departed'),
+      )
+    return isOfAll ? event.tickers.symbols : this.#options.symbols()
   }
 
   async close(): Promise<void> {

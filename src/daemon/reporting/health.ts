@@ -52,7 +52,6 @@ interface Obstacle {
 export class Health {
   readonly #options: HealthOptions
   readonly #ages: DataAges
-  readonly #symbols: readonly string[]
   readonly #staleSince = new Map<string, number>()
   readonly #saidStale = new Set<string>()
   readonly #saidUnread = new Set<string>()
@@ -67,16 +66,19 @@ export class Health {
   #lineAt: number
 
   constructor(options: HealthOptions) {
-    const { settings, statistics, clock } = options
+    const { statistics, clock } = options
     this.#options = options
-    this.#symbols = [
-      ...new Set([...settings.strategies.values()].flatMap(({ symbols }) => symbols)),
-    ]
-    this.#ages = new DataAges(this.#symbols)
+    this.#ages = new DataAges(() => this.#symbols)
     this.#sinceDigest = new StatisticsSince(statistics)
     this.#sinceDay = new StatisticsSince(statistics)
     this.#sinceLine = new StatisticsSince(statistics)
     this.#lineAt = clock.now()
+  }
+
+  /** The traded instruments; members of universes come and go. */
+  get #symbols(): readonly string[] {
+    const { strategies } = this.#options.settings
+    return [...new Set([...strategies.values()].flatMap(({ symbols }) => symbols))]
   }
 
   hear(event: EngineEvent): void {

@@ -48,6 +48,7 @@ import {
   moveAccountEntry,
   stateEntry,
 } from './apply-fill.ts'
+import { applyDeparture, applyUniverse } from './apply-universe.ts'
 import {
   accountHoldingOf,
   type Book,
@@ -110,11 +111,8 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       return disownOrphans(book, record.orderIds)
     case 'funding':
       return applyFunding(book, record)
-    case 'restricted': {
-      const { kind: _, ...restriction } = record
-      book.restrictions.set(pairKey(record.scope, record.code), restriction)
-      return
-    }
+    case 'restricted':
+      return applyRestricted(book, record)
     case 'released':
       return applyReleased(book, record)
     case 'prune':
@@ -132,6 +130,10 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       return
     case 'exits':
       return applyExits(book, record)
+    case 'universe':
+      return applyUniverse(book, record)
+    case 'departed':
+      return applyDeparture(book, record)
     case 'callEnded':
       return void book.calls.delete(pairKey(record.strategyId, record.key))
     case 'cancel':
@@ -140,6 +142,14 @@ export function applyRecord(target: Book, record: JournalRecord): void {
     default:
       return unreachable(record)
   }
+}
+
+function applyRestricted(
+  book: WritableBook,
+  record: Extract<JournalRecord, { kind: 'restricted' }>,
+): void {
+  const { kind: _, ...restriction } = record
+  book.restrictions.set(pairKey(record.scope, record.code), restriction)
 }
 
 function applyExits(

@@ -55,6 +55,8 @@ const COLLECTIONS = [
   'candles',
   'watermarks',
   'exitStates',
+  'universes',
+  'leavings',
 ] as const
 type Collection = (typeof COLLECTIONS)[number]
 

@@ -1,6 +1,7 @@
 import type { AccountCall } from '../../domain/account-call.ts'
 import type { CandleSeries } from '../../domain/candles.ts'
 import type { ExitState } from '../../domain/exits.ts'
+import type { KeptUniverse, UniverseLeaving } from '../../domain/universe.ts'
 import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
 import type { Watermark } from '../../domain/loss-limits.ts'
@@ -121,6 +122,10 @@ export interface Book {
   readonly watermarks: ReadonlyMap<Scope, Watermark>
   /** Keyed by strategy and symbol, where there are exits. */
   readonly exitStates: ReadonlyMap<string, ExitState>
+  /** By strategy, where a rule chooses its instruments. */
+  readonly universes: ReadonlyMap<StrategyId, KeptUniverse>
+  /** By strategy and symbol: members that leave. */
+  readonly leavings: ReadonlyMap<string, UniverseLeaving>
 }
 
 /**
@@ -171,6 +176,8 @@ export function createBook(positionMode: PositionMode): Book {
     candles: new TrackedMap(),
     watermarks: new TrackedMap(),
     exitStates: new TrackedMap(),
+    universes: new TrackedMap(),
+    leavings: new TrackedMap(),
   }
 }
 

@@ -22,6 +22,7 @@ import {
 import { askForFills, askForPosition, askForPositionSoon } from '../state/readings.ts'
 import { enterPhase, holdWishesOn, noteStart, noteStarted } from '../state/run-state.ts'
 import { dropPlaces, dropUncountable } from '../strategies/take-decision.ts'
+import { endUnconfiguredUniverses } from '../strategies/judge-universes.ts'
 import { beginKill } from './kill.ts'
 
 /**
@@ -80,6 +81,7 @@ export function startRun(core: Core): void {
   )
   markInFlightUnknown(core)
   dropUncountable(core)
+  endUnconfiguredUniverses(core)
   dropUnneededCandles(core)
   dropUnconfiguredExits(core)
   if (wasSetBack) dropWaiting(core)
@@ -195,7 +197,8 @@ export function advanceStart(core: Core): void {
   if (phase === 'starting' && proved > 0 && areLossesKnown(core)) beginRunning(core, proved)
   if (unproved.length === 0) return endStart(core, phase === 'running')
   if (core.now - start.askedAt >= READ_AGAIN_MS) askForAccount(core)
-  if (core.now - start.saidAt >= PROGRESS_LOGGED_EVERY_MS) logProgress(core, proved)
+  if (!start.hasEnded && core.now - start.saidAt >= PROGRESS_LOGGED_EVERY_MS)
+    logProgress(core, proved)
 }
 
 /** Where losses are limited, trading begins only when all held positions were read. */
@@ -293,8 +296,9 @@ function logProgress(core: Core, proved: number): void {
 
 /** @param wasRunning some instruments were traded before the last one was proved */
 function endStart(core: Core, wasRunning: boolean): void {
-  noteStart(core.run, { isOver: true })
-  if (!wasRunning) return
+  const { hasEnded } = core.run.start
+  noteStart(core.run, { isOver: true, hasEnded: true })
+  if (!wasRunning || hasEnded) return
   const tookMs = core.now - core.run.startedAt
   announce(core, 'info', 'recovery.ended', { instruments: core.instruments.size, tookMs })
 }

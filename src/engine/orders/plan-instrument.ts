@@ -21,6 +21,7 @@ import { exchangeNow, freshUntil, marketOf } from '../state/market-state.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { boundTarget } from '../../risk/exit-machine.ts'
 import { exitDueOn, exitStateOf, rulesOf } from '../state/exits.ts'
+import { isShown } from '../state/roster.ts'
 import { isQuoteHeld, isUndecided } from '../state/decision-state.ts'
 import { isPriceGridWrong, waitsAfterRefusal, wasPriceRefused } from '../state/refusals.ts'
 import { waitsInSilence } from '../state/silence.ts'
@@ -197,7 +198,8 @@ function planTargets(
   const mustFlatten = isClosedByDaemon(core, symbol, id)
   const purpose = mustFlatten ? 'flatten' : 'target'
   const exit = mustFlatten ? undefined : exitDueOn(core, id, symbol)
-  if (!mustFlatten && !exit && isUndecided(core, id, symbol)) return
+  if (!mustFlatten && !exit && isShown(core.book, id, symbol) && isUndecided(core, id, symbol))
+    return
   if (!(bid > 0 && ask > 0)) {
     plan.waiting += 1
     return

@@ -77,7 +77,7 @@ export function isHeldFromReturn(core: Core, terms: OrderTerms): boolean {
 }
 
 export function mayBeRestricted({ book }: Core): boolean {
-  return book.restrictions.size > 0 || book.exitStates.size > 0
+  return book.restrictions.size > 0 || book.exitStates.size > 0 || book.leavings.size > 0
 }
 
 /** A recorded restriction, or a pause of entries, lets the strategy only close. */

@@ -58,7 +58,16 @@ export const ATR_CANDLES = 16
 
 const NO_CANDLES: ReadonlyMap<number, number> = new Map()
 
-/** At the beginning of a run. */
+/** Instruments have joined or left: strategies need other series than before. */
+export function followRoster(core: Core): void {
+  const candles = own(core.candles)
+  candles.needed = new Map(toNeededCandles(core.settings))
+  for (const kept of [candles.open, candles.wholeFrom])
+    for (const key of Array.from(kept.keys())) if (!candles.needed.has(key)) kept.delete(key)
+  dropUnneededCandles(core)
+}
+
+/** At the beginning of a run, drops the series that no strategy needs any more. */
 export function dropUnneededCandles(core: Core): void {
   for (const [key, { intervalMs }] of core.book.candles) {
     if (core.candles.needed.has(key)) continue

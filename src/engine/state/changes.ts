@@ -72,6 +72,28 @@ export function noteChanged(changes: ChangeState, symbol: string): void {
   own(changes.changed).add(symbol)
 }
 
+/** The instrument has left: nothing is looked at any more, and nothing worked out. */
+export function forgetInstrument(
+  {
+    changes,
+    totals,
+    ladders,
+  }: {
+    readonly changes: ChangeState
+    readonly totals: KeptTotals
+    readonly ladders: KeptLadders
+  },
+  symbol: string,
+): void {
+  const { changed, unsettled, denied } = own(changes)
+  changed.delete(symbol)
+  unsettled.delete(symbol)
+  denied.delete(symbol)
+  own(totals).delete(symbol)
+  own(ladders).delete(symbol)
+}
+
+/** Whether an instrument has to be looked at now. */
 export function needsLook({ changed, unsettled, moment }: ChangeState, symbol: string): boolean {
   if (changed.has(symbol)) return true
   const lookedAt = unsettled.get(symbol)
@@ -123,7 +145,10 @@ export function concernedBy(book: Book, record: JournalRecord): Iterable<string>
     case 'adopt':
     case 'assigned':
     case 'exits':
+    case 'departed':
       return [record.symbol]
+    case 'universe':
+      return symbolsOf([...record.joined, ...record.left])
     case 'settle':
     case 'foreign':
       return [record.symbol, ...symbolsOfOrphans(book)]
@@ -299,6 +324,7 @@ export function momentOf(
     orders: orders.get(id) ?? NO_ORDERS,
     trades: owner.book.ownTrades.get(pairOf(id, symbol)),
     money: ownMoneyOf(owner.book, pairOf(id, symbol)),
+    ...(owner.book.leavings.has(pairOf(id, symbol)) && { isLeaving: true as const }),
   }
   own(shown).set(id, moment)
   return moment

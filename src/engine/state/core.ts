@@ -1,6 +1,7 @@
 import type { ClockRefusals } from '../../domain/answer.ts'
 import type { OpenCandle } from '../../domain/candles.ts'
-import type { DenialCode } from '../../domain/denial.ts'
+import type { ContractRules } from '../../domain/contract-rules.ts'
+import type { DenialState } from '../../domain/denial.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
 import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
 import type { PositionMark } from '../../domain/own-trades.ts'
@@ -133,6 +134,8 @@ export interface MarketState {
   readonly feeds: ReadonlyMap<FeedId, FeedReading>
   /** Keyed by symbol: what the last reading in this run said beside the size. */
   readonly marks: ReadonlyMap<string, PositionMark>
+  /** What the exchange lists, where a rule chooses among it; undefined before it was read. */
+  readonly contracts: ReadonlyMap<string, ContractRules> | undefined
 }
 
 /**
@@ -474,28 +477,7 @@ export interface Refusal {
   readonly isLogged: boolean
 }
 
-/** Denials of this run that were logged. Changed by `denials.ts`. */
-export interface DenialState {
-  readonly counts: ReadonlyMap<DenialCode, number>
-  /** Keyed by symbol, then strategy, code and key; the oldest first. */
-  readonly logged: ReadonlyMap<string, ReadonlyMap<string, LoggedDenial>>
-  /** Keyed by symbol, strategy and code: the keys logged by name in the minute from `since`; Unix ms, our clock. */
-  readonly named: ReadonlyMap<
-    string,
-    { readonly since: number; readonly keys: ReadonlySet<string> }
-  >
-}
-
-export interface LoggedDenial {
-  /** Our clock. */
-  readonly loggedAt: number
-  /** Last counted. */
-  readonly snapshot: number
-  /** Denials since the last log line. */
-  readonly unlogged: number
-}
-
-/** Begins without effects. */
+/** Begins a step at an instant of our clock, with no effects yet. */
 export function beginStep(core: Core, now: number): void {
   const state = own(core)
   state.now = now

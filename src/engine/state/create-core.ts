@@ -8,12 +8,18 @@ import { createExitWatch } from './exits.ts'
 import { createWorstCase } from './worst-case.ts'
 import { createRecount } from '../book/recount.ts'
 import type { EngineSettings } from '../settings.ts'
-import type { Core, InstrumentState } from './core.ts'
+import type { Core } from './core.ts'
+import { createInstrumentState } from './instrument-state.ts'
+import { enterMembers } from './roster.ts'
 
 const NOT_REFUSED = { refusals: 0, refused: '', refusedUntil: 0 } as const
 
-/** With the book rebuilt from the journal. */
+/**
+ * A core at the beginning of a run, with the book that was rebuilt from the journal. The members of universes that the book
+ * has are put into the settings.
+ */
 export function createCore(settings: EngineSettings, book: Book): Core {
+  enterMembers(settings, book)
   const symbols = [...settings.instruments.keys()]
   return {
     settings,
@@ -21,20 +27,9 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     now: 0,
     effects: [],
     clock: { offsetMs: undefined, synchronisedAt: 0, unsynchronised: undefined, ...NOT_REFUSED },
-    market: { tickers: undefined, snapshots: 0, feeds: new Map(), marks: new Map() },
+    market: createMarket(),
     instruments: new Map(symbols.map((symbol) => [symbol, createInstrumentState(symbol)])),
-    calls: {
-      asked: new Set(),
-      batches: new Map(),
-      cancels: new Map(),
-      cancelId: 0,
-      clockRefusals: NO_CLOCK_REFUSALS,
-      cancelsThatFound: 0,
-      accountCalls: new Map(),
-      accountCallId: 0,
-      accountCallsNotBefore: new Map(),
-      sentAt: new Map(),
-    },
+    calls: createCalls(),
     readings: {
       fillsReadAt: 0,
       fillsAskedAt: 0,
@@ -84,11 +79,43 @@ export function createCore(settings: EngineSettings, book: Book): Core {
   }
 }
 
+function createCalls(): Core['calls'] {
+  return {
+    asked: new Set(),
+    batches: new Map(),
+    cancels: new Map(),
+    cancelId: 0,
+    clockRefusals: NO_CLOCK_REFUSALS,
+    cancelsThatFound: 0,
+    accountCalls: new Map(),
+    accountCallId: 0,
+    accountCallsNotBefore: new Map(),
+    sentAt: new Map(),
+  }
+}
+
+function createMarket(): Core['market'] {
+  return {
+    tickers: undefined,
+    snapshots: 0,
+    feeds: new Map(),
+    marks: new Map(),
+    contracts: undefined,
+  }
+}
+
 function createRun(): Core['run'] {
   return {
     phase: 'starting',
     startedAt: 0,
-    start: { isOver: false, askedAt: 0, saidAt: 0, wishesFrom: new Map(), wishesFromLatest: 0 },
+    start: {
+      isOver: false,
+      hasEnded: false,
+      askedAt: 0,
+      saidAt: 0,
+      wishesFrom: new Map(),
+      wishesFromLatest: 0,
+    },
     stop: undefined,
     kill: undefined,
     flattens: new Map(),
@@ -120,33 +147,5 @@ function createLiquidation(): LiquidationState {
     awaited: new Map(),
     alone: new Set(),
     nearest: new Map(),
-  }
-}
-
-function createInstrumentState(symbol: string): InstrumentState {
-  return {
-    symbol,
-    phase: 'idle',
-    resolution: undefined,
-    cancelResolutions: 0,
-    wantsBatchSince: undefined,
-    wantsReduce: false,
-    wantsCancel: false,
-    lateCancelUntil: 0,
-    unwantedSince: new Map(),
-    crossedSince: new Map(),
-    displaced: [],
-    position: {
-      agreedAt: 0,
-      readAt: 0,
-      mismatch: undefined,
-      writtenOff: undefined,
-      movedAt: 0,
-      isConfirmed: false,
-      recentFills: [],
-      pending: undefined,
-    },
-    setup: { found: new Map(), marginMode: undefined, leverage: undefined },
-    start: { stage: 'reading', readSince: 0 },
   }
 }

@@ -61,10 +61,18 @@ export function holdQuote({ decisions, market }: Core, strategyId: string, symbo
   quoteHolds.set(strategyId, new Map([...holds, [symbol, market.snapshots + 1]]))
 }
 
-/**
- * After a release: wishes are placed only after their strategy has decided again. Failures count
- * from zero.
- */
+/** The instrument has left: nothing of it waits for a decision. */
+export function forgetHolds({ decisions }: Core, symbol: string): void {
+  for (const [id, holds] of Array.from(decisions.quoteHolds)) {
+    if (!holds.has(symbol)) continue
+    const left = new Map(holds)
+    left.delete(symbol)
+    if (left.size === 0) own(decisions.quoteHolds).delete(id)
+    else own(decisions.quoteHolds).set(id, left)
+  }
+}
+
+/** After a release: standing wishes are placed only after their strategy has decided again. Its failures count from zero. */
 export function holdAllWishes({ decisions, market }: Core): void {
   const state = own(decisions)
   state.wishesFrom = market.snapshots + 1

@@ -1,6 +1,6 @@
-import { type Denial, detailOf, type Undescribed } from '../../domain/denial.ts'
+import { type Denial, detailOf, type LoggedDenial, type Undescribed } from '../../domain/denial.ts'
 import { own } from '../../lib/own.ts'
-import { announce, type Core, record, type LoggedDenial } from './core.ts'
+import { announce, type Core, record } from './core.ts'
 
 /** The next line says how many there were in between. */
 const DENIAL_LOGGED_EVERY_MS = 60_000
@@ -8,6 +8,11 @@ const DENIAL_LOGGED_EVERY_MS = 60_000
 const KINDS_MAX = 1000
 /** In a minute, of a strategy's orders denied for one reason. A thousand may wait. */
 const KEYS_NAMED_MAX = 20
+
+/** The instrument has left. */
+export function forgetDenials({ denials }: Core, symbol: string): void {
+  own(denials.logged).delete(symbol)
+}
 
 type AnyDenial = Denial | Undescribed<Denial>
 

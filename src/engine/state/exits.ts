@@ -22,6 +22,7 @@ import type { EngineSettings } from '../settings.ts'
 import { type Core, record, specOf } from './core.ts'
 import { disputeOf, figureSettingsOf } from './disputes.ts'
 import { ownPriceOf } from './own-figure.ts'
+import { leavingOf } from './roster.ts'
 
 /**
  * A better best price alone is recorded after so long: a crash sets a trailing stop back by no
@@ -64,6 +65,8 @@ export function entryPauseOn(
   id: string,
   symbol: string,
 ): string | undefined {
+  const leaving = leavingOf(core.book, id, symbol)
+  if (leaving) return 'it leaves the universe of its strategy'
   const state = exitStateOf(core, id, symbol)
   const due = dueExitOf(state)
   if (due) return `${EXIT_KINDS[due.kind]} is due`
@@ -113,7 +116,16 @@ export function recordAllExits(core: Core): void {
   }
 }
 
-/** At the beginning of a run. */
+/** The instrument has left, or its strategy watches it no more. */
+export function forgetExits(core: Core, id: StrategyId, symbol: string): void {
+  if (core.exits) own(core.exits.states).delete(pairOf(id, symbol))
+}
+
+export function forgetExitPrice(core: Core, symbol: string): void {
+  if (core.exits) own(core.exits.prices).delete(symbol)
+}
+
+/** At the beginning of a run, drops what is left of exits that are not configured any more. */
 export function dropUnconfiguredExits(core: Core): void {
   for (const pair of Array.from(core.book.exitStates.keys())) {
     const bar = pair.indexOf('|')

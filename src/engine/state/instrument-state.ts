@@ -7,6 +7,43 @@ import type { Core, DisplacedOrder, InstrumentState, OpenCancel, Resolution } fr
 import type { InstrumentStart } from './run-state.ts'
 import { totalsOf } from './changes.ts'
 
+/** An instrument joins while the account runs, and is proved as at a start. */
+export function addInstrument({ instruments }: Pick<Core, 'instruments'>, symbol: string): void {
+  own(instruments).set(symbol, createInstrumentState(symbol))
+}
+
+export function removeInstrument({ instruments }: Core, symbol: string): void {
+  own(instruments).delete(symbol)
+}
+
+export function createInstrumentState(symbol: string): InstrumentState {
+  return {
+    symbol,
+    phase: 'idle',
+    resolution: undefined,
+    cancelResolutions: 0,
+    wantsBatchSince: undefined,
+    wantsReduce: false,
+    wantsCancel: false,
+    lateCancelUntil: 0,
+    unwantedSince: new Map(),
+    crossedSince: new Map(),
+    displaced: [],
+    position: {
+      agreedAt: 0,
+      readAt: 0,
+      mismatch: undefined,
+      writtenOff: undefined,
+      movedAt: 0,
+      isConfirmed: false,
+      recentFills: [],
+      pending: undefined,
+    },
+    setup: { found: new Map(), marginMode: undefined, leverage: undefined },
+    start: { stage: 'reading', readSince: 0 },
+  }
+}
+
 export function noteStartStage(instrument: InstrumentState, start: InstrumentStart): void {
   own(instrument).start = start
 }

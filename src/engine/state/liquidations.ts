@@ -505,6 +505,13 @@ export function forgetDistances(core: Core, symbol: string): void {
   }
 }
 
+/** The instrument has left. */
+export function forgetHours(core: Core, symbol: string): void {
+  forgetDistances(core, symbol)
+  own(core.hours).delete(symbol)
+  own(core.liquidation.nearest).delete(symbol)
+}
+
 /*
  * How far a price moves in an hour: the median of the moves between hourly closes, in any
  * direction, of the last 24 hours. A mean would follow one jump.

@@ -245,9 +245,18 @@ function worthOf(core: Core, scope: Scope): ScopeWorth {
   const strategy = [...core.settings.strategies.values()].find(
     ({ id }) => strategyScope(id) === scope,
   )
-  if (strategy)
-    return sumUp(strategy.symbols.map((symbol) => worthOfStrategy(core, strategy.id, symbol)))
+  if (strategy) return sumUp(worthsOfStrategy(core, strategy))
   return sumUp([worthOfInstrument(core, scope)])
+}
+
+/** Members that have left a strategy leave their results. */
+function worthsOfStrategy(core: Core, strategy: StrategySettings): readonly (Worth | undefined)[] {
+  const { id, symbols, universe } = strategy
+  const worths = symbols.map((symbol) => worthOfStrategy(core, id, symbol))
+  if (!universe) return worths
+  for (const symbol of settledSymbols(core))
+    if (!symbols.includes(symbol)) worths.push(toFlatWorth(settledOfStrategy(core, id, symbol)))
+  return worths
 }
 
 function worthsOfAccount(core: Core): readonly (Worth | undefined)[] {
@@ -347,7 +356,20 @@ export function notePeak(core: Core): void {
   if (!Number.isNaN(peak)) own(core.losses.peaks).set(ACCOUNT, peak)
 }
 
-/** Traded, and not configured any more. */
+/** The instrument has left: what it has settled counts on. */
+export function forgetWorths({ losses }: Core, symbol: string): void {
+  const { worths, statements, askedAt } = own(losses)
+  for (const key of Array.from(worths.keys()))
+    if (key === symbol || key.endsWith(pairKey('', symbol))) worths.delete(key)
+  for (const side of ['long', 'short']) {
+    own(losses.statedCounters).delete(pairKey(symbol, side))
+    own(losses.statedEntries).delete(pairKey(symbol, side))
+  }
+  statements.delete(symbol)
+  askedAt.delete(symbol)
+}
+
+/** Instruments that were traded and are not configured any more. */
 function otherSymbols(core: Core): readonly string[] {
   const { instruments } = core.settings
   const others: string[] = []

@@ -1,3 +1,4 @@
+import type { ContractRules } from '../../domain/contract-rules.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import type { PositionReading } from '../../domain/position.ts'
@@ -27,7 +28,20 @@ export function noteFeed({ market }: Core, feed: FeedId, reading: FeedReading): 
   own(market).feeds.set(feed, reading)
 }
 
-/** Keeps what the exchange says beside the size, for strategies. */
+/** What the exchange lists, and by which rules. */
+export function noteContracts(
+  { market }: Core,
+  contracts: ReadonlyMap<string, ContractRules>,
+): void {
+  own(market).contracts = new Map(contracts)
+}
+
+/** The instrument has left. */
+export function forgetMark({ market }: Core, symbol: string): void {
+  own(market.marks).delete(symbol)
+}
+
+/** Keeps what the exchange says of a position beside its size, for strategies to see. */
 export function noteMark({ market }: Core, { symbol, rows, requestedAt }: PositionReading): void {
   const margin = rows.reduce((sum, row) => sum + (row.margin ?? Number.NaN), 0)
   const markPrice = rows[0]?.markPrice ?? Number.NaN

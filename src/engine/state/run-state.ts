@@ -52,7 +52,9 @@ export interface FlattenProgress {
 export interface StartState {
   /** Every instrument is proved. */
   readonly isOver: boolean
-  /** When missing readings were asked for; Unix ms, our clock. 0 if never. */
+  /** Whether every instrument was proved once: what is proved later has joined while the account runs. */
+  readonly hasEnded: boolean
+  /** Unix ms, our clock, when missing readings were last asked for; 0: never. */
   readonly askedAt: number
   /** Our clock. */
   readonly saidAt: number
@@ -164,7 +166,12 @@ export function holdWishesOn(run: RunState, symbol: string, snapshot: number): v
   start.wishesFromLatest = snapshot
 }
 
-/** Nothing is decided any more. */
+/** The instrument has left. */
+export function forgetWishesOn(run: RunState, symbol: string): void {
+  own(run.start.wishesFrom).delete(symbol)
+}
+
+/** The stop begins: nothing is decided any more. */
 export function beginStopping(run: RunState, stop: StopState): void {
   own(run).phase = 'stopping'
   own(run).stop = stop

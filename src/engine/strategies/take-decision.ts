@@ -25,6 +25,7 @@ import { isCovered, isTrading } from '../state/trading-mode.ts'
 import { noteDenials } from '../state/denials.ts'
 import { isKnownToStand, noteStanding } from '../state/changes.ts'
 import { freshUntil, seenMarketOf } from '../state/market-state.ts'
+import { isShown } from '../state/roster.ts'
 import type { StrategySettings } from '../settings.ts'
 
 /** Minutes of what the exchange takes. */
@@ -81,7 +82,8 @@ function repeatsItself(
   if (denials.length > 0) return false
   for (const intent of intents) {
     if (isKnownToStand(core, id, intent)) continue
-    if (!symbols.includes(intent.symbol) || !stands(core.book, id, intent)) return false
+    const isBound = symbols.includes(intent.symbol) && isShown(core.book, id, intent.symbol)
+    if (!isBound || !stands(core.book, id, intent)) return false
     noteStanding(core, id, intent)
   }
   return true
@@ -110,7 +112,10 @@ function takeIntent(
   intent: Intent,
   changes: Changes,
 ): void {
-  if (!strategy.symbols.includes(intent.symbol)) {
+  if (
+    !strategy.symbols.includes(intent.symbol) ||
+    !isShown(core.book, strategy.id, intent.symbol)
+  ) {
     const detail = `it lists ${strategy.symbols.join(', ')}`
     return deny(changes, strategy, intent.symbol, 'INSTRUMENT_NOT_BOUND', detail)
   }

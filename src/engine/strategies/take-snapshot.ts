@@ -17,6 +17,8 @@ import {
 import { isUndecided } from '../state/decision-state.ts'
 import { type Core, emit, instrumentOf, specOf } from '../state/core.ts'
 import { isProved } from '../state/instrument-state.ts'
+import { isShown } from '../state/roster.ts'
+import { judgeUniverses } from './judge-universes.ts'
 import { askForFills } from '../state/readings.ts'
 import type { StrategySettings } from '../settings.ts'
 import { hasFailed, isTrading } from '../state/trading-mode.ts'
@@ -27,6 +29,7 @@ import { hasFailed, isTrading } from '../state/trading-mode.ts'
  */
 export function takeSnapshot(core: Core, tickers: TickerTable): void {
   if (!noteTickers(core, tickers)) return
+  if (core.settings.roster) judgeUniverses(core, tickers)
   if (core.candles.needed.size > 0) noteCandles(core, tickers)
   askToDecide(core, 'snapshot', core.settings.strategies.values())
   if (isTrading(core) && noteCrossing(core)) askForFills(core)
@@ -103,7 +106,9 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
 }
 
 function momentsOf(core: Core, { id, symbols }: StrategySettings): InstrumentMoment[] {
-  return symbols.map((symbol) => {
+  const { leavings } = core.book
+  const shown = leavings.size === 0 ? symbols : symbols.filter((one) => isShown(core.book, id, one))
+  return shown.map((symbol) => {
     const instrument = instrumentOf(core, symbol)
     const readAt = isProved(instrument) ? instrument.position.agreedAt : 0
     return momentOf(core, id, specOf(core, symbol), readAt)

@@ -46,6 +46,7 @@ function toRules(row: WireContract): ContractRules | undefined {
     // An order has at least one lot, and whole lots.
     minSize: quotient(least, lot, { decimals: 0, rounding: 'up' }).times(lot).toFixed(),
     minNotional: notional.toFixed(),
+    ...(row.quoteCoin ? { quoteCoin: row.quoteCoin } : {}),
     ...(fundingHours > 0 && { fundingHours }),
     ...(leverageMax > 0 && { leverageMax }),
     ...(row.symbolStatus ? { status: row.symbolStatus } : {}),

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
-import type { Instrument } from '../../domain/instrument.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Snapshot } from '../../domain/snapshot.ts'
 import { sha256Hex } from '../../lib/digest.ts'
@@ -27,6 +26,7 @@ import {
   REPEATS,
   ROW_LENGTH,
   type ThreadData,
+  toCrossingInstrument,
 } from './thread-messages.ts'
 import { readAnswer } from './read-answer.ts'
 import { MomentWriter } from './write-moment.ts'
@@ -47,6 +47,8 @@ export interface IsolatedRunnerOptions extends Omit<StrategyRunnerOptions, 'stra
   readonly needs: Pick<ResolvedNeeds, 'candles'>
   readonly budgetMs: number
   readonly heapMb: number
+  /** So many members of a universe may be shown beside the instruments; default: none. */
+  readonly membersMax?: number | undefined
   readonly timers: Timers
   readonly onThreadLost: (reason: string) => void
   /** Some code cannot be stopped and runs on. */
@@ -96,8 +98,8 @@ export class IsolatedRunner {
   readonly #ending = new Set<SupervisedThread<'ready'>>()
 
   constructor(options: IsolatedRunnerOptions) {
-    const { instruments, needs } = options
-    const numbers = HEADER_LENGTH + instruments.length * ROW_LENGTH
+    const { instruments, membersMax = 0, needs } = options
+    const numbers = HEADER_LENGTH + (instruments.length + membersMax) * ROW_LENGTH
     this.strategyId = options.strategyId
     this.#options = options
     this.#stateText = options.stateText
@@ -195,11 +197,7 @@ export class IsolatedRunner {
   }
 
   #threadData(port: MessagePort): ThreadData {
-    const { moduleFile, strategyId, params, instruments } = this.#options
-    const crossing = instruments.map(({ notionalMin, ...rest }: Instrument) => ({
-      ...rest,
-      notionalMin: notionalMin.toString(),
-    }))
+    const { moduleFile, strategyId, params, instruments, membersMax = 0 } = this.#options
     this.#control.fill(0)
     return {
       port,
@@ -207,7 +205,8 @@ export class IsolatedRunner {
       moduleFile,
       strategyId,
       params,
-      instruments: crossing,
+      instruments: instruments.map(toCrossingInstrument),
+      membersMax,
       numbers: this.#numbers,
       control: this.#control.buffer,
       stateText: this.#state === undefined ? this.#stateText : writeState(this.#state),

@@ -8,6 +8,7 @@ import { decimal } from '../../lib/decimal.ts'
 import { deepFreeze } from '../../lib/plain-data.ts'
 import {
   type CrossingCandles,
+  type CrossingInstrument,
   type CrossingMoment,
   type CrossingMoney,
   EXCHANGE_TIME,
@@ -36,7 +37,9 @@ const NOTHING: AccountMoment = {
 /** Runs in the thread, and reassembles the snapshot that the daemon wrote. */
 export class ShownMoment {
   readonly #numbers: Float64Array
-  readonly #instruments: readonly Instrument[]
+  /** Each stands at its place. */
+  readonly #instruments: (Instrument | undefined)[]
+  #order: readonly number[] | undefined
   readonly #moments: (InstrumentMoment | undefined)[]
   readonly #tickers: TickerTable
   readonly #columns: readonly Float64Array[]
@@ -44,18 +47,20 @@ export class ShownMoment {
   #account = NOTHING
   #feeds: ReadonlyMap<string, FeedReading> = new Map()
 
-  constructor({ numbers, instruments }: ThreadData) {
+  constructor({ numbers, instruments, membersMax }: ThreadData) {
     this.#numbers = new Float64Array(numbers)
-    this.#instruments = instruments.map((one) => ({
-      ...one,
-      notionalMin: decimal(one.notionalMin),
-    }))
+    this.#instruments = instruments.map(fromCrossing)
     this.#moments = this.#instruments.map(() => undefined)
-    this.#tickers = new TickerTable(instruments.length)
+    this.#tickers = new TickerTable(Math.max(1, instruments.length + membersMax))
     this.#columns = TICKER_COLUMNS.map((column) => this.#tickers.columns[column])
   }
 
-  take({ moments = [], account, feeds, candles = [] }: Question): void {
+  take({ instruments = [], order, moments = [], account, feeds, candles = [] }: Question): void {
+    for (const [place, instrument] of instruments) {
+      this.#instruments[place] = instrument && fromCrossing(instrument)
+      this.#moments[place] = undefined
+    }
+    this.#order = order ?? this.#order
     for (const [place, moment] of moments) {
       const instrument = this.#instruments[place]
       this.#moments[place] = instrument && moment && toMoment(moment, instrument)
@@ -93,11 +98,17 @@ export class ShownMoment {
       exchangeTime: at(EXCHANGE_TIME),
       fillsReadAt: at(FILLS_READ_AT),
       tickers: this.#tickers,
-      instruments: this.#moments.filter((moment) => moment !== undefined),
+      instruments: this.#inOrder().filter((moment) => moment !== undefined),
       feeds: this.#feeds,
       candles: this.#candles,
       account: this.#account,
     }
+  }
+
+  #inOrder(): readonly (InstrumentMoment | undefined)[] {
+    return this.#order === undefined
+      ? this.#moments
+      : this.#order.map((place) => this.#moments[place])
   }
 
   #readTickers(): void {
@@ -107,9 +118,9 @@ export class ShownMoment {
     tickers.requestTime = this.#numbers[REQUEST_TIME] ?? 0
     const columns = this.#columns
     let start = HEADER_LENGTH
-    for (const { symbol } of this.#instruments) {
-      if (this.#numbers[start] === 1) {
-        const row = tickers.claimRow(symbol)
+    for (const instrument of this.#instruments) {
+      if (instrument && this.#numbers[start] === 1) {
+        const row = tickers.claimRow(instrument.symbol)
         for (let field = 0; field < columns.length; field++) {
           const column = columns[field]
           if (column) column[row] = this.#numbers[start + 1 + field] ?? Number.NaN
@@ -118,6 +129,10 @@ export class ShownMoment {
       start += ROW_LENGTH
     }
   }
+}
+
+function fromCrossing({ notionalMin, ...rest }: CrossingInstrument): Instrument {
+  return { ...rest, notionalMin: decimal(notionalMin) }
 }
 
 function toMoment({ money, ...moment }: CrossingMoment, instrument: Instrument): InstrumentMoment {

@@ -40,7 +40,7 @@ export type CrossingMoney = Omit<Money, 'profit' | 'fees'> & {
   readonly fees: string
 }
 
-/** The position in the list identifies the instrument. */
+/** The place of a moment identifies the instrument. */
 export type CrossingMoment = Omit<InstrumentMoment, 'instrument' | 'money'> & {
   readonly money: CrossingMoney | undefined
 }
@@ -64,6 +64,13 @@ export interface CrossingCandles {
 
 /** Since the last question; absent: unchanged. */
 export interface Question {
+  /** Members of a universe come and go: what stands at these places from now on. */
+  readonly instruments?: readonly (readonly [
+    place: number,
+    instrument: CrossingInstrument | undefined,
+  ])[]
+  /** The places of the shown instruments, in their order. */
+  readonly order?: readonly number[]
   readonly moments?: readonly (readonly [place: number, moment: CrossingMoment | undefined])[]
   readonly account?: CrossingAccount
   readonly feeds?: ReadonlyMap<string, FeedReading>
@@ -90,7 +97,13 @@ export interface ThreadData {
   readonly strategyId: string
   readonly params: unknown
   readonly instruments: readonly CrossingInstrument[]
+  /** So many more may be shown together. */
+  readonly membersMax: number
   readonly stateText: string | undefined
+}
+
+export function toCrossingInstrument({ notionalMin, ...rest }: Instrument): CrossingInstrument {
+  return { ...rest, notionalMin: notionalMin.toString() }
 }
 
 export function toCrossingMoney({ profit, fees, ...rest }: Money): CrossingMoney {

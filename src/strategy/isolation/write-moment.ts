@@ -6,12 +6,14 @@ import {
   read,
   toRows,
 } from '../../domain/candles.ts'
+import type { Instrument } from '../../domain/instrument.ts'
 import type { FeedReading } from '../../domain/feed.ts'
 import type { AccountMoment, InstrumentMoment, Snapshot } from '../../domain/snapshot.ts'
 import { TICKER_COLUMNS } from '../../domain/ticker-table.ts'
 import {
   type CrossingAccount,
   type CrossingCandles,
+  type CrossingInstrument,
   type CrossingMoment,
   EXCHANGE_TIME,
   FILLS_READ_AT,
@@ -22,29 +24,49 @@ import {
   ROW_LENGTH,
   SEQUENCE,
   TAKEN_AT,
+  toCrossingInstrument,
   toCrossingMoney,
 } from './thread-messages.ts'
 
 /** Runs in the daemon: writes into shared memory, and returns what else has changed. */
 export class MomentWriter {
   readonly #numbers: Float64Array
-  readonly #symbols: readonly string[]
-  readonly #keys: readonly string[]
+  readonly #fixed: readonly string[]
+  readonly #intervals: readonly number[]
+  /** Each stands at its place; undefined where no member of a universe does. */
+  #symbols: (string | undefined)[]
+  /** The thread was told of these members, each as it stood then. */
+  readonly #members = new Map<string, Instrument>()
+  #order: readonly number[] | undefined
+  #keys: readonly string[]
   #moments: (InstrumentMoment | undefined)[] = []
   #feeds: ReadonlyMap<string, FeedReading> = new Map()
   readonly #series = new CandleChanges()
   #account = new AccountChanges()
 
+  /** @param symbols of the strategy file; the numbers may have room for further ones */
   constructor(numbers: SharedArrayBuffer, symbols: readonly string[], intervals: Iterable<number>) {
     this.#numbers = new Float64Array(numbers)
-    this.#symbols = symbols
-    this.#keys = [...intervals].flatMap((intervalMs) =>
-      symbols.map((symbol) => candleKey(symbol, intervalMs)),
+    this.#fixed = symbols
+    this.#symbols = Array.from(symbols)
+    this.#intervals = [...intervals]
+    this.#keys = this.#listKeys()
+  }
+
+  #listKeys(): readonly string[] {
+    return this.#intervals.flatMap((intervalMs) =>
+      this.#symbols.flatMap((symbol) =>
+        symbol === undefined ? [] : [candleKey(symbol, intervalMs)],
+      ),
     )
   }
 
   /** A new thread knows nothing. */
   forget(): void {
+    this.#symbols = Array.from(this.#fixed)
+    this.#members.clear()
+    this.#order = undefined
+    this.#keys = this.#listKeys()
     this.#moments = []
     this.#feeds = new Map()
     this.#series.forget()
@@ -52,18 +74,62 @@ export class MomentWriter {
   }
 
   write(snapshot: Snapshot): Question | undefined {
+    const roster = this.#followMembers(snapshot)
     this.#writeNumbers(snapshot)
     const moments = this.#changedMoments(snapshot)
     const account = this.#account.changed(snapshot.account)
     const feeds = this.#changedFeeds(snapshot)
     const candles = this.#series.changed(this.#keys, snapshot.candles)
-    if (moments.length === 0 && !account && !feeds && candles.length === 0) return undefined
+    if (moments.length === 0 && !account && !feeds && candles.length === 0 && !roster)
+      return undefined
     return {
+      ...roster,
       ...(moments.length > 0 && { moments }),
       ...(account && { account }),
       ...(feeds && { feeds }),
       ...(candles.length > 0 && { candles }),
     }
+  }
+
+  /** Gives each member that the snapshot shows a place. Undefined while none has come or gone. */
+  #followMembers({ instruments }: Snapshot): Pick<Question, 'instruments' | 'order'> | undefined {
+    if (instruments.length <= this.#fixed.length && this.#members.size === 0) return undefined
+    const shown = new Map(instruments.map(({ instrument }) => [instrument.symbol, instrument]))
+    const changed: [number, CrossingInstrument | undefined][] = []
+    for (const [symbol, instrument] of Array.from(this.#members))
+      if (shown.get(symbol) !== instrument) changed.push([this.#release(symbol), undefined])
+    for (const [symbol, instrument] of shown) {
+      if (this.#symbols.includes(symbol)) continue
+      changed.push([this.#claim(symbol, instrument), toCrossingInstrument(instrument)])
+    }
+    const order = instruments.map(({ instrument }) => this.#symbols.indexOf(instrument.symbol))
+    const isSame =
+      this.#order?.length === order.length &&
+      order.every((place, index) => place === this.#order?.[index])
+    if (changed.length === 0 && isSame) return undefined
+    this.#order = order
+    this.#keys = this.#listKeys()
+    return { instruments: changed, order }
+  }
+
+  #release(symbol: string): number {
+    const place = this.#symbols.indexOf(symbol)
+    this.#symbols[place] = undefined
+    this.#moments[place] = undefined
+    this.#members.delete(symbol)
+    return place
+  }
+
+  /** @throws RangeError if more are shown than the numbers have room for */
+  #claim(symbol: string, instrument: Instrument): number {
+    const free = this.#symbols.indexOf(undefined)
+    const place = free < 0 ? this.#symbols.length : free
+    if (HEADER_LENGTH + (place + 1) * ROW_LENGTH > this.#numbers.length)
+      throw new RangeError(`a strategy is shown more than ${place} instruments`)
+    this.#symbols[place] = symbol
+    this.#moments[place] = undefined
+    this.#members.set(symbol, instrument)
+    return place
   }
 
   #writeNumbers({ sequence, takenAt, exchangeTime, fillsReadAt, tickers }: Snapshot): void {
@@ -90,6 +156,7 @@ export class MomentWriter {
   #changedMoments({ instruments }: Snapshot): (readonly [number, CrossingMoment | undefined])[] {
     const changed: (readonly [number, CrossingMoment | undefined])[] = []
     for (let place = 0; place < this.#symbols.length; place++) {
+      if (this.#symbols[place] === undefined) continue
       const moment = findMoment(instruments, place, this.#symbols[place])
       if (this.#moments[place] === moment) continue
       this.#moments[place] = moment
@@ -126,6 +193,7 @@ function toCrossing(moment: InstrumentMoment): CrossingMoment {
 /** Candles are added in place: those newer than the newest known one have closed since. */
 class CandleChanges {
   readonly #known = new Map<string, { readonly series: CandleSeries; readonly newestAt: number }>()
+  #keys: readonly string[] | undefined
 
   forget(): void {
     this.#known.clear()
@@ -133,12 +201,16 @@ class CandleChanges {
 
   changed(keys: readonly string[], candles: Snapshot['candles']): readonly CrossingCandles[] {
     const changed: CrossingCandles[] = []
+    if (keys !== this.#keys) {
+      this.#keys = keys
+      for (const key of Array.from(this.#known.keys()))
+        if (!keys.includes(key)) changed.push(this.#drop(key))
+    }
     for (const key of keys) {
       const series = candles.get(key)
       const known = this.#known.get(key)
       if (series === undefined) {
-        if (this.#known.delete(key))
-          changed.push({ key, intervalMs: 0, capacity: 0, filled: 0, isAnew: true, rows: [] })
+        if (this.#known.has(key)) changed.push(this.#drop(key))
         continue
       }
       const newestAt = newestOpenAt(series)
@@ -157,6 +229,11 @@ class CandleChanges {
       })
     }
     return changed
+  }
+
+  #drop(key: string): CrossingCandles {
+    this.#known.delete(key)
+    return { key, intervalMs: 0, capacity: 0, filled: 0, isAnew: true, rows: [] }
   }
 }
 

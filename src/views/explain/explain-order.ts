@@ -194,6 +194,8 @@ function describeRecord(
     case 'candles':
     case 'watermark':
     case 'exits':
+    case 'universe':
+    case 'departed':
     case 'call':
     case 'callEnded':
     case 'denial':

@@ -1,6 +1,7 @@
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
+import { wordsOfUniverse } from '../universe-words.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { type Entries, type ExplainFrame, describeAround } from './explain-order.ts'
 import {
@@ -86,6 +87,10 @@ export function describeRecord(
       return describeAround(record)
     case 'exits':
       return []
+    case 'universe':
+      return wordsOfUniverse(record, symbol).map((text) => ['universe', text] as const)
+    case 'departed':
+      return [['universe', `${record.strategyId} has left it`]]
     case 'archived':
     case 'candles':
     case 'watermark':

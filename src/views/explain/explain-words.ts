@@ -2,7 +2,7 @@ import { DENIAL_CODES } from '../../domain/denial.ts'
 import type { ClientOid } from '../../domain/ids.ts'
 import type { Fill, FillKind } from '../../domain/fill.ts'
 import { feeOf, profitOf, toFeesText } from '../../domain/fill-money.ts'
-import type { Instrument } from '../../domain/instrument.ts'
+import type { InstrumentSteps } from '../../domain/instrument.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
 import { countLevels, levelsNamedBy } from '../../engine/book/apply-record.ts'
 import type { SeenMarket } from '../../domain/seen-market.ts'
@@ -36,8 +36,8 @@ export interface Story {
   readonly verdict: string
 }
 
-/** One no longer configured is shown in ticks and lots. */
-export type Instruments = ReadonlyMap<string, Instrument>
+/** An instrument that is no longer configured is shown in ticks and lots. */
+export type Instruments = ReadonlyMap<string, InstrumentSteps>
 
 function priceOf(instruments: Instruments, symbol: string, ticks: number | undefined): string {
   if (ticks === undefined) return 'market'

@@ -145,6 +145,8 @@ export class SecondAccount {
         return
       case 'boot':
       case 'exits':
+      case 'universe':
+      case 'departed':
       case 'decision':
       case 'cancel':
       case 'expire':

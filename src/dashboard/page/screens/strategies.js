@@ -4,6 +4,7 @@ import { Sparkline } from '../charts.js'
 import { exact, money, number, signed, time, uncounted } from '../format.js'
 import { ACTIONS, Gain, html, Mode, scopeName, usePolled } from '../parts.js'
 import { ClosedTrades } from './closed-trades.js'
+import { Universes } from './universe.js'
 
 const EVERY_MS = 5000
 const DECISIONS_SHOWN = 20
@@ -32,7 +33,7 @@ export function Strategies({ live, account, order }) {
           />`,
       )}
     </div>
-    <${ClosedTrades} live=${live} />`
+    <${Universes} live=${live} /> <${ClosedTrades} live=${live} />`
 }
 
 function Strategy({ strategy, account, order, curve, denials }) {

@@ -1,0 +1,80 @@
+import type { ContractRules } from '../../domain/contract-rules.ts'
+import type { EngineEvent } from '../../engine/event.ts'
+import type { BeyondCaller } from '../../exchange/readers/candles-reader.ts'
+import { readContracts } from '../../exchange/readers/contracts-reader.ts'
+import { messageOf } from '../../lib/failure.ts'
+import type { Timers } from '../../lib/timers.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
+import type { ProductType } from '../../protocol/values.ts'
+
+/** Listings and removals are rare, and a rule is evaluated every few minutes at most. */
+const EVERY_MS = 300_000
+/** After a read that failed. */
+const RETRY_MS = 30_000
+
+export interface ContractsFetcherOptions {
+  /** Undefined: the simulator inside lists what is configured. */
+  readonly caller: BeyondCaller | undefined
+  readonly configured: ReadonlyMap<string, ContractRules>
+  readonly productType: ProductType
+  readonly timers: Timers
+  readonly dispatch: (event: EngineEvent) => void
+  readonly logger: Pick<DaemonLogger, 'log'>
+}
+
+/**
+ * Reads what the exchange lists, for rules that choose among it: at the start and then again and again, a call at a time.
+ *
+ *     new ──start()──► reading ──answer──► waiting ──time──► reading
+ *                         └──────── stop() ──────► stopped
+ *
+ * A read that fails is logged once, and repeated sooner; the core uses the answer before.
+ */
+export class ContractsFetcher {
+  readonly #options: ContractsFetcherOptions
+  #reading: Promise<void> = Promise.resolve()
+  #cancel = (): void => undefined
+  #isStopped = false
+  #hasFailed = false
+
+  constructor(options: ContractsFetcherOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    const { caller, configured, dispatch, timers } = this.#options
+    if (caller) this.#reading = this.#read(caller)
+    // The run has begun when this falls due.
+    else
+      this.#cancel = timers.after(0, () =>
+        dispatch({ kind: 'contractsRead', contracts: configured }),
+      )
+  }
+
+  /** Resolves when the call in progress has ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#cancel()
+    await this.#reading
+  }
+
+  async #read(caller: BeyondCaller): Promise<void> {
+    const { productType, dispatch, timers } = this.#options
+    const reason = await readContracts(caller, productType).then(
+      (answer) => {
+        if (answer.kind !== 'accepted') return `${answer.code} ${answer.message}`.trim()
+        if (answer.data.size === 0) return 'the answer has no contract that can be read'
+        if (!this.#isStopped) dispatch({ kind: 'contractsRead', contracts: answer.data })
+        return undefined
+      },
+      (error: unknown) => messageOf(error),
+    )
+    if (this.#isStopped) return
+    if (reason !== undefined && !this.#hasFailed)
+      this.#options.logger.log('warn', 'universe.notRead', { reason })
+    this.#hasFailed = reason !== undefined
+    this.#cancel = timers.after(reason === undefined ? EVERY_MS : RETRY_MS, () => {
+      this.#reading = this.#read(caller)
+    })
+  }
+}

@@ -1,0 +1,109 @@
+import type { ContractRules } from '../../domain/contract-rules.ts'
+import type { StrategyId } from '../../domain/ids.ts'
+import { buildInstrument, type Instrument, lotsMax } from '../../domain/instrument.ts'
+import type { UniverseLeaving } from '../../domain/universe.ts'
+import { own } from '../../lib/own.ts'
+import type { StrategyLimits } from '../../risk/risk-context.ts'
+import { type Book, pairOf } from '../book/book.ts'
+import type { EngineSettings, StrategySettings, StrategyUniverse } from '../settings.ts'
+
+/**
+ * The instruments of the account and of its strategies, where rules choose them. What is configured never changes; members
+ * of a universe come and go with the records of the book, so settings and book together always give the same roster.
+ */
+
+/**
+ * Puts the members that the book has into the settings, also those of strategies that have no universe any more: a start
+ * lets them leave. Returns the instruments that were not there.
+ */
+export function enterMembers(
+  settings: EngineSettings,
+  { universes }: Pick<Book, 'universes'>,
+): readonly string[] {
+  const entered: string[] = []
+  for (const [id, kept] of settings.roster ? universes : []) {
+    const strategy = settings.strategies.get(id)
+    for (const [symbol, { rules }] of Object.entries(kept.members)) {
+      if (!settings.instruments.has(symbol)) {
+        enterInstrument(settings, symbol, rules)
+        entered.push(symbol)
+      }
+      if (strategy) enterStrategy(strategy, settings.instruments.get(symbol))
+    }
+  }
+  return entered
+}
+
+/** Settings that one run may change: where no rule chooses instruments, these themselves. */
+export function copyRoster(settings: EngineSettings): EngineSettings {
+  if (![...settings.strategies.values()].some(({ universe }) => universe)) return settings
+  const strategies = [...settings.strategies].map(
+    ([id, strategy]) => [id, { ...strategy, limits: new Map(strategy.limits) }] as const,
+  )
+  return {
+    ...settings,
+    instruments: new Map(settings.instruments),
+    strategies: new Map(strategies),
+  }
+}
+
+function enterInstrument(settings: EngineSettings, symbol: string, rules: ContractRules): void {
+  const { roster } = settings
+  if (roster) own(settings.instruments).set(symbol, buildInstrument(symbol, rules, roster.frame))
+}
+
+function enterStrategy(strategy: StrategySettings, instrument: Instrument | undefined): void {
+  const { symbols, limits, universe } = strategy
+  if (!instrument || symbols.includes(instrument.symbol)) return
+  own(strategy).symbols = [...symbols, instrument.symbol]
+  if (universe) own(limits).set(instrument.symbol, limitsOf(instrument, universe.limits))
+}
+
+/** Sizes in the base coin mean something else on each member: only values are limited. */
+function limitsOf(instrument: Instrument, limits: StrategyUniverse['limits']): StrategyLimits {
+  const most = lotsMax(instrument)
+  return { ...limits, positionMax: most, orderSizeMax: most }
+}
+
+/** A member has left its strategy. Returns whether nothing else of the account needs the instrument. */
+export function dismissMember(
+  settings: EngineSettings,
+  { strategyId, symbol }: { readonly strategyId: StrategyId; readonly symbol: string },
+): boolean {
+  const strategy = settings.strategies.get(strategyId)
+  if (strategy) {
+    own(strategy).symbols = strategy.symbols.filter((one) => one !== symbol)
+    own(strategy.limits).delete(symbol)
+  }
+  if (!isReadFor(settings, strategyId, symbol)) return false
+  own(settings.instruments).delete(symbol)
+  return true
+}
+
+/** Whether the instrument is read for this strategy alone. */
+export function isReadFor(
+  { strategies, roster }: EngineSettings,
+  strategyId: StrategyId,
+  symbol: string,
+): boolean {
+  if (roster === undefined || roster.fixed.has(symbol)) return false
+  for (const { id, symbols } of strategies.values())
+    if (id !== strategyId && symbols.includes(symbol)) return false
+  return true
+}
+
+/** Undefined unless the instrument is leaving the strategy. */
+export function leavingOf(
+  { leavings }: Pick<Book, 'leavings'>,
+  strategyId: StrategyId | string,
+  symbol: string,
+): UniverseLeaving | undefined {
+  // Asked for each wish at each step, and there are nearly never any.
+  return leavings.size === 0 ? undefined : leavings.get(pairOf(strategyId, symbol))
+}
+
+/** Whether the strategy is shown an instrument: not one that is closed or handed back as it leaves. */
+export function isShown(book: Pick<Book, 'leavings'>, id: StrategyId, symbol: string): boolean {
+  const leaving = leavingOf(book, id, symbol)
+  return leaving === undefined || leaving.policy === 'keep'
+}

@@ -1,0 +1,230 @@
+import type { ContractRules } from '../../domain/contract-rules.ts'
+import { buildInstrument, isInverse } from '../../domain/instrument.ts'
+import type { InstrumentGrids, UniverseRecord } from '../../domain/record.ts'
+import type { TickerTable } from '../../domain/ticker-table.ts'
+import {
+  isUniverseDue,
+  type KeptUniverse,
+  type UniverseChoice,
+  type UniverseVerdict,
+} from '../../domain/universe.ts'
+import { chooseUniverse } from '../../market/choose-universe.ts'
+import { toUniverseMemory } from '../book/apply-universe.ts'
+import { holdingOf, restrictionsOn } from '../book/book.ts'
+import { findGridConflict } from '../book/convert-grids.ts'
+import type { StrategySettings, StrategyUniverse } from '../settings.ts'
+import { followRoster } from '../state/candles.ts'
+import { noteChanged } from '../state/changes.ts'
+import { announce, type Core, record } from '../state/core.ts'
+import { addInstrument } from '../state/instrument-state.ts'
+import { exchangeNow } from '../state/market-state.ts'
+import { enterMembers } from '../state/roster.ts'
+import { noteStart } from '../state/run-state.ts'
+
+/*
+ * An instrument that a rule chooses, and one that it chooses no more:
+ *
+ *     (out) ──chosen──► in, proved as at a start ──not chosen──► leaving ──nothing open, and flat or handed back──► (out)
+ *                        ▲                                          │
+ *                        └────────────────chosen again──────────────┘
+ *
+ * Evaluations are due by the exchange's time alone, so they are the same live and in a replay. What they decide are records.
+ */
+
+/** Evaluates the rules that are due, before any strategy sees the tickers. */
+export function judgeUniverses(core: Core, tickers: TickerTable): void {
+  const { phase, startedAt, kill } = core.run
+  const { contracts } = core.market
+  if (startedAt === 0 || kill || !contracts || (phase !== 'starting' && phase !== 'running')) return
+  // A wrong clock of one answer must not make all later evaluations wait.
+  const at = Math.min(tickers.requestTime, exchangeNow(core))
+  for (const strategy of core.settings.strategies.values()) {
+    const { universe } = strategy
+    if (!universe) continue
+    const kept = core.book.universes.get(strategy.id)
+    const rule = JSON.stringify(universe.rule)
+    const isDue = isUniverseDue(universe.rule, { evaluatedAt: kept?.evaluatedAt ?? 0 }, at)
+    if (isDue || kept?.rule !== rule) evaluate(core, strategy, { universe, contracts, tickers, at })
+  }
+}
+
+interface Evaluation {
+  readonly universe: StrategyUniverse
+  readonly contracts: ReadonlyMap<string, ContractRules>
+  readonly tickers: TickerTable
+  readonly at: number
+}
+
+function evaluate(core: Core, strategy: StrategySettings, evaluation: Evaluation): void {
+  const { universe, contracts, tickers, at } = evaluation
+  const { book, settings } = core
+  const kept = book.universes.get(strategy.id)
+  const choice = chooseUniverse({
+    rule: universe.rule,
+    tickers,
+    contracts,
+    memory: toUniverseMemory(kept),
+    at,
+    fixed: universe.fixed,
+    room: {
+      read: new Set(settings.instruments.keys()),
+      readMax: settings.roster?.readMax ?? 0,
+      objectTo: (symbol, rules) => objectToMember(core, universe, { symbol, rules, tickers }),
+    },
+  })
+  record(core, toRecord(core, strategy, { ...evaluation, choice, kept }), true)
+  takeIn(core)
+  logChange(core, strategy, choice)
+}
+
+function toRecord(
+  core: Core,
+  { id: strategyId }: StrategySettings,
+  {
+    universe: { rule },
+    contracts,
+    at: marketAt,
+    choice,
+    kept,
+  }: Evaluation & { readonly choice: UniverseChoice; readonly kept: KeptUniverse | undefined },
+): UniverseRecord {
+  const joined = choice.joined.flatMap((symbol) => {
+    const rules = contracts.get(symbol)
+    return rules ? [{ symbol, rules, grids: gridsOf(core, symbol, rules) }] : []
+  })
+  return {
+    kind: 'universe',
+    at: core.now,
+    strategyId,
+    marketAt,
+    rule: JSON.stringify(rule),
+    joined,
+    left: choice.left.map((symbol) => ({ symbol, policy: rule.leaving })),
+    verdicts: changedVerdicts(kept?.verdicts ?? {}, choice.verdicts),
+    seen: choice.seen,
+    forgotten: choice.forgotten,
+  }
+}
+
+/** Those of an instrument that the account has already stay: other strategies trade it by them. */
+function gridsOf({ settings }: Core, symbol: string, rules: ContractRules): InstrumentGrids {
+  const known = settings.instruments.get(symbol)
+  return {
+    tick: known?.tick.step ?? rules.tickSize,
+    lot: known?.lot.step ?? rules.lotSize,
+    ...(isInverse(settings) && { isInverse: true }),
+  }
+}
+
+function changedVerdicts(
+  known: KeptUniverse['verdicts'],
+  verdicts: UniverseChoice['verdicts'],
+): UniverseRecord['verdicts'] {
+  const changed: [string, UniverseVerdict | null][] = []
+  for (const [symbol, verdict] of verdicts) {
+    const before = known[symbol]
+    const isSame =
+      before?.reason === verdict.reason &&
+      before.isIn === verdict.isIn &&
+      before.text === verdict.text
+    if (!isSame) changed.push([symbol, verdict])
+  }
+  for (const symbol of Object.keys(known)) if (!verdicts.has(symbol)) changed.push([symbol, null])
+  return Object.fromEntries(changed)
+}
+
+/** What keeps an instrument out, although the rule would choose it: no order of it could leave. */
+function objectToMember(
+  { book, settings }: Core,
+  { limits }: StrategyUniverse,
+  {
+    symbol,
+    rules,
+    tickers,
+  }: {
+    readonly symbol: string
+    readonly rules: ContractRules
+    readonly tickers: TickerTable
+  },
+): UniverseVerdict | undefined {
+  const { roster } = settings
+  if (!roster) return undefined
+  const isRestricted = restrictionsOn(book, symbol).some(({ scope }) => scope === symbol)
+  if (isRestricted) return { isIn: false, reason: 'restricted' }
+  if (settings.instruments.has(symbol)) return undefined
+  const instrument = buildInstrument(symbol, rules, roster.frame)
+  if (findGridConflict(book, new Map([[symbol, instrument]])))
+    return { isIn: false, reason: 'gridConflict' }
+  const price = isInverse(instrument) ? Number.NaN : tickers.read(symbol, 'lastPr')
+  const bySize = Number(rules.minSize) * price
+  const least = Math.max(Number(rules.minNotional), Number.isNaN(bySize) ? 0 : bySize)
+  const most = Math.min(
+    settings.limits.orderNotionalMax,
+    limits.positionNotionalMax ?? Number.POSITIVE_INFINITY,
+  )
+  return least > most
+    ? { isIn: false, reason: 'orderTooLarge', value: least, limit: most }
+    : undefined
+}
+
+/** Puts what the book has as members into the account: each new instrument is read and proved like at a start. */
+function takeIn(core: Core): void {
+  for (const symbol of enterMembers(core.settings, core.book)) {
+    addInstrument(core, symbol)
+    noteChanged(core.changes, symbol)
+    noteStart(core.run, { isOver: false })
+  }
+  followRoster(core)
+}
+
+/** A line of the log names so many instruments. */
+const NAMED_MAX = 20
+
+function logChange(core: Core, { id, symbols }: StrategySettings, choice: UniverseChoice): void {
+  const { joined, left, verdicts } = choice
+  if (joined.length + left.length === 0) return
+  const nameOf = (symbol: string): string => `${symbol} ${verdicts.get(symbol)?.reason ?? ''}`
+  announce(core, 'info', 'universe.changed', {
+    strategy: id,
+    joined: joined.slice(0, NAMED_MAX).map(nameOf),
+    left: left.slice(0, NAMED_MAX).map(nameOf),
+    changes: joined.length + left.length,
+    instruments: symbols.length,
+  })
+}
+
+/**
+ * At the beginning of a run: members that the configuration names by now are no members any more, and those of strategies
+ * without a universe are handed back, as a reload does with instruments that a strategy lists no more.
+ */
+export function endUnconfiguredUniverses(core: Core): void {
+  for (const [strategyId, { members, evaluatedAt }] of Array.from(core.book.universes)) {
+    const universe = core.settings.strategies.get(strategyId)?.universe
+    const symbols = Object.keys(members)
+    for (const symbol of symbols.filter((one) => universe?.fixed.has(one)))
+      record(core, {
+        kind: 'departed',
+        at: core.now,
+        strategyId,
+        symbol,
+        holding: holdingOf(core.book, strategyId, symbol),
+        isFixed: true,
+      })
+    const staying = symbols.filter((one) => members[one]?.leavingSince === undefined)
+    if (universe || staying.length === 0) continue
+    record(core, {
+      kind: 'universe',
+      at: core.now,
+      strategyId,
+      marketAt: evaluatedAt,
+      rule: '',
+      joined: [],
+      left: staying.map((symbol) => ({ symbol, policy: 'handBack' })),
+      verdicts: Object.fromEntries(staying.map((symbol) => [symbol, NO_RULE])),
+      seen: [],
+      forgotten: [],
+    })
+  }
+}
+
+const NO_RULE: UniverseVerdict = { isIn: false, reason: 'noRule' }

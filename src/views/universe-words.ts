@@ -1,0 +1,75 @@
+import type { UniverseRecord } from '../domain/record.ts'
+import type { UniverseReason, UniverseVerdict } from '../domain/universe.ts'
+import { showDuration } from '../lib/text/show-duration.ts'
+
+/** Why an instrument is in a universe, or not, in words. */
+export function wordsOfVerdict(verdict: UniverseVerdict): string {
+  return REASONS[verdict.reason](verdict)
+}
+
+type Words = (verdict: UniverseVerdict) => string
+
+const REASONS: Readonly<Record<UniverseReason, Words>> = {
+  ranked: ({ value, limit }) => `rank ${value} of ${limit}`,
+  included: () => 'always, by include',
+  sticky: ({ limit }) => `stays until ${new Date(limit ?? 0).toISOString()}, by sticky`,
+  changesUsed: ({ limit }) => `stays, since ${limit} have left within 24 h, by changesPerDay`,
+  fixed: () => 'in instruments of the strategy, whatever the rule says',
+  excluded: () => 'excluded',
+  otherQuote: () => 'another quote coin',
+  delivery: () => 'a contract with a delivery date',
+  notListed: () => 'listed no more',
+  noContract: () => 'the exchange states no rules of its contract',
+  notTradable: ({ text }) => `the exchange says ${text}`,
+  restricted: () => 'restricted by itself: release it first',
+  gridConflict: () => 'the journal counts it in another tick or lot size',
+  orderTooLarge: compared('its smallest order is worth', 'above the limit'),
+  noRule: () => 'the strategy has no universe any more',
+  noTicker: () => 'no ticker',
+  noPrice: () => 'no price stated',
+  priceLow: compared('price', 'below'),
+  priceHigh: compared('price', 'above'),
+  noVolume: () => 'no volume stated',
+  volumeLow: compared('volume', 'below'),
+  noSpread: () => 'no bid and ask stated',
+  spreadWide: compared('spread', 'above', showPercent),
+  young: (verdict) =>
+    `${compared('age', 'below', showDuration)(verdict)}${verdict.isSeenOnly ? ', counted since it was first seen' : ''}`,
+  noRange: () => 'no range of 24 h stated',
+  volatilityLow: compared('volatility', 'below', showPercent),
+  volatilityHigh: compared('volatility', 'above', showPercent),
+  noMeasure: () => 'no value to rank it by',
+  outranked: ({ value, limit }) => `rank ${value} of ${limit}`,
+  waitsForPlace: () => 'waits until others have left',
+  noRoom: ({ value, limit }) =>
+    `no room in the poll budget: ${value} of ${limit} instruments are read`,
+}
+
+function compared(
+  what: string,
+  relation: string,
+  show: (value: number) => string = showAmount,
+): Words {
+  return ({ value = Number.NaN, limit = Number.NaN }) =>
+    `${what} ${show(value)} ${relation} ${show(limit)}`
+}
+
+/** Four digits, and all of a larger whole number. */
+function showAmount(value: number): string {
+  return Math.abs(value) >= 1000 ? String(Math.round(value)) : String(Number(value.toPrecision(4)))
+}
+
+function showPercent(value: number): string {
+  return `${Number((value * 100).toPrecision(3))} %`
+}
+
+/** Says what one evaluation means for an instrument. */
+export function wordsOfUniverse(record: UniverseRecord, symbol: string): readonly string[] {
+  const { strategyId, joined, left, verdicts } = record
+  const verdict = verdicts[symbol]
+  const why = verdict ? `: ${wordsOfVerdict(verdict)}` : ''
+  if (joined.some((one) => one.symbol === symbol)) return [`${strategyId} takes it in${why}`]
+  const leaving = left.find((one) => one.symbol === symbol)
+  if (leaving) return [`it leaves ${strategyId} (${leaving.policy})${why}`]
+  return verdict ? [`${verdict.isIn ? 'in' : 'out of'} the universe of ${strategyId}${why}`] : []
+}

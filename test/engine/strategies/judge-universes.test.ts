@@ -1,0 +1,317 @@
+import { describe, expect, test } from 'vitest'
+import { decimal } from '../../../src/lib/decimal.ts'
+import { STRATEGY } from '../engine-bench.ts'
+import { UniverseBench } from '../universe-bench.ts'
+
+const BY_ANNA = { reason: 'enough', by: 'anna' } as const
+
+/** Ten lots of each of the two members are held. */
+function holding(...args: ConstructorParameters<typeof UniverseBench>): UniverseBench {
+  const bench = new UniverseBench(...args).start()
+  bench.decide(
+    { kind: 'target', symbol: 'AUSDT', lots: 10 },
+    { kind: 'target', symbol: 'BUSDT', lots: 10 },
+  )
+  bench.fillBatch()
+  bench.fillBatch()
+  return bench
+}
+
+/** The third contract passes the second one. */
+function rotate(bench: UniverseBench): void {
+  bench.volumes.set('CUSDT', 9000)
+  bench.nextHour()
+}
+
+function ordersOf(bench: UniverseBench) {
+  return [...bench.book.orders.values()].map(({ terms, state }) => ({ ...terms, state }))
+}
+
+describe('a universe', () => {
+  test('begins with what its rule chooses, each proved before it is shown', () => {
+    const bench = new UniverseBench().start()
+
+    expect(bench.members).toEqual(['AUSDT', 'BUSDT'])
+    expect(bench.engine.phase).toBe('running')
+    expect(bench.engine.unproved).toEqual([])
+    const shown = bench.take('decide').at(-1)?.snapshot.instruments
+    expect(shown?.map(({ instrument }) => instrument.symbol)).toEqual(['AUSDT', 'BUSDT'])
+    expect(bench.recordsOf('universe')[0]).toMatchObject({
+      joined: [{ symbol: 'AUSDT' }, { symbol: 'BUSDT' }],
+      verdicts: { CUSDT: { isIn: false, reason: 'outranked', value: 3, limit: 2 } },
+    })
+    expect(bench.isBookWhole).toBe(true)
+  })
+
+  test('waits for the contracts of the exchange', () => {
+    const bench = new UniverseBench()
+    bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
+    bench.step({ kind: 'started' })
+    bench.pass(3000)
+    expect(bench.recordsOf('universe')).toEqual([])
+
+    bench.readContracts()
+    bench.pass(3000)
+
+    expect(bench.members).toEqual(['AUSDT', 'BUSDT'])
+  })
+
+  test('is evaluated once in its interval, and at once when the rule has changed', () => {
+    const bench = new UniverseBench().start()
+    bench.pass(5000)
+    expect(bench.recordsOf('universe')).toHaveLength(1)
+    bench.nextHour()
+    expect(bench.recordsOf('universe')).toHaveLength(2)
+
+    const same = bench.reborn().start()
+    expect(same.recordsOf('universe')).toHaveLength(2)
+    const other = bench.reborn({ exclude: ['A*'] }).start()
+
+    expect(other.recordsOf('universe')).toHaveLength(3)
+    other.pass(2000)
+    expect(other.members).toEqual(['BUSDT', 'CUSDT'])
+  })
+
+  test('reads no more instruments than can be read in time', () => {
+    const roster = {
+      frame: { productType: 'USDT-FUTURES', marginCoin: 'USDT' },
+      fixed: new Set<string>(),
+      readMax: 1,
+    } as const
+    const bench = new UniverseBench({}, { roster }).start()
+
+    expect(bench.members).toEqual(['AUSDT'])
+    expect(bench.book.universes.get(STRATEGY)?.verdicts['BUSDT']).toMatchObject({
+      reason: 'noRoom',
+      value: 1,
+      limit: 1,
+    })
+  })
+
+  test('takes none in whose smallest order no limit would let through', () => {
+    const bench = new UniverseBench()
+    bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
+    bench.step({ kind: 'started' })
+    bench.readContracts({ AUSDT: { minSize: '100' } })
+    bench.pass(3000)
+
+    expect(bench.members).toEqual(['BUSDT', 'CUSDT'])
+    expect(bench.book.universes.get(STRATEGY)?.verdicts['AUSDT']).toMatchObject({
+      reason: 'orderTooLarge',
+      limit: 100_000,
+    })
+  })
+})
+
+describe('a member that leaves', () => {
+  test('is gone in the same moment where nothing of it is open or held', () => {
+    const bench = new UniverseBench().start()
+
+    rotate(bench)
+
+    expect(bench.members).toEqual(['AUSDT', 'CUSDT'])
+    expect(bench.symbols).toEqual(['AUSDT', 'CUSDT'])
+    expect(bench.recordsOf('departed')).toMatchObject([{ symbol: 'BUSDT' }])
+    expect([...bench.engine.settings.instruments.keys()]).toEqual(['AUSDT', 'CUSDT'])
+    // A reading that was on its way finds nobody.
+    bench.answerPosition('BUSDT')
+    expect(bench.isBookWhole).toBe(true)
+  })
+
+  test('close: the position is closed, and nothing else is taken from the strategy', () => {
+    const bench = holding()
+
+    rotate(bench)
+    expect(bench.members).toEqual(['AUSDT', 'BUSDT', 'CUSDT'])
+    bench.decide({ kind: 'target', symbol: 'BUSDT', lots: 20 })
+    bench.fillBatch()
+
+    expect(ordersOf(bench).at(-1)).toMatchObject({ symbol: 'BUSDT', action: 'closeLong', lots: 10 })
+    expect(bench.members).toEqual(['AUSDT', 'CUSDT'])
+    expect(bench.book.holdings.get(`${STRATEGY}|AUSDT`)).toMatchObject({ longLots: 10 })
+    expect(bench.isBookWhole).toBe(true)
+  })
+
+  test('close: both sides of a hedged position', () => {
+    const bench = holding({}, {}, 'hedge_mode')
+
+    rotate(bench)
+    bench.fillBatch()
+
+    expect(bench.members).toEqual(['AUSDT', 'CUSDT'])
+  })
+
+  test('close: a resting order is cancelled first', () => {
+    const bench = new UniverseBench().start()
+    bench.decide({
+      kind: 'quote',
+      symbol: 'BUSDT',
+      levels: [{ side: 'buy', ticks: 99_000, lots: 4 }],
+    })
+    bench.accept(bench.grantBatch())
+    bench.pass(2000)
+
+    rotate(bench)
+    expect(bench.members).toContain('BUSDT')
+    const { cancelId, body } = bench.grantCancel()
+    expect(body).toContain('BUSDT')
+    bench.answerCancel(cancelId, {
+      kind: 'accepted',
+      data: { successList: [{ orderId: '1001', clientOid: '' }], failureList: [] },
+      receivedAt: 0,
+    })
+    bench.pass(5000)
+
+    expect(bench.members).toEqual(['AUSDT', 'CUSDT'])
+    expect(bench.engine.unproved).toEqual([])
+  })
+
+  test('[ORD3] an unknown order keeps it until it is known what became of it', () => {
+    const bench = new UniverseBench().start()
+    bench.decide({ kind: 'target', symbol: 'BUSDT', lots: 10 })
+    const { batchId } = bench.grantBatch()
+    bench.answer(batchId, {
+      kind: 'unknown',
+      cause: 'timeout',
+      code: '',
+      message: '',
+      status: undefined,
+      receivedAt: 0,
+    })
+
+    rotate(bench)
+    bench.pass(20_000)
+
+    // It cannot rest, so fills and position prove that nothing came of it.
+    expect(bench.states()).toEqual(['absent'])
+    expect(bench.members).toEqual(['AUSDT', 'CUSDT'])
+    expect(bench.isBookWhole).toBe(true)
+  })
+
+  test('keep: the strategy sees it on, may only reduce, and it is gone when it is flat', () => {
+    const bench = holding({ leaving: 'keep' })
+
+    rotate(bench)
+    const shown = bench.take('decide').at(-1)?.snapshot.instruments
+    expect(shown?.map(({ instrument, isLeaving }) => [instrument.symbol, isLeaving])).toEqual([
+      ['AUSDT', undefined],
+      ['BUSDT', true],
+      ['CUSDT', undefined],
+    ])
+    bench.take('askGrant')
+    bench.decide({ kind: 'target', symbol: 'BUSDT', lots: 20 })
+    expect(bench.take('askGrant')).toEqual([])
+    bench.pass(1000)
+    bench.decide({ kind: 'target', symbol: 'BUSDT', lots: 0 })
+    bench.fillBatch()
+
+    expect(bench.members).toEqual(['AUSDT', 'CUSDT'])
+  })
+
+  test('handBack: its orders end, and what it holds stays, with a warning', () => {
+    const bench = holding({ leaving: 'handBack' }, { capital: decimal('1000') })
+
+    rotate(bench)
+    bench.pass(5000)
+
+    expect(bench.members).toEqual(['AUSDT', 'CUSDT'])
+    expect(bench.book.account.get('BUSDT')).toMatchObject({ longLots: 10 })
+    expect(bench.take('announce')).toContainEqual(
+      expect.objectContaining({
+        event: 'universe.handedBack',
+        fields: {
+          strategy: STRATEGY,
+          symbol: 'BUSDT',
+          policy: 'handBack',
+          longLots: 10,
+          shortLots: 0,
+        },
+      }),
+    )
+    // Its results stay those of the account.
+    expect(bench.engine.equity).toBeDefined()
+  })
+
+  test('comes back when it is chosen again before it has left', () => {
+    const bench = holding({ leaving: 'keep' })
+
+    rotate(bench)
+    bench.volumes.set('CUSDT', 1)
+    bench.nextHour()
+
+    expect(bench.members).toEqual(['AUSDT', 'BUSDT'])
+    expect(bench.book.leavings.size).toBe(0)
+    expect(bench.isBookWhole).toBe(true)
+  })
+
+  test.each(['close', 'keep', 'handBack'] as const)(
+    '[DET2] %s: a restart in the middle goes on where it was',
+    (leaving) => {
+      const bench = holding({ leaving })
+      bench.volumes.set('CUSDT', 9000)
+      bench.now = Math.ceil(bench.now / 3_600_000) * 3_600_000
+      bench.price()
+      expect(bench.book.leavings.size).toBe(1)
+
+      const next = bench.reborn().start()
+
+      expect(next.isBookWhole).toBe(true)
+      if (leaving === 'close') next.fillBatch()
+      if (leaving !== 'keep') return expect(next.members).toEqual(['AUSDT', 'CUSDT'])
+      next.decide({ kind: 'target', symbol: 'BUSDT', lots: 0 })
+      next.fillBatch()
+      return expect(next.members).toEqual(['AUSDT', 'CUSDT'])
+    },
+  )
+
+  test('[RSK3] a kill meanwhile is proved like any other, and the leaving goes on after it', () => {
+    const bench = holding()
+    rotate(bench)
+
+    bench.step({ kind: 'commanded', command: { kind: 'kill', ...BY_ANNA } })
+    for (let round = 0; round < 8; round++) {
+      for (const _ of bench.take('askGrant')) {
+        bench.step({ kind: 'granted', endpoint: 'cancelAllOrders' })
+        for (const { cancelId } of bench.take('sendCancelAll'))
+          bench.answerCancel(cancelId, {
+            kind: 'accepted',
+            data: { successList: [], failureList: [] },
+            receivedAt: 0,
+          })
+      }
+      bench.pass(2000)
+    }
+    expect(bench.members).toContain('BUSDT')
+    expect(bench.take('announce').map(({ event }) => event)).toContain('kill.clean')
+    bench.step({ kind: 'commanded', command: { kind: 'releaseKill', ...BY_ANNA } })
+    bench.pass(2000)
+    bench.fillBatch()
+
+    expect(bench.members).toEqual(['AUSDT', 'CUSDT'])
+  })
+
+  test('a flatten of its instrument keeps it until it is released', () => {
+    const bench = holding()
+    bench.volumes.set('CUSDT', 9000)
+    bench.step({ kind: 'commanded', command: { kind: 'flatten', scope: 'BUSDT', ...BY_ANNA } })
+    bench.fillBatch()
+    bench.nextHour()
+    expect(bench.members).toContain('BUSDT')
+
+    bench.step({ kind: 'commanded', command: { kind: 'release', scope: 'BUSDT', ...BY_ANNA } })
+    bench.pass(2000)
+
+    expect(bench.members).toEqual(['AUSDT', 'CUSDT'])
+  })
+
+  test('a strategy without a universe hands all members back, and their orders are cancelled', () => {
+    const bench = holding()
+
+    const next = bench.withoutUniverse().start()
+    next.pass(5000)
+
+    expect(next.members).toEqual([])
+    expect(next.symbols).toEqual([])
+    expect(next.book.account.get('BUSDT')).toMatchObject({ longLots: 10 })
+  })
+})
