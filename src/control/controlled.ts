@@ -10,6 +10,7 @@ import type {
   InstrumentView,
   JournalQuery,
   JournalRowView,
+  KeptCurveView,
   ReloadView,
   StoryView,
 } from './detail-views.ts'
@@ -39,6 +40,8 @@ export interface Controlled {
   /** Oldest first; undefined for an untraded instrument or another interval. */
   candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined
   curves(): CurvesView
+  /** @param since Unix ms; default: all that is kept */
+  keptCurve(since?: number): Promise<KeptCurveView>
   whatIf(query: WhatIfQuery): Promise<readonly WhatIfView[]>
   /** Undefined if not traded. */
   instrument(symbol: string): InstrumentView | undefined

@@ -28,6 +28,13 @@ export const curvesSchema = z.strictObject({
   }),
 })
 
+export const keptCurveSchema = z.strictObject({
+  at: z.array(instant).meta({ description: 'Unix ms: by minute for a week, then by hour' }),
+  equity: z.array(z.number().nullable()),
+  netWithUnrealised: z.array(z.number().nullable()),
+  peak: z.array(z.number().nullable()).meta({ description: 'the highest equity, as it was then' }),
+})
+
 export const instrumentSchema = z.strictObject({
   symbol: z.string(),
   tickSize: amount,
@@ -126,6 +133,7 @@ export const backtestSchema = z.strictObject({
 })
 
 export type CandleView = z.infer<typeof candleSchema>
+export type KeptCurveView = z.infer<typeof keptCurveSchema>
 export type CurvesView = z.infer<typeof curvesSchema>
 export type InstrumentView = z.infer<typeof instrumentSchema>
 export type DenialsView = z.infer<typeof denialsSchema>

@@ -10,6 +10,7 @@ import {
   fleetSchema,
   reloadSchema,
   instrumentSchema,
+  keptCurveSchema,
   journalRowSchema,
   storySchema,
 } from './detail-views.ts'
@@ -145,6 +146,16 @@ export const READ_ROUTES: readonly ReadRoute[] = [
     query: nothing,
     response: curvesSchema,
     read: (daemon) => daemon.curves(),
+  }),
+  route({
+    path: '/v1/equity',
+    summary:
+      'Equity, net profit and peak over all runs, from the journal: at most 1,200 points, which hold the lowest and highest ones.',
+    query: z.object({
+      since: z.coerce.number().optional().meta({ description: 'Unix ms: from then on' }),
+    }),
+    response: keptCurveSchema,
+    read: (daemon, query) => daemon.keptCurve(query.since),
   }),
   route({
     path: '/v1/whatif',

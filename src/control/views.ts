@@ -279,6 +279,9 @@ export const accountSchema = z.strictObject({
       'the highest equity: since a release took a new peak where the drawdown is limited, else since the start',
   }),
   drawdown: amount.nullable().meta({ description: 'equity below its peak' }),
+  equityBefore: z
+    .strictObject({ day: amount.nullable(), week: amount.nullable() })
+    .meta({ description: 'a day and a week ago, in this run or an earlier one; null: not known' }),
   losses: z.array(lossSchema),
   worstCase: z
     .strictObject({

@@ -68,6 +68,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
         : Math.round(Math.min(...unknown.map((order) => order.lastSentAt))),
     profit,
     ...viewEquity(account, profit),
+    equityBefore: account.equityBefore ?? { day: null, week: null },
     losses: viewLosses(account),
     worstCase: viewWorstCase(account),
     isLossLimited: isLossLimited(config.risk.losses),

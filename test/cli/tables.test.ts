@@ -76,6 +76,8 @@ const FILL: BookedFill = {
   source: 'liquidation',
   fillKind: 'trade',
   otherFees: '',
+  reason: '',
+  tag: '',
 }
 const PROFIT: ProfitView = {
   fills: 9007199254,
@@ -159,6 +161,7 @@ const ACCOUNT: AccountView = {
   equity: LARGE,
   peak: LARGE,
   drawdown: LARGE,
+  equityBefore: { day: LARGE, week: LARGE },
   disputes: [],
   losses: [
     {
@@ -337,6 +340,21 @@ test('a drawdown says from when on it may be released, other limits may be at an
   expect(formatStatus({ ...STATUS, accounts }, true).replaceAll(/\s+/g, ' ')).toContain(
     ', from 2025-06-02 01:00:00 UTC on. To release it:',
   )
+})
+
+test('the equity says how it has changed in a day and a week, as far as that is known', () => {
+  const account: AccountView = {
+    ...ACCOUNT,
+    equity: '1010',
+    peak: '1010',
+    drawdown: '0',
+    equityBefore: { day: '1020.1', week: '1000' },
+  }
+  const shown = (equityBefore: AccountView['equityBefore']): string =>
+    formatStatus({ ...STATUS, accounts: [{ ...account, equityBefore }] }, true)
+
+  expect(shown(account.equityBefore)).toContain(', -0.99 % in 24 hours, +1.00 % in 7 days\n')
+  expect(shown({ day: null, week: null })).not.toContain('24 hours')
 })
 
 test.each([

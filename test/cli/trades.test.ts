@@ -50,6 +50,8 @@ function fill(parts: Partial<BookedFill> & Pick<BookedFill, 'side' | 'price'>): 
     source: 'API',
     fillKind: 'trade',
     otherFees: '',
+    reason: '',
+    tag: '',
     ...parts,
   }
 }

@@ -114,6 +114,7 @@ class Bench {
         }),
         trades: () => Promise.resolve({ trades: [], unexplained: [] }),
         candles: () => undefined,
+        keptCurve: () => Promise.resolve({ at: [], equity: [], netWithUnrealised: [], peak: [] }),
         curves: () => ({
           peak: null,
           at: [],

@@ -3,6 +3,7 @@ import { CANDLE_INTERVALS_MS } from '../../src/control/detail-views.ts'
 import {
   type ClosedTradesView,
   type JournalRowView,
+  type KeptCurveView,
   type StoryView,
 } from '../../src/control/detail-views.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
@@ -87,6 +88,7 @@ export class BusyDaemon {
         }),
       candles: (_, intervalMs) => this.#candles(intervalMs),
       curves: () => this.#curves(),
+      keptCurve: () => Promise.resolve(KEPT_CURVE),
       whatIf: () => Promise.resolve([whatIfOf(this.#step)]),
       instrument: (symbol) => ({
         symbol,
@@ -162,6 +164,7 @@ export class BusyDaemon {
       unattended: [],
       peak: null,
       drawdown: null,
+      equityBefore: { day: null, week: null },
       unknownSince: null,
       equity: String(1e5 + this.#step),
       ages: {
@@ -296,6 +299,14 @@ export class BusyDaemon {
     const strategies = Object.fromEntries(this.#strategies.map((id) => [id, values]))
     return { peak: 100_000, at, netWithUnrealised: values, equity: values, strategies }
   }
+}
+
+/** The equity of a week, by hour, as the journal keeps it. */
+const KEPT_CURVE: KeptCurveView = {
+  at: Array.from({ length: 168 }, (_, hour) => START_AT + (hour - 168) * 3_600_000),
+  equity: Array.from({ length: 168 }, (_, hour) => 99_000 + ((hour * 37) % 500)),
+  netWithUnrealised: Array.from({ length: 168 }, (_, hour) => (hour * 37) % 500),
+  peak: Array.from({ length: 168 }, () => 99_600),
 }
 
 function tradeOf(index: number): ClosedTradesView['trades'][number] {

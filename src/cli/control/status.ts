@@ -291,10 +291,24 @@ function describeUnattended({
   return `${symbol} ${side} ${size} of ${strategy} is held, and nobody trades it, since ${why}: put the strategy back and flatten it, or close it by hand`
 }
 
-function describeEquity({ equity, peak, drawdown, coin }: AccountView): string {
-  if (equity === null || peak === null || drawdown === null) return money(equity, coin)
+function describeEquity({ equity, peak, drawdown, equityBefore, coin }: AccountView): string {
   const known = { equity: Number(equity), peak: Number(peak), drawdown: Number(drawdown) }
-  return `${money(equity, coin)}, ${describeFall(known, coin)}`
+  const isBelow = equity !== null && peak !== null && drawdown !== null
+  return [
+    money(equity, coin),
+    isBelow ? describeFall(known, coin) : '',
+    describeChange(equityBefore.day, known.equity, '24 hours'),
+    describeChange(equityBefore.week, known.equity, '7 days'),
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+/** `+0.52 % in 7 days` */
+function describeChange(before: string | null, equity: number, span: string): string {
+  if (before === null || Number(before) <= 0) return ''
+  const share = (equity / Number(before) - 1) * 100
+  return `${share < 0 ? '' : '+'}${share.toFixed(2)} % in ${span}`
 }
 
 function describeWorstCase(

@@ -15,6 +15,7 @@ import { Feeds } from '../market-data/feeds.ts'
 import type { MarketListener } from '../market-data/product-market.ts'
 import { createRecorder } from '../recording/create-recorder.ts'
 import type { FlightRecorder } from '../recording/flight-recorder.ts'
+import { AccountCurve } from '../reporting/account-curve.ts'
 import { EventLog } from '../reporting/event-log.ts'
 import { Health } from '../reporting/health.ts'
 import { RecentActivity } from '../../views/recent-activity.ts'
@@ -40,6 +41,8 @@ import { closeJournal } from './close-journal.ts'
 import { judgeScope, listenToOperator, type Operator } from './operator.ts'
 import { readRoundsOf } from '../../assembly/settings/read-pace.ts'
 import type { ShownAccount } from '../../views/shown-account.ts'
+import { viewEquity } from '../../views/losses-view.ts'
+import { viewProfit } from '../../views/money-view.ts'
 
 const HEALTH_STEP_MS = 1000
 const OPERATOR_STEP_MS = 250
@@ -70,6 +73,7 @@ export class Account implements MarketListener {
   readonly #startedAt: number
   readonly #grids: ReadonlyMap<string, InstrumentSteps>
   readonly #recent: RecentActivity
+  readonly #curve: AccountCurve
   readonly #rest = Promise.withResolvers<boolean>()
   #state: 'new' | 'begun' | 'atRest' = 'new'
   #hasBegun = false
@@ -85,6 +89,7 @@ export class Account implements MarketListener {
     this.#statistics.adopt(book)
     this.#grids = keepGrids(options.directory, settings.instruments)
     this.#recent = this.#createRecent()
+    this.#curve = this.#createCurve()
     this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, timers })
     this.#operator = listenToOperator(options, {
       onCommand: (command) => this.command(command),
@@ -328,6 +333,7 @@ export class Account implements MarketListener {
       statistics: this.#statistics,
       pace: this.#pace,
       recent: this.#recent,
+      equityBefore: this.#curve.before(),
     }
   }
 
@@ -394,6 +400,17 @@ export class Account implements MarketListener {
     })
   }
 
+  #createCurve(): AccountCurve {
+    const { journal, trusted, logger } = this.#options
+    const read = () => {
+      if (this.#state !== 'begun') return undefined
+      const { shown } = this
+      const profit = viewProfit(shown)
+      return { profit, ...viewEquity(shown, profit) }
+    }
+    return new AccountCurve({ journal, read, clock: trusted.clock, logger })
+  }
+
   #createDiskSpace(): DiskSpace {
     const { config, directory, timers, logger } = this.#options
     return new DiskSpace({
@@ -412,7 +429,10 @@ export class Account implements MarketListener {
       this.#dispatch({ kind: 'pollDue', what: 'positions' }),
     )
     grids.add('operator', OPERATOR_STEP_MS, () => this.#operator.inbox.empty())
-    grids.add('health', HEALTH_STEP_MS, () => this.health.look())
+    grids.add('health', HEALTH_STEP_MS, () => {
+      this.health.look()
+      this.#curve.look()
+    })
     return grids
   }
 

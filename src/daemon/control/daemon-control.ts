@@ -11,6 +11,7 @@ import type {
   InstrumentView,
   JournalQuery,
   JournalRowView,
+  KeptCurveView,
   ReloadView,
   StoryView,
 } from '../../control/detail-views.ts'
@@ -188,6 +189,10 @@ export class DaemonControl implements Controlled {
 
   curves(): CurvesView {
     return this.#curve.view()
+  }
+
+  keptCurve(since?: number): Promise<KeptCurveView> {
+    return this.#options.readings.ask({ kind: 'curve', since }) as Promise<KeptCurveView>
   }
 
   async whatIf(query: WhatIfQuery): Promise<readonly WhatIfView[]> {

@@ -1,6 +1,11 @@
 import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
 import type { Controlled, Readiness } from '../../control/controlled.ts'
-import type { ClosedTradesView, CurvesView, DenialsView } from '../../control/detail-views.ts'
+import type {
+  ClosedTradesView,
+  CurvesView,
+  DenialsView,
+  KeptCurveView,
+} from '../../control/detail-views.ts'
 import { EventHistory } from '../../control/event-history.ts'
 import { renderMetrics } from '../../control/metrics-text.ts'
 import type { StatusView } from '../../control/views.ts'
@@ -91,6 +96,8 @@ export class StandbyControl implements Controlled {
     equity: [],
     strategies: {},
   })
+  keptCurve = (): Promise<KeptCurveView> =>
+    Promise.resolve({ at: [], equity: [], netWithUnrealised: [], peak: [] })
   whatIf = (): Promise<[]> => Promise.resolve([])
   instrument = (): undefined => undefined
   denials = (): DenialsView => ({})

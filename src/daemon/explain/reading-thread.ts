@@ -8,6 +8,7 @@ import { listBacktests } from './backtest-list.ts'
 import { explainKey } from '../../views/explain/explain-key.ts'
 import { explainOrder, type ExplainFrame } from '../../views/explain/explain-order.ts'
 import { TradeHistory } from '../../views/closed-trades.ts'
+import { viewKeptCurve } from '../../views/kept-curve.ts'
 import { searchJournal } from './journal-search.ts'
 import type { Answered, Asked, ReadingData, Reading } from './reading-data.ts'
 
@@ -28,6 +29,7 @@ function answer(data: ReadingData, reading: Reading): unknown {
   if (reading.kind === 'backtests') return listBacktests(data.backtests)
   const reader = new JournalReader(data.journal)
   try {
+    if (reading.kind === 'curve') return viewKeptCurve(reader, reading.since)
     const { account, instruments } = data.config
     const frame: ExplainFrame = {
       reader,

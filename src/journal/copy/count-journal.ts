@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import { hasBlocks } from '../journal-layout.ts'
+import { hasBlocks, hasCurves } from '../journal-layout.ts'
 
 /** The size of a journal. */
 export interface JournalSize {
@@ -9,6 +9,8 @@ export interface JournalSize {
   readonly keys: number
   readonly fills: number
   readonly funding: number
+  /** Points of curves. */
+  readonly curves: number
 }
 
 /** Counts the rows of its tables; this proves nothing. */
@@ -22,6 +24,7 @@ export function countJournal(database: DatabaseSync): JournalSize {
     keys: count('used_keys'),
     fills: count('fills'),
     funding: count('funding'),
+    curves: hasCurves(database) ? count('curves') : 0,
   }
 }
 
@@ -31,7 +34,7 @@ function toCount(value: SQLOutputValue | undefined): number {
 
 /** The first difference; undefined if there is none. */
 export function differenceOf(one: JournalSize, other: JournalSize): string | undefined {
-  const names = ['records', 'book', 'keys', 'fills', 'funding'] as const
+  const names = ['records', 'book', 'keys', 'fills', 'funding', 'curves'] as const
   const name = names.find((each) => one[each] !== other[each])
   return name && `${name}: ${one[name]} and ${other[name]}`
 }

@@ -39,6 +39,8 @@ function fill(
     source: 'API',
     fillKind: 'trade',
     otherFees: '',
+    reason: '',
+    tag: '',
     ...parts,
   }
 }
@@ -248,6 +250,8 @@ describe('a closed trade', () => {
       owner: 'strategy',
       clientOid: 'c',
       strategyId: 'a',
+      reason: '',
+      tag: '',
     })
     expect(netsOf(closed)).toEqual([
       ['a', 'long', '9.8'],
