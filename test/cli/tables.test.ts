@@ -351,9 +351,12 @@ test('the equity says how it has changed in a day and a week, as far as that is 
     equityBefore: { day: '1020.1', week: '1000' },
   }
   const shown = (equityBefore: AccountView['equityBefore']): string =>
-    formatStatus({ ...STATUS, accounts: [{ ...account, equityBefore }] }, true)
+    formatStatus({ ...STATUS, accounts: [{ ...account, equityBefore }] }, true).replaceAll(
+      /\s+/g,
+      ' ',
+    )
 
-  expect(shown(account.equityBefore)).toContain(', -0.99 % in 24 hours, +1.00 % in 7 days\n')
+  expect(shown(account.equityBefore)).toContain(', -0.99 % in 24 hours, +1.00 % in 7 days ')
   expect(shown({ day: null, week: null })).not.toContain('24 hours')
 })
 
