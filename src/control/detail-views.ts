@@ -77,6 +77,10 @@ const closedTradeSchema = z.strictObject({
   reason: z.enum(REASONS).meta({
     description: REASONS.map((reason) => `${reason}: ${EXIT_REASONS[reason]}`).join('; '),
   }),
+  entryTag: z.string().meta({
+    description: 'what the strategy wrote on the order that opened it; empty: nothing',
+  }),
+  exitTag: z.string().meta({ description: 'the same of the order that closed it' }),
   uncounted: z.string().meta({ description: 'what is not known of it, in words; empty: nothing' }),
 })
 

@@ -116,6 +116,7 @@ export const orderSchema = z.strictObject({
     description: 'place, quote, target or flatten; of an order that an exit asks for, which one',
   }),
   key: z.string(),
+  tag: z.string().meta({ description: 'what the strategy wrote on it; empty: nothing' }),
   reason: z.string(),
 })
 
@@ -137,6 +138,11 @@ export const fillSchema = z.strictObject({
   kind: z.enum(FILL_KINDS).nullable().meta({ description: 'null: not known' }),
   isMaker: z.boolean().nullable(),
   clientOid: z.string(),
+  reason: z.string().meta({
+    description:
+      'why its order closed something: flatten, or the exit of the strategy; empty: a plain order',
+  }),
+  tag: z.string().meta({ description: 'what the strategy wrote on its order; empty: nothing' }),
 })
 
 export const profitSchema = z.strictObject({

@@ -1,5 +1,5 @@
 import type { ExitKind } from './exits.ts'
-import type { Force, OrderPurpose } from './intent.ts'
+import type { Force, OrderPurpose, Tag } from './intent.ts'
 import type { ClientOid, OrderId, StrategyId } from './ids.ts'
 import type { OrderAction } from './order-action.ts'
 
@@ -38,6 +38,7 @@ export interface OrderTerms {
   readonly deadlineAt: number
   /** The exit of the strategy that it carries out. Absent: none. */
   readonly exit?: ExitKind
+  readonly tag?: Tag
 }
 
 export interface Order {

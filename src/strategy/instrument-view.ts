@@ -324,9 +324,9 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   quote(levels: readonly QuoteLevel[]): QuoteIntent {
     return { kind: 'quote', symbol: this.symbol, levels }
   }
-  /** In lots: positive long, negative short. */
-  target(lots: number): TargetIntent {
-    return { kind: 'target', symbol: this.symbol, lots }
+  /** In lots: positive long, negative short. The tag is shown with its orders, fills and trade. */
+  target(lots: number, { tag }: Pick<TargetIntent, 'tag'> = {}): TargetIntent {
+    return { kind: 'target', symbol: this.symbol, lots, ...(tag !== undefined && { tag }) }
   }
   /** A `key` is used once for ever: emitted again, it is dropped. */
   place(order: Omit<PlaceIntent, 'kind' | 'symbol'>): PlaceIntent {

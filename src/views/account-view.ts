@@ -283,7 +283,8 @@ function viewOrder(
   { grids }: ShownAccount,
   { terms, orderId, state, filledLots, reason }: Order,
 ): OrderView {
-  const { clientOid, strategyId, symbol, action, ticks, lots, force, purpose, key, exit } = terms
+  const { clientOid, strategyId, symbol, action, ticks, lots, force, purpose, key, exit, tag } =
+    terms
   const grid = grids.get(symbol)
   const size = (count: number): string => (grid ? showOnGrid(grid.lot, count) : `${count} lots`)
   return {
@@ -294,6 +295,7 @@ function viewOrder(
     force,
     purpose: exit ?? purpose,
     key,
+    tag: tag ?? '',
     reason,
     orderId: orderId ?? null,
     strategy: strategyId,
@@ -305,7 +307,7 @@ function viewOrder(
 
 export function viewFill(
   account: ShownAccount,
-  { fill, strategyId, clientOid }: RecentFill,
+  { fill, strategyId, clientOid, reason, tag }: RecentFill,
 ): FillView {
   const { tradeId, orderId, symbol, side, ticks, lots, profit, fee, scope, filledAt } = fill
   const grid = account.grids.get(symbol)
@@ -325,6 +327,8 @@ export function viewFill(
     size: grid ? showOnGrid(grid.lot, lots) : `${lots} lots`,
     coin: account.settings.instruments.get(symbol)?.marginCoin ?? '',
     isMaker: scope === 'maker',
+    reason,
+    tag,
   }
 }
 

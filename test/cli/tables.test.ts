@@ -54,6 +54,7 @@ const ORDER: OrderView = {
   force: 'gtc',
   purpose: 'quote',
   key: 'a',
+  tag: 'a tag of forty characters, no more of it',
   reason: '',
 }
 const FILL: BookedFill = {

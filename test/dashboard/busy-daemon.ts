@@ -262,6 +262,7 @@ export class BusyDaemon {
       force: 'post_only',
       purpose: 'quote',
       key: `quote:${index}`,
+      tag: '',
       reason: '',
     }
   }
@@ -283,6 +284,8 @@ export class BusyDaemon {
       clientOid: 'order-0',
       otherFees: '',
       kind: 'trade',
+      reason: '',
+      tag: '',
     }
   }
 
@@ -330,6 +333,8 @@ function tradeOf(index: number): ClosedTradesView['trades'][number] {
     share: net / 12.5,
     fills: 4,
     reason: index % 4 === 0 ? 'takeProfit' : 'order',
+    entryTag: index % 2 === 0 ? 'breakout' : '',
+    exitTag: '',
     uncounted: '',
   }
 }

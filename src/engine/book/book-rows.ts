@@ -42,6 +42,7 @@ const COLLECTIONS = [
   'strategyStates',
   'quotes',
   'targets',
+  'targetTags',
   'places',
   'calls',
   'callKeys',

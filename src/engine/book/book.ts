@@ -6,7 +6,7 @@ import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
 import type { Watermark } from '../../domain/loss-limits.ts'
 import type { AccountEntry, OwnTrades } from '../../domain/own-trades.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
-import type { OrderIntent, QuoteLevel } from '../../domain/intent.ts'
+import type { OrderIntent, QuoteLevel, Tag } from '../../domain/intent.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
 import { FLAT, type Holding, type KeptExits } from '../../domain/position.ts'
 import type { Money } from '../../domain/fill-money.ts'
@@ -91,6 +91,8 @@ export interface Book {
   /** Standing wishes by strategy and symbol. */
   readonly quotes: ReadonlyMap<string, readonly QuoteLevel[]>
   readonly targets: ReadonlyMap<string, number>
+  /** Those of the standing targets that have one. */
+  readonly targetTags: ReadonlyMap<string, Tag>
   /** Waiting `place` intents by strategy and key. */
   readonly places: ReadonlyMap<string, OrderIntent>
   /** The same by strategy and symbol. */
@@ -153,6 +155,7 @@ export function createBook(positionMode: PositionMode): Book {
     strategyStates: new TrackedMap(),
     quotes: new TrackedMap(),
     targets: new TrackedMap(),
+    targetTags: new TrackedMap(),
     places: new TrackedMap(),
     placesBySymbol: new Map(),
     calls: new TrackedMap(),

@@ -60,7 +60,7 @@ function ownerOf(
     const { terms } = order
     const { clientOid: name, strategyId } = terms
     const reason = closePurposeOf(terms) ?? ''
-    return { owner: 'strategy', clientOid: name, strategyId, reason, tag: '' }
+    return { owner: 'strategy', clientOid: name, strategyId, reason, tag: terms.tag ?? '' }
   }
   const owner = orphans.has(orderId) ? 'waiting' : 'nobody'
   return { owner, clientOid: '', strategyId: '', reason: '', tag: '' }

@@ -115,8 +115,26 @@ describe('a closed trade', () => {
       share: 0.183653846154,
       fills: 4,
       reason: 'order',
+      entryTag: '',
+      exitTag: '',
       uncounted: '',
     })
+  })
+
+  test('has the tags of the fills that opened and closed it, and the reason that was booked', () => {
+    const trades = run([
+      buy('1', '100', { tag: 'breakout' }),
+      buy('1', '101', { tag: 'added' }),
+      sell('3', '110', { tag: 'turned', reason: 'takeProfit' }),
+      buy('1', '105', { clientOid: 'flat' }),
+    ])
+
+    expect(
+      trades.map(({ side, reason, entryTag, exitTag }) => [side, reason, entryTag, exitTag]),
+    ).toEqual([
+      ['long', 'takeProfit', 'breakout', 'turned'],
+      ['short', 'flatten', 'turned', ''],
+    ])
   })
 
   test('is not there while anything is held', () => {

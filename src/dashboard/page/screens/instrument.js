@@ -147,10 +147,17 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, ac
               'number',
             ],
             [`fee, ${view.marginCoin}`, (row) => feeOf(row), 'number'],
-            ['', (row) => (row.kind === null || row.kind === 'trade' ? '' : words(row.kind))],
+            ['', whyOf],
           ]}
       /><//>
     </div>`
+}
+
+/** The exit or the act of the system behind a fill, and what the strategy wrote on its order. */
+function whyOf({ kind, reason, tag }) {
+  const isPlain = kind === null || kind === 'trade'
+  const why = isPlain ? reason && words(reason) : words(kind)
+  return [why, tag].filter(Boolean).join(', ')
 }
 
 /** Includes fees in other coins. */
