@@ -317,6 +317,15 @@ export const accountSchema = z.strictObject({
       }),
       symbols: z.array(z.string()),
       openOrders: z.int(),
+      wants: z
+        .array(
+          z.strictObject({
+            symbol: z.string(),
+            what: z.string().meta({ description: 'a position, a ladder, orders by name; or nothing' }),
+            since: instant.nullable().meta({ description: 'null: since before this start' }),
+          }),
+        )
+        .meta({ description: 'what it wants now, whether that is there or not' }),
     }),
   ),
 })

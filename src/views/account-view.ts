@@ -20,6 +20,7 @@ import { listResolutions, listUnexplained } from './instrument-view.ts'
 import { viewDisputes, viewEquity, viewLosses, viewWorstCase } from './losses-view.ts'
 import { viewProfit } from './money-view.ts'
 import { viewRestriction } from './restriction-view.ts'
+import { viewWishes } from './wishes.ts'
 
 /** @param configOption addresses this daemon's configuration in a command: ` -c live.yaml` */
 export function viewAccount(account: ShownAccount, configOption: string): AccountView {
@@ -81,6 +82,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
       ),
       symbols: [...symbols],
       openOrders: orders.filter(({ terms }) => terms.strategyId === id).length,
+      wants: viewWishes(account, id, symbols),
     })),
   }
 }

@@ -206,6 +206,7 @@ const ACCOUNT: AccountView = {
       mode: 'reducing',
       symbols: [SYMBOL, `${SYMBOL}2`],
       openOrders: 12345678,
+      wants: [SYMBOL, `${SYMBOL}2`].map((symbol) => ({ symbol, what: LARGE, since: AT })),
     },
   ],
 }
@@ -340,6 +341,20 @@ test('a drawdown says from when on it may be released, other limits may be at an
   const accounts = [{ ...ACCOUNT, restrictions, unattended: [] }]
   expect(formatStatus({ ...STATUS, accounts }, true).replaceAll(/\s+/g, ' ')).toContain(
     ', from 2025-06-02 01:00:00 UTC on. To release it:',
+  )
+})
+
+test('a strategy says what it wants on each instrument, and since when', () => {
+  const wants = [
+    { symbol: 'BTCUSDT', what: '0', since: AT },
+    { symbol: 'ETHUSDT', what: 'a ladder of 4', since: null },
+  ]
+  const [strategy] = ACCOUNT.strategies
+  const strategies = strategy ? [{ ...strategy, wants }] : []
+  const text = formatStatus({ ...STATUS, accounts: [{ ...ACCOUNT, strategies }] }, true)
+
+  expect(text.replaceAll(/\s+/g, ' ')).toMatch(
+    /BTCUSDT wants 0 since 2025-06-02 \d\d:\d\d UTC, ETHUSDT wants a ladder of 4[;,]? /,
   )
 })
 
@@ -578,6 +593,7 @@ test('a strategy names the instruments on which more is held than on the others'
     mode,
     symbols,
     openOrders: 0,
+    wants: [],
   })
   const account: AccountView = {
     ...ACCOUNT,

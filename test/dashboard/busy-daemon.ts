@@ -229,6 +229,7 @@ export class BusyDaemon {
         mode: 'active',
         symbols: this.#symbols,
         openOrders: 50,
+        wants: this.#symbols.map((symbol) => ({ symbol, what: '0', since: START_AT })),
       })),
     }
   }

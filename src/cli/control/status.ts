@@ -465,8 +465,11 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
       },
       {
         title: 'instruments',
-        of: ({ id, symbols }) =>
-          [symbols.join(' '), describeUncounted(profit.strategies[id]?.uncounted)]
+        of: ({ id, wants, symbols }) =>
+          [
+            wants.length === 0 ? symbols.join(' ') : wants.map(describeWish).join(', '),
+            describeUncounted(profit.strategies[id]?.uncounted),
+          ]
             .filter((part) => part !== '')
             .join('; '),
         isBelow: true,
@@ -475,6 +478,21 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
     strategies,
   )
 }
+
+/** `BTCUSDT wants 0 since 12:03 UTC` */
+function describeWish({ symbol, what, since }: Wish): string {
+  return `${symbol} wants ${what}${since === null ? '' : ` since ${showSince(since)}`}`
+}
+
+type Wish = AccountView['strategies'][number]['wants'][number]
+
+/** The time alone, for what is younger than a day. */
+function showSince(at: number): string {
+  const text = new Date(at).toISOString().slice(0, 16).replace('T', ' ')
+  return `${systemClock.now() - at < DAY_MS ? text.slice(11) : text} UTC`
+}
+
+const DAY_MS = 86_400_000
 
 function formatLimiter({ limiter }: AccountView): string {
   if (limiter.length === 0) return 'no call was made yet\n'

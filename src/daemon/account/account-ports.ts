@@ -13,6 +13,7 @@ import type { DaemonLogger } from '../../logging/logger.ts'
 import type { RecentActivity } from '../../views/recent-activity.ts'
 import type { RunStatistics } from '../../views/run-statistics.ts'
 import type { JournalPace } from '../../views/journal-pace.ts'
+import type { WishTimes } from '../../views/wishes.ts'
 import type { ClientExchange } from './client-exchange.ts'
 import type { KillSwitch } from '../../assembly/state/kill-switch.ts'
 import { retreatNote } from '../../assembly/state/retreat-note.ts'
@@ -32,6 +33,7 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly statistics: RunStatistics
   readonly pace: JournalPace
   readonly recent: RecentActivity
+  readonly wishes: Pick<WishTimes, 'observe'>
   readonly health: Health
   readonly recorder: FlightRecorder | undefined
   readonly tradeLog?: Pick<ClosedTradeLog, 'observe'> | undefined
@@ -85,6 +87,7 @@ export function createPorts(parts: AccountParts): Ports {
       recorded: (record) => {
         statistics.observe(record, book)
         parts.recent.observe(record, book)
+        parts.wishes.observe(record)
         eventLog.observe(record)
         parts.tradeLog?.observe(record, book)
       },

@@ -23,6 +23,7 @@ import { RunStatistics } from '../../views/run-statistics.ts'
 import { buildSummary, type RunSummary } from '../../views/summary.ts'
 import { listUnattended, type UnattendedPosition } from '../../views/unattended.ts'
 import { JournalPace } from '../../views/journal-pace.ts'
+import { WishTimes } from '../../views/wishes.ts'
 import { DiskSpace } from './disk-space.ts'
 import { ownWriter } from '../../assembly/account/own-writer.ts'
 import { keepGrids } from '../../assembly/state/known-grids.ts'
@@ -74,6 +75,7 @@ export class Account implements MarketListener {
   readonly #grids: ReadonlyMap<string, InstrumentSteps>
   readonly #recent: RecentActivity
   readonly #curve: AccountCurve
+  readonly #wishes = new WishTimes()
   readonly #rest = Promise.withResolvers<boolean>()
   #state: 'new' | 'begun' | 'atRest' = 'new'
   #hasBegun = false
@@ -108,6 +110,7 @@ export class Account implements MarketListener {
       statistics: this.#statistics,
       pace: this.#pace,
       recent: this.#recent,
+      wishes: this.#wishes,
       health: this.health,
       recorder: this.#recorder,
       quiesced: () => options.onQuiesced?.(),
@@ -333,6 +336,7 @@ export class Account implements MarketListener {
       statistics: this.#statistics,
       pace: this.#pace,
       recent: this.#recent,
+      wishes: this.#wishes,
       equityBefore: this.#curve.before(),
     }
   }

@@ -63,6 +63,11 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, ac
     .map((one) => ({ ...one, isDisplaced: displaced.has(one.clientOid) }))
     .toSorted(asLadder)
   const held = account.positions.filter((one) => one.symbol === symbol)
+  const wishes = account.strategies.flatMap(({ id, wants }) =>
+    wants
+      .filter((one) => one.symbol === symbol)
+      .map(({ what, since }) => `${id} wants ${what}${since === null ? '' : ` since ${time(since)}`}`),
+  )
   return html` <section class=${`verdict ${view.waits.length === 0 ? 'plain' : 'warn'}`} aria-live="polite">
       <p class="price">
         <span class="value">${number(view.last, digits, digits)}</span>
@@ -76,7 +81,8 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, ac
         view.waits.length === 0
           ? html`<p class="because">
               <${Badge} tone="ok" sign="✓">waits for nothing<//>
-              ${orders.length === 0 ? 'No order is wanted.' : 'What is wanted stands.'}
+              ${orders.length === 0 ? 'No order is wanted.' : 'What is wanted stands.'}${' '}
+              ${wishes.length > 0 && html`<span class="soft">${wishes.join(', ')}</span>`}
             </p>`
           : html`<ul class="reasons">
               ${view.waits.map(
