@@ -321,7 +321,9 @@ export const accountSchema = z.strictObject({
         .array(
           z.strictObject({
             symbol: z.string(),
-            what: z.string().meta({ description: 'a position, a ladder, orders by name; or nothing' }),
+            what: z
+              .string()
+              .meta({ description: 'a position, a ladder, orders by name; or nothing' }),
             since: instant.nullable().meta({ description: 'null: since before this start' }),
           }),
         )

@@ -50,14 +50,14 @@ export interface ClosedTrade {
   readonly share: number | null
   readonly fills: number
   readonly reason: ExitReason
-  /** What the strategy wrote on the orders of the first fill that opened it, and of the last one; empty: nothing. */
+  /** The strategy's tags on the orders of the first and the last of its fills; empty: none. */
   readonly entryTag: string
   readonly exitTag: string
   /** Unknown amounts, in words; empty if all are known. */
   readonly uncounted: string
 }
 
-/** What trades of one kind have come to. */
+/** Sums over trades of one kind. */
 export interface TradeFigures {
   readonly coin: string
   readonly trades: number
@@ -72,7 +72,7 @@ export interface TradeSums extends TradeFigures {
   readonly reason: ExitReason
 }
 
-/** Of the trades that a strategy has entered under a tag; empty: under none. */
+/** Sums over the trades that were entered under a tag; empty: under none. */
 export interface TagSums extends TradeFigures {
   readonly tag: string
 }

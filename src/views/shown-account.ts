@@ -12,7 +12,6 @@ import type { InstrumentSteps } from '../domain/instrument.ts'
 import type { RecentActivity } from './recent-activity.ts'
 import type { RunStatistics } from './run-statistics.ts'
 import type { JournalPace } from './journal-pace.ts'
-import type { WishTimes } from './wishes.ts'
 
 /** A price of an earlier run; `at`: Unix ms. */
 export interface StoredPrice {
@@ -54,7 +53,7 @@ export interface ShownAccount {
   readonly pace: Pick<JournalPace, 'waits' | 'batchesLate' | 'late'>
   readonly recent: RecentActivity
   /** Absent for a journal at rest, as is the next. */
-  readonly wishes?: Pick<WishTimes, 'since'>
+  readonly wishes?: { readonly since: (pair: string) => number | undefined }
   readonly equityBefore?: AccountView['equityBefore']
   /** Keyed by strategy: why its thread was lost, until it restarts. */
   readonly paused: ReadonlyMap<string, string>

@@ -24,7 +24,7 @@ export class WishTimes {
   }
 }
 
-/** What a strategy wants on each of its instruments, whether it is there or not. */
+/** The standing wishes of a strategy on each of its instruments, fulfilled or not. */
 export function viewWishes(
   account: Pick<ShownAccount, 'book' | 'grids' | 'wishes'>,
   id: string,

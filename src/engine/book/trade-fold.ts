@@ -300,7 +300,7 @@ const REASON_OF_KIND: Readonly<Partial<Record<string, ExitReason>>> = {
   system: 'system',
 }
 
-/** What the strategy itself wrote on the order of a fill; empty: nothing. */
+/** The tag that the strategy itself gave to the order of a fill; empty: none. */
 function tagOf({ fill }: Pick<Cause, 'fill'>, strategyId: string): string {
   return fill?.owner === 'strategy' && fill.strategyId === strategyId ? fill.tag : ''
 }

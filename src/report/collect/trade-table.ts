@@ -19,7 +19,7 @@ export interface TradesReport {
   /** The last ones, the oldest first. */
   readonly last: readonly ClosedTrade[]
   readonly reasons: readonly TradeSums[]
-  /** By the tag of the entry; absent: no trade has one, or the report was written before there were tags. */
+  /** Sums by the tag of the entry; absent: no trade has one, or the report is older than tags. */
   readonly tags?: readonly TagSums[]
 }
 
