@@ -11,6 +11,7 @@ import type {
   JournalQuery,
   JournalRowView,
   KeptCurveView,
+  KeptPlotView,
   ReloadView,
   StoryView,
 } from './detail-views.ts'
@@ -42,6 +43,7 @@ export interface Controlled {
   curves(): CurvesView
   /** @param since Unix ms; default: all that is kept */
   keptCurve(since?: number): Promise<KeptCurveView>
+  plots(symbol: string, since?: number): Promise<readonly KeptPlotView[]>
   whatIf(query: WhatIfQuery): Promise<readonly WhatIfView[]>
   /** Undefined if not traded. */
   instrument(symbol: string): InstrumentView | undefined

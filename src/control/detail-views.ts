@@ -35,6 +35,14 @@ export const keptCurveSchema = z.strictObject({
   peak: z.array(z.number().nullable()).meta({ description: 'the highest equity, as it was then' }),
 })
 
+export const keptPlotSchema = z.strictObject({
+  strategy: z.string(),
+  name: z.string(),
+  points: z
+    .array(z.strictObject({ at: instant, value: z.number() }))
+    .meta({ description: 'where it has changed, at most once a minute' }),
+})
+
 export const instrumentSchema = z.strictObject({
   symbol: z.string(),
   tickSize: amount,
@@ -137,6 +145,7 @@ export const backtestSchema = z.strictObject({
 })
 
 export type CandleView = z.infer<typeof candleSchema>
+export type KeptPlotView = z.infer<typeof keptPlotSchema>
 export type KeptCurveView = z.infer<typeof keptCurveSchema>
 export type CurvesView = z.infer<typeof curvesSchema>
 export type InstrumentView = z.infer<typeof instrumentSchema>

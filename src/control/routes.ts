@@ -11,6 +11,7 @@ import {
   reloadSchema,
   instrumentSchema,
   keptCurveSchema,
+  keptPlotSchema,
   journalRowSchema,
   storySchema,
 } from './detail-views.ts'
@@ -156,6 +157,16 @@ export const READ_ROUTES: readonly ReadRoute[] = [
     }),
     response: keptCurveSchema,
     read: (daemon, query) => daemon.keptCurve(query.since),
+  }),
+  route({
+    path: '/v1/plots',
+    summary: 'The values that strategies plot beside the price of an instrument, from the journal.',
+    query: z.object({
+      symbol,
+      since: z.coerce.number().optional().meta({ description: 'Unix ms: from then on' }),
+    }),
+    response: z.array(keptPlotSchema),
+    read: (daemon, query) => daemon.plots(query.symbol, query.since),
   }),
   route({
     path: '/v1/whatif',

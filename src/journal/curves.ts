@@ -1,5 +1,5 @@
 /**
- * Curves of an account: the newest points by minute, older ones by hour. They are shown and nothing
+ * Curves of an account and plots of its strategies: the newest points by minute, older ones by hour. They are shown and nothing
  * else: no order depends on them, and a missing point is a gap.
  */
 
@@ -13,9 +13,37 @@ const DAY_MS = 86_400_000
 /** How far apart the points of a curve are. */
 export const CURVE_STEPS_MS = { minute: MINUTE_MS, hour: HOUR_MS } as const
 
-/** Points by minute are kept for so long, and points by hour. */
+/** Points by minute are kept for so long; points by hour for {@link hoursKeptMs}. */
 export const MINUTES_KEPT_MS = 7 * DAY_MS
-export const HOURS_KEPT_MS = 2 * 365 * DAY_MS
+const ACCOUNT_KEPT_MS = 2 * 365 * DAY_MS
+const PLOTS_KEPT_MS = 30 * DAY_MS
+
+/** Plots of all strategies of an account; further ones are not kept. */
+export const PLOTS_MAX = 64
+
+export interface PlotSeries {
+  readonly strategy: string
+  readonly symbol: string
+  readonly name: string
+}
+
+const PLOT = 'plot'
+
+/** A symbol and the id of a strategy have no blanks. */
+export function toPlotSeries({ strategy, symbol, name }: PlotSeries): string {
+  return [PLOT, symbol, strategy, name].join(' ')
+}
+
+/** Undefined: it is no plot. */
+export function parsePlotSeries(series: string): PlotSeries | undefined {
+  const [kind, symbol = '', strategy = '', ...words] = series.split(' ')
+  return kind === PLOT ? { symbol, strategy, name: words.join(' ') } : undefined
+}
+
+/** How long the points by hour of a curve are kept. */
+export function hoursKeptMs(series: string): number {
+  return parsePlotSeries(series) === undefined ? ACCOUNT_KEPT_MS : PLOTS_KEPT_MS
+}
 
 export interface CurvePoint {
   readonly series: string

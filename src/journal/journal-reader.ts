@@ -3,7 +3,7 @@ import type { JournalRecord } from '../domain/record.ts'
 import type { BookedRow, BookingSpan } from './booking.ts'
 import type { CurvePoint, CurveQuery } from './curves.ts'
 import { readBookings, readDays, type RowsCount } from './tables/booking-table.ts'
-import { readCurve } from './tables/curve-table.ts'
+import { listSeries, readCurve } from './tables/curve-table.ts'
 import { corrupt, translateJournalError } from './journal-failures.ts'
 import { hasBlocks, hasCurves, openReading, readNature } from './journal-layout.ts'
 import { type RecordBlock, type Row, textOf, toBlock, unpackBlock } from './packed-records.ts'
@@ -129,6 +129,11 @@ export class JournalReader {
     } catch (error) {
       throw translateJournalError(error, this.#file)
     }
+  }
+
+  /** The names of all curves. */
+  curveNames(): readonly string[] {
+    return this.#translated(() => (hasCurves(this.#database) ? listSeries(this.#database) : []))
   }
 
   /** The sequence of the newest record; 0: there is none. */

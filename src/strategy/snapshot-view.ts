@@ -4,6 +4,7 @@ import { type AccountView, buildAccount } from './views/account-view.ts'
 import type { NoIndicators } from './indicators/specs.ts'
 import { InstrumentView } from './instrument-view.ts'
 import { NO_NEEDS } from './needs.ts'
+import type { PlotSheet } from './plot-sheet.ts'
 import { strategyFailure } from './strategy-failure.ts'
 import { refuseUnknownMembers } from './views/unknown-names.ts'
 
@@ -20,9 +21,9 @@ export class SnapshotView<Indicators = NoIndicators> {
   #snapshot: Snapshot | undefined
   #account: AccountView | undefined
 
-  constructor(instruments: readonly Instrument[], needs = NO_NEEDS) {
+  constructor(instruments: readonly Instrument[], needs = NO_NEEDS, plots?: PlotSheet) {
     this.instruments = Object.freeze(
-      instruments.map((instrument) => new InstrumentView<Indicators>(instrument, needs)),
+      instruments.map((instrument) => new InstrumentView<Indicators>(instrument, needs, plots)),
     )
     this.#bySymbol = new Map(this.instruments.map((view) => [view.symbol, view]))
   }

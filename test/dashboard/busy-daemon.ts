@@ -88,6 +88,7 @@ export class BusyDaemon {
         }),
       candles: (_, intervalMs) => this.#candles(intervalMs),
       curves: () => this.#curves(),
+      plots: () => Promise.resolve([]),
       keptCurve: () => Promise.resolve(KEPT_CURVE),
       whatIf: () => Promise.resolve([whatIfOf(this.#step)]),
       instrument: (symbol) => ({

@@ -205,6 +205,8 @@ describe.skipIf(browserMissing !== undefined)(
       await page.locator('.chart canvas').first().waitFor()
       expect(await page.locator('select').first().inputValue()).toBe('ETHUSDT')
       expect(await page.locator('.verdict .badge').first().textContent()).toMatch(/waits/)
+      await page.getByText(/Lines: fast of trend-eth, slow of trend-eth\./).waitFor()
+      expect(complaints).toEqual([])
     })
 
     test('tells the whole history of an order', async () => {

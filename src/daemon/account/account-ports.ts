@@ -9,6 +9,7 @@ import type { FlightRecorder } from '../recording/flight-recorder.ts'
 import type { ClosedTradeLog } from '../reporting/closed-trade-log.ts'
 import type { EventLog } from '../reporting/event-log.ts'
 import type { Health } from '../reporting/health.ts'
+import type { PlotLog } from '../reporting/plot-log.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { RecentActivity } from '../../views/recent-activity.ts'
 import type { RunStatistics } from '../../views/run-statistics.ts'
@@ -34,6 +35,7 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly pace: JournalPace
   readonly recent: RecentActivity
   readonly wishes: Pick<WishTimes, 'observe'>
+  readonly plots: Pick<PlotLog, 'hear'>
   readonly health: Health
   readonly recorder: FlightRecorder | undefined
   readonly tradeLog?: Pick<ClosedTradeLog, 'observe'> | undefined
@@ -92,6 +94,7 @@ export function createPorts(parts: AccountParts): Ports {
         parts.tradeLog?.observe(record, book)
       },
       decided: (intents) => statistics.countIntents(intents),
+      plotted: (strategyId, points) => parts.plots.hear(strategyId, points),
       batchDurable: (wait) => parts.pace.hear(wait),
     },
   }

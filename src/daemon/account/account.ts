@@ -18,6 +18,7 @@ import type { FlightRecorder } from '../recording/flight-recorder.ts'
 import { AccountCurve } from '../reporting/account-curve.ts'
 import { EventLog } from '../reporting/event-log.ts'
 import { Health } from '../reporting/health.ts'
+import { PlotLog } from '../reporting/plot-log.ts'
 import { RecentActivity } from '../../views/recent-activity.ts'
 import { RunStatistics } from '../../views/run-statistics.ts'
 import { buildSummary, type RunSummary } from '../../views/summary.ts'
@@ -76,6 +77,7 @@ export class Account implements MarketListener {
   readonly #recent: RecentActivity
   readonly #curve: AccountCurve
   readonly #wishes = new WishTimes()
+  readonly #plots: PlotLog
   readonly #rest = Promise.withResolvers<boolean>()
   #state: 'new' | 'begun' | 'atRest' = 'new'
   #hasBegun = false
@@ -92,6 +94,7 @@ export class Account implements MarketListener {
     this.#grids = keepGrids(options.directory, settings.instruments)
     this.#recent = this.#createRecent()
     this.#curve = this.#createCurve()
+    this.#plots = new PlotLog({ journal: options.journal, clock })
     this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, timers })
     this.#operator = listenToOperator(options, {
       onCommand: (command) => this.command(command),
@@ -111,6 +114,7 @@ export class Account implements MarketListener {
       pace: this.#pace,
       recent: this.#recent,
       wishes: this.#wishes,
+      plots: this.#plots,
       health: this.health,
       recorder: this.#recorder,
       quiesced: () => options.onQuiesced?.(),
@@ -436,6 +440,7 @@ export class Account implements MarketListener {
     grids.add('health', HEALTH_STEP_MS, () => {
       this.health.look()
       this.#curve.look()
+      this.#plots.look()
     })
     return grids
   }

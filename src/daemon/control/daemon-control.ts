@@ -12,6 +12,7 @@ import type {
   JournalQuery,
   JournalRowView,
   KeptCurveView,
+  KeptPlotView,
   ReloadView,
   StoryView,
 } from '../../control/detail-views.ts'
@@ -193,6 +194,12 @@ export class DaemonControl implements Controlled {
 
   keptCurve(since?: number): Promise<KeptCurveView> {
     return this.#options.readings.ask({ kind: 'curve', since }) as Promise<KeptCurveView>
+  }
+
+  plots(symbol: string, since?: number): Promise<readonly KeptPlotView[]> {
+    return this.#options.readings.ask({ kind: 'plots', symbol, since }) as Promise<
+      readonly KeptPlotView[]
+    >
   }
 
   async whatIf(query: WhatIfQuery): Promise<readonly WhatIfView[]> {

@@ -98,6 +98,7 @@ export class StandbyControl implements Controlled {
   })
   keptCurve = (): Promise<KeptCurveView> =>
     Promise.resolve({ at: [], equity: [], netWithUnrealised: [], peak: [] })
+  plots = (): Promise<[]> => Promise.resolve([])
   whatIf = (): Promise<[]> => Promise.resolve([])
   instrument = (): undefined => undefined
   denials = (): DenialsView => ({})

@@ -12,6 +12,7 @@ export type Reading =
   | { readonly kind: 'journal'; readonly query: JournalQuery }
   | { readonly kind: 'trades'; readonly query: ClosedTradesQuery }
   | { readonly kind: 'curve'; readonly since: number | undefined }
+  | { readonly kind: 'plots'; readonly symbol: string; readonly since: number | undefined }
   | { readonly kind: 'backtests' }
 
 export interface Asked {

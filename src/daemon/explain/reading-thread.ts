@@ -9,6 +9,7 @@ import { explainKey } from '../../views/explain/explain-key.ts'
 import { explainOrder, type ExplainFrame } from '../../views/explain/explain-order.ts'
 import { TradeHistory } from '../../views/closed-trades.ts'
 import { viewKeptCurve } from '../../views/kept-curve.ts'
+import { viewKeptPlots } from '../../views/kept-plots.ts'
 import { searchJournal } from './journal-search.ts'
 import type { Answered, Asked, ReadingData, Reading } from './reading-data.ts'
 
@@ -30,6 +31,7 @@ function answer(data: ReadingData, reading: Reading): unknown {
   const reader = new JournalReader(data.journal)
   try {
     if (reading.kind === 'curve') return viewKeptCurve(reader, reading.since)
+    if (reading.kind === 'plots') return viewKeptPlots(reader, reading.symbol, reading.since)
     const { account, instruments } = data.config
     const frame: ExplainFrame = {
       reader,

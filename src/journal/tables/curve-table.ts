@@ -5,8 +5,9 @@ import {
   type CurvePoint,
   type CurveQuery,
   figureOf,
-  HOURS_KEPT_MS,
+  hoursKeptMs,
   MINUTES_KEPT_MS,
+  PLOTS_MAX,
 } from '../curves.ts'
 
 const { minute: MINUTE_MS, hour: HOUR_MS } = CURVE_STEPS_MS
@@ -14,8 +15,8 @@ const { minute: MINUTE_MS, hour: HOUR_MS } = CURVE_STEPS_MS
 /** Hours of a curve that one write makes of their minutes: after a long stop it takes many writes. */
 const HOURS_MAX = 4
 
-/** Maximum number of curves: with all points each has 45,000, some 5 MB. */
-const SERIES_MAX = 65
+/** The account's own curve of 45,000 points, some 5 MB; and plots, each with 12,000, a good megabyte. */
+const SERIES_MAX = PLOTS_MAX + 1
 
 export type PlacedPoint = CurvePoint & { readonly step: number }
 
@@ -53,7 +54,7 @@ export function* salvageCurves(database: DatabaseSync, first: string): Generator
  * The points of curves, by minute for a week. Of older ones the lowest and the highest of each hour
  * are kept, so that a drawdown stays as deep as it was:
  *
- *     minute ──older than a week──► the hour's lowest and highest, others dropped ──older than two years──► dropped
+ *     minute ──older than a week──► the hour's lowest and highest, others dropped ──two years, a plot 30 days──► dropped
  *
  * Each method must be called within a transaction of the caller.
  */
@@ -109,7 +110,7 @@ export class CurveTable {
       if (oldest === undefined || hourOf(oldest) + HOUR_MS > now - MINUTES_KEPT_MS) break
       this.#foldHour(series, hourOf(oldest))
     }
-    drop.run(series, HOUR_MS, now - HOURS_KEPT_MS)
+    drop.run(series, HOUR_MS, now - hoursKeptMs(series))
     const isEmpty = [MINUTE_MS, HOUR_MS].every((step) => this.#oldest(series, step) === undefined)
     if (isEmpty) this.#series.delete(series)
   }
@@ -133,7 +134,7 @@ export class CurveTable {
 }
 
 /** Steps over the points of each curve by the table's key. */
-function listSeries(database: DatabaseSync): readonly string[] {
+export function listSeries(database: DatabaseSync): readonly string[] {
   return database
     .prepare(
       `WITH RECURSIVE names(name) AS (
