@@ -235,9 +235,7 @@ function Money({ account, curves, problem, label, children }) {
               label=${`The curve of ${isRun ? label : `the ${label}`}, and below it how far it is under its peak`}
             />
             <p class="soft legend">
-              ${isRun ? 'This run' : label === 'all' ? 'All that is kept' : `Last ${label}, of all runs`}:
-              ${equity === null ? 'profit' : 'equity'} above, distance from its peak below,
-              in${' '}${account.coin}
+              ${`${spanWords(label)}: ${equity === null ? 'profit' : 'equity'} above, distance from its peak below, in ${account.coin}`}
             </p>`
         : html`<p class="empty">
             ${problem ?? (isRun ? 'The curve begins with the first readings of this run.' : 'No points are kept yet: the first comes after a minute.')}
@@ -245,6 +243,11 @@ function Money({ account, curves, problem, label, children }) {
     }
     ${children}
   </section>`
+}
+
+function spanWords(label) {
+  if (label === 'this run') return 'This run'
+  return label === 'all' ? 'All that is kept' : `Last ${label}, of all runs`
 }
 
 /** Result as a share of the equity before it. */

@@ -91,7 +91,7 @@ function Strategy({ strategy, account, order, curve, denials }) {
       >
     </p>
     <p>
-      <span class="soft">Wants</span>
+      <span class="soft">Wants</span>${' '}
       ${wants.slice(0, 8).map(describeWish).join(', ')}${wants.length > 8 && ` and more on ${wants.length - 8}`}
     </p>
     <p>
