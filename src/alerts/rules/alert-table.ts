@@ -111,6 +111,10 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ symbols }) => `cancel-alls of ${showFact(symbols)} fail again and again`,
   },
   'cancelAll.sent': SILENT,
+  'chat.failed': SILENT,
+  'chat.listening': SILENT,
+  'chat.obeyed': SILENT,
+  'chat.stranger': SILENT,
   'clock.jumped': {
     urgency: urgent,
     by: [],

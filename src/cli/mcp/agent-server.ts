@@ -12,7 +12,7 @@ import {
   toConfigWords,
   toolsFor,
 } from './agent-tools.ts'
-import { runTool, type ToolRun } from './run-tool.ts'
+import { runVerb, type VerbRun } from '../process/run-verb.ts'
 
 const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url))
 
@@ -90,9 +90,10 @@ function addTool(server: McpServer, tool: AgentTool, { config, turns }: ToolFram
       })
       const run = await turns
         .take(power, () =>
-          runTool({
+          runVerb({
             words,
             withinMs: tool.withinMs ?? WITHIN_MS[power],
+            by: 'agent mcp',
             isPatient: power === 'research',
             signal: mcpReq.signal,
           }),
@@ -133,7 +134,7 @@ function refuse(text: string) {
 interface Ran {
   readonly words: readonly string[]
   readonly at: string
-  readonly run: ToolRun
+  readonly run: VerbRun
 }
 
 function toAnswer(tool: AgentTool, { words, at, run }: Ran): AgentAnswer {
