@@ -7,7 +7,7 @@ export interface PlotPoint {
 
 /** Names of one strategy on one instrument; further ones are left out. */
 export const PLOT_NAMES_MAX = 8
-export const PLOT_NAME_LENGTH_MAX = 24
+const PLOT_NAME_LENGTH_MAX = 24
 
 /** Whether a name can stand in a legend: printable, and without blanks at its ends. */
 export function isPlotName(name: unknown): name is string {

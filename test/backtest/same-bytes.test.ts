@@ -38,8 +38,8 @@ test('the files of a backtest keep their bytes: trend, two instruments', async (
     b365ebd1dff03c3d fills.csv
     869e0527d3780949 orders.csv
     4d0f794cf60967cb positions.csv
-    f929a2e07bfd52d7 report.html
-    3913c5c1f53b82f6 report.json
+    699450421123eeee report.html
+    4450c8cedd4a9913 report.json
     eda22e74914d76bc returns.csv
     c49a9a3d11a76fa0 trades.csv"
   `)
@@ -52,7 +52,7 @@ test('the files of a backtest keep their bytes: grid', async () => {
     89f0f767a48cebe3 fills.csv
     30200d46d7059826 orders.csv
     19df7432e95f12d5 positions.csv
-    58d9df636153a7e3 report.html
+    67e8739beca35259 report.html
     abc394e8c4ac26df report.json
     6e1eb44169c4e361 returns.csv
     4e2645a3ed904b6d trades.csv"
@@ -66,7 +66,7 @@ test('the files of a backtest keep their bytes: breakout', async () => {
     9780d2738c0df543 fills.csv
     6b393fcd22ef4774 orders.csv
     5da3fec6ef408447 positions.csv
-    974ba74f2a2a9cfb report.html
+    18b3ead93202a8b8 report.html
     21c5bcb4c8e5f82b report.json
     04dcd773ff5ea870 returns.csv
     1f6a76c0db9ac15c trades.csv"
@@ -80,7 +80,7 @@ test('the files of a backtest keep their bytes: market maker', async () => {
     b998b027ff817c11 fills.csv
     e0076426dff83caa orders.csv
     b52aa78bcccac116 positions.csv
-    d1283f1ef51198c8 report.html
+    b7f26fd9001aa8bb report.html
     88189ebe556390e5 report.json
     8e2cc7c5bd3d4902 returns.csv
     d002b569257849c9 trades.csv"
