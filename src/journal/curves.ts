@@ -58,6 +58,8 @@ export interface CurveQuery {
   readonly series: string
   readonly since?: number | undefined
   readonly until?: number | undefined
+  /** Only points at multiples of so many ms. */
+  readonly everyMs?: number | undefined
 }
 
 /** Margin coin; null: not known then. */

@@ -32,7 +32,7 @@ interface KnownEquity {
  */
 export class AccountCurve {
   readonly #options: AccountCurveOptions
-  /** The first known one of each hour, the oldest first. */
+  /** One of each hour, the oldest first: the first of this run, that at the full hour of earlier runs. */
   #week: KnownEquity[] = []
   /** Unix ms: the minute of the last point. */
   #minute = 0
@@ -42,7 +42,8 @@ export class AccountCurve {
     this.#options = options
     try {
       const since = clock.now() - WEEK_MS - CURVE_STEPS_MS.hour
-      for (const point of journal.curve({ series: ACCOUNT_SERIES, since }))
+      const everyMs = CURVE_STEPS_MS.hour
+      for (const point of journal.curve({ series: ACCOUNT_SERIES, since, everyMs }))
         this.#note(toAccountPoint(point))
     } catch (error) {
       logger.log('warn', 'curve.unread', { reason: messageOf(error) })

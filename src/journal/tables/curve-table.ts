@@ -12,7 +12,10 @@ import {
 
 const { minute: MINUTE_MS, hour: HOUR_MS } = CURVE_STEPS_MS
 
-/** Hours of a curve that one write makes of their minutes: after a long stop it takes many writes. */
+/**
+ * Hours that one write makes of their minutes, of all curves together: each takes about a
+ * millisecond. So 64 plots do not come in one write, and after a long stop it takes many.
+ */
 const HOURS_MAX = 4
 
 /** The account's own curve of 45,000 points, some 5 MB; and plots, each with 12,000, a good megabyte. */
@@ -24,11 +27,13 @@ export type PlacedPoint = CurvePoint & { readonly step: number }
 export function* readCurve(
   database: DatabaseSync,
   first: string,
-  { series, since = 0, until = Number.MAX_SAFE_INTEGER }: CurveQuery,
+  { series, since = 0, until = Number.MAX_SAFE_INTEGER, everyMs = 1 }: CurveQuery,
 ): Generator<CurvePoint> {
   const rows = database
-    .prepare('SELECT * FROM curves WHERE series = ? AND at >= ? AND at < ? ORDER BY at, step DESC')
-    .iterate(series, since, until)
+    .prepare(
+      `SELECT * FROM curves WHERE series = ? AND at >= ? AND at < ? AND at % ? = 0 ORDER BY at, step DESC`,
+    )
+    .iterate(series, since, until, everyMs)
   for (const row of rows) {
     const { step: _, ...point } = prove(first, row)
     yield point
@@ -87,7 +92,7 @@ export class CurveTable {
       this.#put({ ...point, step: MINUTE_MS })
     }
     const now = Math.max(...points.map(({ at }) => at))
-    for (const series of this.#series) this.#thin(series, now)
+    this.#thinAll(now)
   }
 
   /** Puts points back as they were kept elsewhere. */
@@ -103,16 +108,31 @@ export class CurveTable {
     this.#statements.put.run(series, step, at, value, digestOf(this.#first, point))
   }
 
-  #thin(series: string, now: number): void {
+  /** A curve that used up the turn is the last one in the next. */
+  #thinAll(now: number): void {
+    let left = HOURS_MAX
+    for (const series of Array.from(this.#series)) {
+      if (left === 0) return
+      const folded = this.#thin(series, now, left)
+      left -= folded
+      if (folded > 0 && this.#series.delete(series)) this.#series.add(series)
+    }
+  }
+
+  /** @returns how many hours it has folded */
+  #thin(series: string, now: number, hoursMax: number): number {
     const { drop } = this.#statements
-    for (let count = 0; count < HOURS_MAX; count++) {
+    let folded = 0
+    while (folded < hoursMax) {
       const oldest = this.#oldest(series, MINUTE_MS)
       if (oldest === undefined || hourOf(oldest) + HOUR_MS > now - MINUTES_KEPT_MS) break
       this.#foldHour(series, hourOf(oldest))
+      folded += 1
     }
     drop.run(series, HOUR_MS, now - hoursKeptMs(series))
     const isEmpty = [MINUTE_MS, HOUR_MS].every((step) => this.#oldest(series, step) === undefined)
     if (isEmpty) this.#series.delete(series)
+    return folded
   }
 
   #foldHour(series: string, hour: number): void {
