@@ -50,8 +50,8 @@ const check = () => 'check'
 const doctor = () => 'doctor'
 
 /**
- * The alert of each log event. `silent` events are covered by another alert, correct themselves, or
- * are no trouble.
+ * Alerts by log event. `silent` events are covered by another alert, correct themselves, or are no
+ * trouble.
  */
 export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> = {
   'account.fresh': SILENT,
@@ -347,7 +347,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     command: explainSymbol,
   },
   'intent.denied': SILENT,
-  // It is over within seconds, or the run ends.
+  // Over within seconds, or the run ends.
   'journal.away': SILENT,
   'journal.back': SILENT,
   'journal.inTime': SILENT,

@@ -21,7 +21,6 @@ const WITHIN_MS: Readonly<Record<AgentPower, number>> = {
   research: 600_000,
   safer: 20_000,
 }
-/** Backtests and sweeps use the machine that trades: one at a time. */
 const RESEARCH_MAX = 1
 const LOOKS_MAX = 4
 const PROGRESS_MS = 5000

@@ -145,8 +145,8 @@ const calendarSchema = z
 export const DATA_AGE_MS_MAX = 600_000
 
 /**
- * Limits of the account as numbers or decimals, under the names of the risk checks. Values of
- * orders and positions have no default, since it must not be guessed.
+ * Limits under the names of the risk checks. Values of orders and positions have no default: it
+ * must not be guessed.
  */
 const riskSchema = z
   .strictObject({

@@ -15,12 +15,12 @@ export type Reading =
   | { readonly kind: 'plots'; readonly symbol: string; readonly since: number | undefined }
   | { readonly kind: 'backtests' }
 
-export interface Asked {
+export interface ReadingRequest {
   readonly id: number
   readonly reading: Reading
 }
 
-export interface Answered {
+export interface ReadingReply {
   readonly id: number
   readonly found?: unknown
   readonly reason?: string

@@ -8,15 +8,14 @@ import {
 } from '../../domain/closed-trade.ts'
 import { CsvFile } from './csv-file.ts'
 
-/** So many of the last trades are in the report; all are in the file. */
+/** Last trades in the report; the file has all. */
 const SHOWN_MAX = 200
 
 const TAGS_MAX = 100
 
-/** The closed trades of a run. */
 export interface TradesReport {
   readonly count: number
-  /** The last ones, the oldest first. */
+  /** The oldest first. */
   readonly last: readonly ClosedTrade[]
   readonly reasons: readonly TradeSums[]
   /** Sums by the tag of the entry; absent: no trade has one, or the report is older than tags. */
@@ -26,14 +25,14 @@ export interface TradesReport {
 const COLUMNS =
   'instrument_id,strategy_id,entry,peak_qty,avg_px_open,avg_px_close,gross_pnl,commissions,funding,net_pnl,currency,net_return,fills,reason,entry_tag,exit_tag,ts_opened,ts_closed,duration_ms,not_counted'
 
-/** Collects closed trades: each goes to a file, the last ones and the sums of each reason stay in memory. */
+/** Each trade goes to a file; the last ones and the sums by reason stay in memory. */
 export class TradeTable {
   readonly #file: CsvFile
   readonly #last: ClosedTrade[] = []
   readonly #sums = new Map<string, TradeSums>()
   readonly #tags = new Map<string, TagSums>()
 
-  /** @param directory That of the run's files, which exists; undefined for no file. */
+  /** @param directory exists; undefined for no file */
   constructor(directory: string | undefined) {
     this.#file = new CsvFile(directory && join(directory, 'trades.csv'), COLUMNS.split(','))
   }
@@ -67,7 +66,6 @@ export class TradeTable {
     ])
   }
 
-  /** Closes the file. */
   finish(): TradesReport {
     this.#file.close()
     const tags = [...this.#tags.values()]
