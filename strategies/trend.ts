@@ -59,6 +59,8 @@ export default defineStrategy({
         averages[market.symbol],
       )
       averages[market.symbol] = average
+      market.plot('fast', average.fast)
+      market.plot('slow', average.slow)
       if (average.at - average.since < params.slowSeconds * 1000) continue
       const side = params.allowShort ? average.side : Math.max(0, average.side)
       intents.push(market.target(side * market.lots(params.size)))

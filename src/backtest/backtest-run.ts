@@ -141,6 +141,7 @@ export class BacktestRun {
       },
       listener: {
         recorded: (record) => this.#orders.observe(record),
+        plotted: (strategyId, points) => this.#collector.plots.take(this.now, strategyId, points),
         stepped: (step) => {
           this.#moments.hear(step)
           onStep?.(step)

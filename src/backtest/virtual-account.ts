@@ -222,6 +222,7 @@ export class VirtualAccount {
       },
       recorded: (record, durable) => listener.recorded?.(record, durable),
       decided: (intents) => listener.decided?.(intents),
+      plotted: (strategyId, points) => listener.plotted?.(strategyId, points),
     }
   }
 

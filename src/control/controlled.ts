@@ -10,6 +10,8 @@ import type {
   InstrumentView,
   JournalQuery,
   JournalRowView,
+  KeptCurveView,
+  KeptPlotView,
   ReloadView,
   StoryView,
 } from './detail-views.ts'
@@ -36,6 +38,9 @@ export interface Controlled {
   /** Oldest first; undefined for an untraded instrument or another interval. */
   candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined
   curves(): CurvesView
+  /** @param since Unix ms; default: all that is kept */
+  keptCurve(since?: number): Promise<KeptCurveView>
+  plots(symbol: string, since?: number): Promise<readonly KeptPlotView[]>
   whatIf(query: WhatIfQuery): Promise<readonly WhatIfView[]>
   /** One for each strategy that has one. */
   universes(): readonly UniverseView[]

@@ -26,6 +26,21 @@ export const curvesSchema = z.strictObject({
   }),
 })
 
+export const keptCurveSchema = z.strictObject({
+  at: z.array(instant).meta({ description: 'Unix ms: by minute for a week, then by hour' }),
+  equity: z.array(z.number().nullable()),
+  netWithUnrealised: z.array(z.number().nullable()),
+  peak: z.array(z.number().nullable()).meta({ description: 'the highest equity, as it was then' }),
+})
+
+export const keptPlotSchema = z.strictObject({
+  strategy: z.string(),
+  name: z.string(),
+  points: z
+    .array(z.strictObject({ at: instant, value: z.number() }))
+    .meta({ description: 'where it has changed, at most once a minute' }),
+})
+
 export const instrumentSchema = z.strictObject({
   symbol: z.string(),
   tickSize: amount,
@@ -68,6 +83,10 @@ const closedTradeSchema = z.strictObject({
   reason: z.enum(REASONS).meta({
     description: REASONS.map((reason) => `${reason}: ${EXIT_REASONS[reason]}`).join('; '),
   }),
+  entryTag: z.string().meta({
+    description: 'what the strategy wrote on the order that opened it; empty: nothing',
+  }),
+  exitTag: z.string().meta({ description: 'the same of the order that closed it' }),
   uncounted: z.string().meta({ description: 'what is not known of it, in words; empty: nothing' }),
 })
 
@@ -124,6 +143,8 @@ export const backtestSchema = z.strictObject({
 })
 
 export type CandleView = z.infer<typeof candleSchema>
+export type KeptPlotView = z.infer<typeof keptPlotSchema>
+export type KeptCurveView = z.infer<typeof keptCurveSchema>
 export type CurvesView = z.infer<typeof curvesSchema>
 export type InstrumentView = z.infer<typeof instrumentSchema>
 export type DenialsView = z.infer<typeof denialsSchema>

@@ -10,6 +10,8 @@ import {
   fleetSchema,
   reloadSchema,
   instrumentSchema,
+  keptCurveSchema,
+  keptPlotSchema,
   journalRowSchema,
   storySchema,
 } from './detail-views.ts'
@@ -146,6 +148,26 @@ export const READ_ROUTES: readonly ReadRoute[] = [
     query: nothing,
     response: curvesSchema,
     read: (daemon) => daemon.curves(),
+  }),
+  route({
+    path: '/v1/equity',
+    summary:
+      'Equity, net profit and peak over all runs, from the journal: at most 1,200 points, which hold the lowest and highest ones.',
+    query: z.object({
+      since: z.coerce.number().optional().meta({ description: 'Unix ms: from then on' }),
+    }),
+    response: keptCurveSchema,
+    read: (daemon, query) => daemon.keptCurve(query.since),
+  }),
+  route({
+    path: '/v1/plots',
+    summary: 'The values that strategies plot beside the price of an instrument, from the journal.',
+    query: z.object({
+      symbol,
+      since: z.coerce.number().optional().meta({ description: 'Unix ms: from then on' }),
+    }),
+    response: z.array(keptPlotSchema),
+    read: (daemon, query) => daemon.plots(query.symbol, query.since),
   }),
   route({
     path: '/v1/whatif',

@@ -116,6 +116,7 @@ export const orderSchema = z.strictObject({
     description: 'place, quote, target or flatten; of an order that an exit asks for, which one',
   }),
   key: z.string(),
+  tag: z.string().meta({ description: 'what the strategy wrote on it; empty: nothing' }),
   reason: z.string(),
 })
 
@@ -137,6 +138,11 @@ export const fillSchema = z.strictObject({
   kind: z.enum(FILL_KINDS).nullable().meta({ description: 'null: not known' }),
   isMaker: z.boolean().nullable(),
   clientOid: z.string(),
+  reason: z.string().meta({
+    description:
+      'why its order closed something: flatten, or the exit of the strategy; empty: a plain order',
+  }),
+  tag: z.string().meta({ description: 'what the strategy wrote on its order; empty: nothing' }),
 })
 
 export const profitSchema = z.strictObject({
@@ -278,6 +284,9 @@ export const accountSchema = z.strictObject({
       'the highest equity: since a release took a new peak where the drawdown is limited, else since the start',
   }),
   drawdown: amount.nullable().meta({ description: 'equity below its peak' }),
+  equityBefore: z
+    .strictObject({ day: amount.nullable(), week: amount.nullable() })
+    .meta({ description: 'a day and a week ago, in this run or an earlier one; null: not known' }),
   losses: z.array(lossSchema),
   worstCase: z
     .strictObject({
@@ -320,6 +329,17 @@ export const accountSchema = z.strictObject({
         })
         .optional()
         .meta({ description: 'what it may use of the account; absent: no `capital` is set' }),
+      wants: z
+        .array(
+          z.strictObject({
+            symbol: z.string(),
+            what: z
+              .string()
+              .meta({ description: 'a position, a ladder, orders by name; or nothing' }),
+            since: instant.nullable().meta({ description: 'null: since before this start' }),
+          }),
+        )
+        .meta({ description: 'what it wants now, whether that is there or not' }),
     }),
   ),
 })

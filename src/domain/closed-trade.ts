@@ -19,6 +19,10 @@ export const EXIT_REASONS = {
 
 export type ExitReason = keyof typeof EXIT_REASONS
 
+export function isExitReason(text: string): text is ExitReason {
+  return Object.hasOwn(EXIT_REASONS, text)
+}
+
 /**
  * From flat to flat, of one strategy on one side of one instrument. A fill that turns a position
  * ends one trade and begins the next; its fee counts for the first. Margin coin, at the strategy's
@@ -46,12 +50,15 @@ export interface ClosedTrade {
   readonly share: number | null
   readonly fills: number
   readonly reason: ExitReason
+  /** The strategy's tags on the orders of the first and the last of its fills; empty: none. */
+  readonly entryTag: string
+  readonly exitTag: string
   /** Unknown amounts, in words. */
   readonly uncounted: string
 }
 
-export interface TradeSums {
-  readonly reason: ExitReason
+/** Sums over trades of one kind. */
+export interface TradeFigures {
   readonly coin: string
   readonly trades: number
   readonly wins: number
@@ -61,25 +68,38 @@ export interface TradeSums {
   readonly heldMs: number
 }
 
+export interface TradeSums extends TradeFigures {
+  readonly reason: ExitReason
+}
+
+/** Sums over the trades that were entered under a tag; empty: under none. */
+export interface TagSums extends TradeFigures {
+  readonly tag: string
+}
+
 export function addToSums(sums: Map<string, TradeSums>, trade: ClosedTrade): void {
   const { reason, coin } = trade
   const key = `${reason} ${coin}`
-  const known = sums.get(key) ?? {
-    reason,
-    coin,
-    trades: 0,
-    wins: 0,
-    gains: 0,
-    losses: 0,
-    heldMs: 0,
-  }
+  sums.set(key, { reason, ...addToFigures(sums.get(key), trade) })
+}
+
+/** @param tagsMax A strategy may give each trade a tag of its own: further ones are counted together. */
+export function addToTags(sums: Map<string, TagSums>, trade: ClosedTrade, tagsMax: number): void {
+  const { entryTag, coin } = trade
+  const isOther = sums.size >= tagsMax && !sums.has(`${coin} ${entryTag}`)
+  const tag = isOther ? 'other tags' : entryTag
+  const key = `${coin} ${tag}`
+  sums.set(key, { tag, ...addToFigures(sums.get(key), trade) })
+}
+
+function addToFigures(known: TradeFigures | undefined, trade: ClosedTrade): TradeFigures {
   const net = Number(trade.net)
-  sums.set(key, {
-    ...known,
-    trades: known.trades + 1,
-    wins: known.wins + (net > 0 ? 1 : 0),
-    gains: known.gains + Math.max(0, net),
-    losses: known.losses + Math.max(0, -net),
-    heldMs: known.heldMs + trade.closedAt - trade.openedAt,
-  })
+  return {
+    coin: trade.coin,
+    trades: (known?.trades ?? 0) + 1,
+    wins: (known?.wins ?? 0) + (net > 0 ? 1 : 0),
+    gains: (known?.gains ?? 0) + Math.max(0, net),
+    losses: (known?.losses ?? 0) + Math.max(0, -net),
+    heldMs: (known?.heldMs ?? 0) + trade.closedAt - trade.openedAt,
+  }
 }

@@ -10,6 +10,14 @@ export type Intent = PlaceIntent | QuoteIntent | TargetIntent | CancelAllIntent 
 /** These place no order. Each is made once for its key and repeated until it is answered. */
 export type AccountCallIntent = ModifyTriggerIntent | CancelMarginIntent | CopySettingsIntent
 
+/**
+ * A short text of the strategy that says what an order is for, such as `breakout`: shown with its
+ * order, fills and closed trade, and used for nothing else.
+ */
+export type Tag = string
+
+export const TAG_LENGTH_MAX = 40
+
 export type Force = 'gtc' | 'ioc' | 'fok' | 'post_only'
 
 export interface PlaceIntent {
@@ -29,12 +37,14 @@ export interface PlaceIntent {
   readonly stopLossTicks?: number
   /** The order may be sent for so long. Default: as long as the data of the decision are fresh. */
   readonly ttlMs?: number
+  readonly tag?: Tag
 }
 
 export interface QuoteLevel {
   readonly side: 'buy' | 'sell'
   readonly ticks: number
   readonly lots: number
+  readonly tag?: Tag
 }
 
 /**
@@ -55,6 +65,8 @@ export interface TargetIntent {
   readonly kind: 'target'
   readonly symbol: string
   readonly lots: number
+  /** That of the orders which lead to it. While the lots stay the same, the first tag counts. */
+  readonly tag?: Tag
 }
 
 /** Waiting quotes and places are withdrawn; a target stays. */
@@ -108,4 +120,5 @@ export interface OrderIntent {
   readonly stopLossTicks: number | undefined
   readonly deadlineAt: number
   readonly exit?: ExitKind
+  readonly tag?: Tag
 }

@@ -91,6 +91,8 @@ export const LOG_EVENTS = {
     'The control interface cannot listen at its socket or port, and the daemon runs without it; free the port, or set another one in control.port and reload. It is tried again every two seconds, and `control.listening` says that it listens; until then `status` shows it.',
   'control.refused':
     'Somebody without the token, or a web page, made a request to the control port, or more connections were opened than there are places; if it was not you, find out who. `intentd_control_refused_total` counts all.',
+  'curve.unread':
+    'The curve of the equity in the journal was not read at the start, so changes since a day and a week ago are not shown; nothing else depends on it. `intentd journal verify` says what is wrong.',
   'daemon.broken':
     'The journal could not be written, or the program is broken, and the run ends with exit code 70; read the reason, fix the disk or report the defect, and start it again.',
   'daemon.heartbeat':

@@ -1,5 +1,5 @@
 import type { ExitKind } from './exits.ts'
-import type { Force, OrderPurpose } from './intent.ts'
+import type { Force, OrderPurpose, Tag } from './intent.ts'
 import type { ClientOid, OrderId, StrategyId } from './ids.ts'
 import type { OrderAction } from './order-action.ts'
 
@@ -37,6 +37,7 @@ export interface OrderTerms {
   readonly stopLossTicks?: number
   readonly deadlineAt: number
   readonly exit?: ExitKind
+  readonly tag?: Tag
 }
 
 export interface Order {

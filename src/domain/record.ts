@@ -4,7 +4,7 @@ import type { CandleRow } from './candles.ts'
 import type { Fill } from './fill.ts'
 import type { ClientOid, OrderId, StrategyId } from './ids.ts'
 import type { PositionMode } from './instrument.ts'
-import type { OrderIntent, QuoteLevel } from './intent.ts'
+import type { OrderIntent, QuoteLevel, TargetIntent } from './intent.ts'
 import type { Answer } from './answer.ts'
 import type { ExitState } from './exits.ts'
 import type { ContractRules } from './contract-rules.ts'
@@ -80,7 +80,7 @@ export interface DecisionRecord extends DatedRecord {
   /** JSON; absent if unchanged. */
   readonly stateText?: string
   readonly quotes?: readonly LadderChange[]
-  readonly targets?: readonly { readonly symbol: string; readonly lots: number }[]
+  readonly targets?: readonly Omit<TargetIntent, 'kind'>[]
   readonly places?: readonly OrderIntent[]
   readonly calls?: readonly AccountCall[]
   readonly withdrawn?: readonly ClientOid[]

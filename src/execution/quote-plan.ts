@@ -143,6 +143,7 @@ function toOrderIntent(
     takeProfitTicks: undefined,
     stopLossTicks: undefined,
     deadlineAt: input.deadlineAt,
+    ...(level.tag !== undefined && { tag: level.tag }),
   }
 }
 

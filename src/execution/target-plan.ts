@@ -1,5 +1,5 @@
 import type { ExitKind } from '../domain/exits.ts'
-import type { OrderIntent, OrderPurpose } from '../domain/intent.ts'
+import type { OrderIntent, OrderPurpose, Tag } from '../domain/intent.ts'
 import { isTerminal, type Order } from '../domain/order.ts'
 import { type OrderAction, tradesAs } from '../domain/order-action.ts'
 import { type Holding, netLots } from '../domain/position.ts'
@@ -10,6 +10,8 @@ export interface TargetPlanInput extends PlanInput {
   readonly purpose: OrderPurpose
   /** Absent: no exit asks for it. */
   readonly exit?: ExitKind
+  /** The strategy's text about the target; absent: none. */
+  readonly tag?: Tag
   /** Signed lots. */
   readonly target: number
   readonly accountHolding: Holding
@@ -136,6 +138,7 @@ function toIntent(
     stopLossTicks: undefined,
     deadlineAt: input.deadlineAt,
     ...(input.exit && { exit: input.exit }),
+    ...(input.tag !== undefined && { tag: input.tag }),
   }
 }
 

@@ -363,9 +363,10 @@ export class Interpreter {
     const result = strategies.get(strategyId)?.decide(snapshot)
     if (!result) return
     if (result.kind === 'decided') {
-      const { intents, state, denials } = result
+      const { intents, state, denials, plots } = result
       const { sequence } = snapshot
       listener.decided?.(intents)
+      if (plots !== undefined) listener.plotted?.(strategyId, plots)
       this.#enqueue(
         { kind: 'decided', strategyId, sequence, intents, state, denials },
         this.#doneFor,

@@ -2,6 +2,7 @@ import type { Answer } from '../domain/answer.ts'
 import type { FillsReading } from '../domain/fill.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import type { Intent } from '../domain/intent.ts'
+import type { PlotPoint } from '../domain/plot.ts'
 import type { PositionReading } from '../domain/position.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import type { Announcement, Effect, OutgoingCall } from '../engine/effect.ts'
@@ -106,6 +107,8 @@ export interface RunListener {
   /** If it must be durable, its commit has begun. */
   recorded?(record: JournalRecord, durable: boolean): void
   decided?(intents: readonly Intent[]): void
+  /** The values that a strategy plots have changed. */
+  plotted?(strategyId: StrategyId, points: readonly PlotPoint[]): void
   /** The batch is now sent, or dropped if this took too long (ORD7). */
   batchDurable?(wait: BatchWait): void
 }

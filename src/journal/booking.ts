@@ -40,12 +40,19 @@ export interface BookedFill {
    * or an earlier version.
    */
   readonly otherFees: string
+  /**
+   * Why its order closed something: `flatten`, or the exit of the strategy. Empty: a plain order,
+   * none of ours, or written by a version that did not note it.
+   */
+  readonly reason: string
+  /** The text that the strategy gave to its order; empty: none. */
+  readonly tag: string
 }
 
 /** Found later. */
 export interface BookedOwner extends Pick<
   BookedFill,
-  'tradeId' | 'orderId' | 'clientOid' | 'strategyId' | 'owner'
+  'tradeId' | 'orderId' | 'clientOid' | 'strategyId' | 'owner' | 'reason' | 'tag'
 > {
   readonly kind: 'owner'
 }

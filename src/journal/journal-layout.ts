@@ -5,14 +5,17 @@ import { layoutUnknown } from './journal-failures.ts'
 import { type JournalWriter, putWriter, readWriter } from './journal-writer.ts'
 import { nextLink } from './record-chain.ts'
 
-/** A file with a later layout is refused. */
-export const LAYOUT = 7
+/** The number of the layout below. A file with a later one is refused. */
+export const LAYOUT = 8
 
 /** The first release's. Files since then can be read, and are migrated before they are written. */
 const LAYOUT_FIRST = 5
 
 /** Since then there is a table of packed records. */
 const LAYOUT_PACKED = 6
+
+/** Since this layout a journal has a table of curves. */
+export const LAYOUT_CURVES = 8
 
 export const BLOCKS_TABLE = `
   CREATE TABLE record_blocks (
@@ -32,9 +35,17 @@ export const FILLS_TABLE = `
     strategyId TEXT NOT NULL, owner TEXT NOT NULL, symbol TEXT NOT NULL, side TEXT NOT NULL,
     tradeSide TEXT NOT NULL, price TEXT NOT NULL, size TEXT NOT NULL, profit TEXT NOT NULL, fee TEXT NOT NULL,
     coin TEXT NOT NULL, scope TEXT NOT NULL, source TEXT NOT NULL, fillKind TEXT NOT NULL,
-    otherFees TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (tradeId, orderId)
+    otherFees TEXT NOT NULL, reason TEXT NOT NULL, tag TEXT NOT NULL, digest TEXT NOT NULL,
+    PRIMARY KEY (tradeId, orderId)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX fills_by_time ON fills (at);
+`
+
+export const CURVES_TABLE = `
+  CREATE TABLE curves (
+    series TEXT NOT NULL, step INTEGER NOT NULL, at INTEGER NOT NULL, value TEXT NOT NULL, digest TEXT NOT NULL,
+    PRIMARY KEY (series, step, at)
+  ) STRICT, WITHOUT ROWID;
 `
 
 const TABLES = `
@@ -83,6 +94,7 @@ const TABLES = `
     booked TEXT NOT NULL,
     seal TEXT NOT NULL
   ) STRICT;
+  ${CURVES_TABLE}
 `
 
 /** A reader may be recovering the log of a killed writer, which takes milliseconds. */
@@ -166,6 +178,11 @@ export function readNature(database: DatabaseSync, file: string): JournalNature 
 
 export function hasBlocks(database: DatabaseSync): boolean {
   return readLayout(database) >= LAYOUT_PACKED
+}
+
+/** Whether the file has a table of curves. */
+export function hasCurves(database: DatabaseSync): boolean {
+  return readLayout(database) >= LAYOUT_CURVES
 }
 
 /** 0 if it never had tables. */

@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { JournalRecord } from '../domain/record.ts'
 import type { BookedRow, BookingSpan } from './booking.ts'
+import type { CurvePoint, CurveQuery } from './curves.ts'
 import { readBookings, readDays, type RowsCount } from './tables/booking-table.ts'
+import { listSeries, readCurve } from './tables/curve-table.ts'
 import { corrupt, translateJournalError } from './journal-failures.ts'
-import { hasBlocks, openReading, readNature } from './journal-layout.ts'
+import { hasBlocks, hasCurves, openReading, readNature } from './journal-layout.ts'
 import { type RecordBlock, type Row, textOf, toBlock, unpackBlock } from './packed-records.ts'
 import type { RowsSum } from './tables/rows-sum.ts'
 import { toContents } from './journal-tables.ts'
@@ -114,6 +116,23 @@ export class JournalReader {
     } catch (error) {
       throw translateJournalError(error, this.#file)
     }
+  }
+
+  /**
+   * The points of a curve, the oldest first. A journal of an earlier layout has none.
+   * @throws Failure JOURNAL_CORRUPT
+   */
+  *curve(query: CurveQuery): Generator<CurvePoint> {
+    try {
+      if (hasCurves(this.#database)) yield* readCurve(this.#database, this.#first, query)
+    } catch (error) {
+      throw translateJournalError(error, this.#file)
+    }
+  }
+
+  /** The names of all curves. */
+  curveNames(): readonly string[] {
+    return this.#translated(() => (hasCurves(this.#database) ? listSeries(this.#database) : []))
   }
 
   /** 0: there is none. */

@@ -1,6 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
 import { BookTable } from './tables/book-table.ts'
+import type { CurvePoint, CurveQuery } from './curves.ts'
+import { CurveTable, type PlacedPoint, readCurve } from './tables/curve-table.ts'
 import type { BookedRow, Booking, BookingSpan } from './booking.ts'
 import { BookingTable, totalToText } from './tables/booking-table.ts'
 import type { Mark } from './durable-mark.ts'
@@ -28,6 +30,8 @@ export interface TableSettings {
   readonly usedKeys?: readonly UsedKey[]
   /** For a new journal: earlier rows, written at its first checkpoint. */
   readonly bookings?: Iterable<Booking>
+  /** For a new journal: points of earlier curves, written at its first checkpoint. */
+  readonly curves?: Iterable<PlacedPoint>
 }
 
 export interface TablesParts extends TableSettings {
@@ -48,27 +52,31 @@ type SealedPlace = Mark & Pick<StoredCheckpoint, 'booked'>
  */
 export class JournalTables {
   readonly #parts: Pick<TablesParts, 'database' | 'keepSince' | 'keepKeysSince'>
+  readonly #first: string
   readonly #insert: StatementSync
   readonly #book: BookTable
   readonly #keys: KeyTable
   readonly #bookings: BookingTable
+  readonly #curves: CurveTable
   readonly #old: OldRecords
-  /** A new journal's, until they are written. */
-  #carried: Iterable<Booking>
+  /** The initial bookings and points of a new journal, until they are written. */
+  #carried: Required<Pick<TableSettings, 'bookings' | 'curves'>>
   #last: Mark
   /** Undefined: there is no checkpoint. */
   #sealed: SealedPlace | undefined
 
-  constructor({ nature, prefix, records, usedKeys = [], bookings = [], ...parts }: TablesParts) {
-    const { database } = parts
+  constructor({ nature, prefix, records, ...parts }: TablesParts) {
+    const { database, usedKeys = [], bookings = [], curves = [] } = parts
     this.#parts = parts
+    this.#first = nature.first
     this.#last = prefix.last
     this.#sealed = prefix.checkpoint && toPlace(prefix.checkpoint)
     this.#book = new BookTable(database, nature.first, prefix.checkpoint)
     this.#keys = new KeyTable(database, nature.first, prefix.checkpoint?.keys ?? NO_KEYS)
     this.#bookings = new BookingTable(database, nature.first, prefix.days)
     this.#old = new OldRecords(database)
-    this.#carried = bookings
+    this.#curves = new CurveTable(database, nature.first)
+    this.#carried = { bookings, curves }
     this.#keys.put(usedKeys)
     for (const record of records) this.#keys.add(record)
     this.#insert = database.prepare(
@@ -100,10 +108,21 @@ export class JournalTables {
     const { keepSince, keepKeysSince } = this.#parts
     this.#book.apply(changes)
     this.#keys.save(keepKeysSince?.() ?? 0)
-    this.#bookings.apply(this.#carried)
-    this.#carried = []
+    this.#bookings.apply(this.#carried.bookings)
+    this.#curves.carry(this.#carried.curves)
+    this.#carried = { bookings: [], curves: [] }
     this.#putSeal({ ...this.#last, booked: totalToText(this.#bookings.sum) })
     this.#old.drop(keepSince())
+  }
+
+  /** Adds points to curves. Neither a record nor a checkpoint knows of them. */
+  putPoints(points: readonly CurvePoint[]): void {
+    this.#curves.put(points)
+  }
+
+  /** @throws RangeError for a point that is not as it was written */
+  curve(query: CurveQuery): Generator<CurvePoint> {
+    return readCurve(this.#parts.database, this.#first, query)
   }
 
   /** So many keys wait that a part is stored before the next checkpoint. */

@@ -1,6 +1,7 @@
 import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
 import type { Failure } from '../lib/failure.ts'
 import type { BookedRow, Booking, BookingSpan } from './booking.ts'
+import type { CurvePoint, CurveQuery } from './curves.ts'
 import type { JournalWriter } from './journal-writer.ts'
 
 /** An entry of the book as text. */
@@ -136,6 +137,20 @@ export interface BookingStore {
   dropBookings(record: ArchivedRecord): void
 }
 
+/** A journal that stores curves. */
+export interface CurveStore {
+  /**
+   * Adds points, which become durable together with what is written next: at the latest with the
+   * next {@link Journal.flush}. Points that come after a write has failed are dropped.
+   */
+  notePoints(points: readonly CurvePoint[]): void
+  /**
+   * The points of a curve that are written, the oldest first.
+   * @throws Failure JOURNAL_CORRUPT
+   */
+  curve(query: CurveQuery): Iterable<CurvePoint>
+}
+
 export interface WriterStore<Done = void | Promise<void>> {
   /** When the journal was opened. */
   readonly writer: JournalWriter | undefined
@@ -143,9 +158,10 @@ export interface WriterStore<Done = void | Promise<void>> {
   noteWriter(writer: JournalWriter): Done
 }
 
-/** In a file or on a server. */
-export interface OpenedJournal extends Omit<Journal, 'close'>, BookingStore, WriterStore {
-  /** Present if several machines could write it. */
+/** A journal as a daemon opens it, in a file or on a server. */
+export interface OpenedJournal
+  extends Omit<Journal, 'close'>, BookingStore, CurveStore, WriterStore {
+  /** Present if several machines could write it; absent if a lock of this machine suffices. */
   readonly lease?: WriterLease
   /** Why nothing can be written now, if that may end by itself. */
   readonly trouble?: string | undefined

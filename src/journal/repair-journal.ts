@@ -6,9 +6,16 @@ import { syncDirectory, syncFile } from '../lib/durable-file.ts'
 import type { Failure } from '../lib/failure.ts'
 import { createRepairMark, readMark, markFileOf } from './durable-mark.ts'
 import { isDamage, translateJournalError } from './journal-failures.ts'
-import { type JournalNature, openReading, readNature, removeDatabase } from './journal-layout.ts'
+import {
+  hasCurves,
+  type JournalNature,
+  openReading,
+  readNature,
+  removeDatabase,
+} from './journal-layout.ts'
 import type { BookedRow } from './booking.ts'
 import { BOOKED_KINDS, salvageBookings } from './tables/booking-table.ts'
+import { type PlacedPoint, salvageCurves } from './tables/curve-table.ts'
 import { salvageKeys } from './tables/key-table.ts'
 import { openSqliteJournal, type VerifiedJournal, verifyJournal } from './sqlite-journal.ts'
 import { readVerified } from './verify-journal.ts'
@@ -156,7 +163,17 @@ function* readBookings(file: string, { first }: JournalNature): Generator<Booked
   }
 }
 
-function* skipDamage(rows: Iterable<BookedRow>): Generator<BookedRow> {
+/** All readable points of curves. */
+function* readCurves(file: string, { first }: JournalNature): Generator<PlacedPoint> {
+  const database = openReading(file)
+  try {
+    if (hasCurves(database)) yield* skipDamage(salvageCurves(database, first))
+  } finally {
+    database.close()
+  }
+}
+
+function* skipDamage<Row>(rows: Iterable<Row>): Generator<Row> {
   try {
     yield* rows
   } catch (error) {
@@ -176,12 +193,14 @@ function buildAnew(
   const { usedKeys = [] } = found ?? {}
   const salt = found?.nature.salt
   const bookings = found ? readBookings(file, found.nature) : []
+  const curves = found ? readCurves(file, found.nature) : []
   const journal = openSqliteJournal({
     file: made,
     identity,
     salt,
     usedKeys,
     bookings,
+    curves,
     keepSince: () => 0,
   })
   try {

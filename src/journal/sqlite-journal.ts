@@ -8,6 +8,7 @@ import type { Flaw } from './journal-failures.ts'
 import * as failures from './journal-failures.ts'
 import {
   createNature,
+  hasCurves,
   isBlank,
   LAYOUT,
   type JournalNature,
@@ -20,9 +21,18 @@ import {
 import type { BookedRow, Booking, BookingSpan } from './booking.ts'
 import { areBookingsWhole } from './tables/booking-table.ts'
 import { JournalTables, type TableSettings, toContents } from './journal-tables.ts'
-import type { BookingStore, Journal, JournalContents, RowChange, WriterStore } from './journal.ts'
+import type {
+  BookingStore,
+  CurveStore,
+  Journal,
+  JournalContents,
+  RowChange,
+  WriterStore,
+} from './journal.ts'
+import type { CurvePoint, CurveQuery } from './curves.ts'
 import { type JournalWriter, putWriter } from './journal-writer.ts'
 import type { RecordBlock } from './packed-records.ts'
+import { areCurvesWhole } from './tables/curve-table.ts'
 import { areKeysWhole } from './tables/key-table.ts'
 import { areOldRecordsWhole, readVerified, type VerifiedPrefix } from './verify-journal.ts'
 import { makeDirectory } from '../lib/durable-file.ts'
@@ -59,7 +69,7 @@ export interface SqliteJournalOptions extends TableSettings {
  */
 export function openSqliteJournal(
   options: SqliteJournalOptions,
-): Journal & BookingStore & WriterStore<void> {
+): Journal & BookingStore & CurveStore & WriterStore<void> {
   const { file } = options
   try {
     makeDirectory(dirname(file), 0o700)
@@ -125,6 +135,8 @@ export function findFlawedRows(
   if (!areKeysWhole(database, first)) return flaw('the used keys are not as they were written')
   if (!areBookingsWhole(database, first))
     return flaw('the fills and funding payments are not as they were written')
+  if (hasCurves(database) && !areCurvesWhole(database, first))
+    return flaw('the curves are not as they were written')
   if (!areOldRecordsWhole(database, start))
     return flaw('records before the checkpoint are missing, or not as they were written')
   return undefined
@@ -177,7 +189,7 @@ interface WaitingRecord {
   readonly bookings: readonly Booking[]
 }
 
-class SqliteJournal implements Journal, BookingStore, WriterStore<void> {
+class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<void> {
   readonly salt: string
   readonly writer: JournalWriter | undefined
   readonly #parts: Pick<JournalParts, 'file' | 'database' | 'nature' | 'mark'>
@@ -190,6 +202,7 @@ class SqliteJournal implements Journal, BookingStore, WriterStore<void> {
   #isPackable = true
   #isLogToMove = false
   #waiting: WaitingRecord[] = []
+  #points: CurvePoint[] = []
   #poisonedBy: unknown
 
   constructor(given: JournalParts) {
@@ -245,12 +258,14 @@ class SqliteJournal implements Journal, BookingStore, WriterStore<void> {
   }
 
   #writeWaiting(block?: RecordBlock): void {
-    if (this.#waiting.length === 0 && block === undefined) return
+    if (this.#waiting.length + this.#points.length === 0 && block === undefined) return
     this.#write(() => {
       for (const { record, bookings } of this.#waiting) this.#tables.putRecord(record, bookings)
+      this.#tables.putPoints(this.#points)
       if (block) this.#tables.putBlock(block)
     })
     this.#waiting = []
+    this.#points = []
   }
 
   /**
@@ -310,6 +325,18 @@ class SqliteJournal implements Journal, BookingStore, WriterStore<void> {
     this.#writeWaiting()
     try {
       yield* this.#tables.bookings(kind, span)
+    } catch (error) {
+      throw failures.translateJournalError(error, this.#parts.file)
+    }
+  }
+
+  notePoints(points: readonly CurvePoint[]): void {
+    if (this.#poisonedBy === undefined) this.#points.push(...points)
+  }
+
+  *curve(query: CurveQuery): Generator<CurvePoint> {
+    try {
+      yield* this.#tables.curve(query)
     } catch (error) {
       throw failures.translateJournalError(error, this.#parts.file)
     }

@@ -62,6 +62,7 @@ export function buildRunReport(collector: RunCollector, end: RunEnd): RunReport 
     ),
   })
   const { startAt, stepMs } = collector.buckets
+  const plots = collector.plots.facts()
   const report: RunReport = {
     model: end.model,
     fromAt,
@@ -76,6 +77,7 @@ export function buildRunReport(collector: RunCollector, end: RunEnd): RunReport 
       buyAndHold: holdEquity(held, opening),
     },
     prices: Object.fromEntries([...prices].map(([symbol, { columns }]) => [symbol, columns])),
+    ...(plots && { plots }),
     drawdowns: equity.drawdowns,
     dailyReturns,
     monthlyReturns: toMonths(dailyReturns),

@@ -5,6 +5,7 @@ import { floatOnGrid, formatOnGrid } from '../lib/grid.ts'
 import { CsvFile } from './collect/csv-file.ts'
 import { EquitySeries } from './collect/equity-series.ts'
 import { PositionBook, type RoundTrip } from './collect/position-book.ts'
+import { PlotColumns } from './collect/plot-columns.ts'
 import { PriceSeries } from './collect/price-series.ts'
 import { cutIntoBuckets, type TimeBuckets } from './collect/time-buckets.ts'
 import type { TripSums } from './metrics.ts'
@@ -86,6 +87,7 @@ export class RunCollector {
   readonly buckets: TimeBuckets
   readonly equity: EquitySeries
   readonly prices: ReadonlyMap<string, PriceSeries>
+  readonly plots: PlotColumns
   readonly trips: TripSums = { trips: 0, wins: 0, gains: 0, losses: 0 }
   readonly strategies = new Map<string, PartSums>()
   readonly instruments = new Map<string, PartSums>()
@@ -109,6 +111,7 @@ export class RunCollector {
     this.options = options
     this.#now = fromAt
     this.buckets = cutIntoBuckets(fromAt, toAt, options.bucketMs)
+    this.plots = new PlotColumns(this.buckets)
     this.equity = new EquitySeries(this.buckets, { startAt: fromAt, endAt: toAt }, opening)
     this.prices = new Map(
       [...instruments.keys()].map((symbol) => [

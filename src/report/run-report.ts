@@ -40,6 +40,11 @@ export interface RunReport {
   readonly ratios: readonly Ratio[]
   readonly series: RunSeries
   readonly prices: Readonly<Record<string, PriceColumns>>
+  /**
+   * Values that strategies have plotted beside the prices, by instrument and then by strategy and
+   * name; absent: none, or the report was written before there were any.
+   */
+  readonly plots?: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>
   readonly drawdowns: readonly Drawdown[]
   readonly dailyReturns: readonly DayReturn[]
   readonly monthlyReturns: readonly { readonly month: string; readonly value: number }[]

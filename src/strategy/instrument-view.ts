@@ -29,6 +29,7 @@ import { buildLiquidation, type LiquidationView } from './views/liquidation-view
 import { type OpenOrder, toOpenOrder } from './views/open-order.ts'
 import { refuseUnknownMembers, refuseUnknownNames } from './views/unknown-names.ts'
 import { strategyFailure } from './strategy-failure.ts'
+import type { PlotSheet } from './plot-sheet.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
@@ -58,6 +59,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   readonly lotSize: string
   readonly lotsMin: number
   readonly #instrument: Instrument
+  readonly #plots: PlotSheet | undefined
   #tickers = NO_TICKERS
   #row = -1
   #moment: Omit<InstrumentMoment, 'instrument'> = NOTHING_YET
@@ -72,8 +74,13 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   #series: ReadonlyMap<string, CandleSeries> = NO_SERIES
   #account: AccountMoment | undefined
 
-  constructor(instrument: Instrument, { candles, indicators }: ResolvedNeeds = NO_NEEDS) {
+  constructor(
+    instrument: Instrument,
+    { candles, indicators }: ResolvedNeeds = NO_NEEDS,
+    plots?: PlotSheet,
+  ) {
     this.#instrument = instrument
+    this.#plots = plots
     this.symbol = instrument.symbol
     this.tickSize = instrument.tick.step
     this.lotSize = instrument.lot.step
@@ -325,13 +332,21 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     return lots >= this.lotsMin && Number.isSafeInteger(lots) ? lots : 0
   }
 
+  /**
+   * Shows a value beside the price, in the dashboard and in the report of a backtest: at most eight
+   * names of 24 characters. It changes nothing else.
+   */
+  plot(name: string, value: number): void {
+    this.#plots?.add(this.symbol, name, value)
+  }
+
   /** The complete list of orders that should rest here; it replaces earlier ones. */
   quote(levels: readonly QuoteLevel[]): QuoteIntent {
     return { kind: 'quote', symbol: this.symbol, levels }
   }
-  /** In lots: positive long, negative short. */
-  target(lots: number): TargetIntent {
-    return { kind: 'target', symbol: this.symbol, lots }
+  /** In lots: positive long, negative short. The tag is shown with its orders, fills and trade. */
+  target(lots: number, { tag }: Pick<TargetIntent, 'tag'> = {}): TargetIntent {
+    return { kind: 'target', symbol: this.symbol, lots, ...(tag !== undefined && { tag }) }
   }
   /** A `key` is used once for ever: emitted again, it is dropped. */
   place(order: Omit<PlaceIntent, 'kind' | 'symbol'>): PlaceIntent {

@@ -3,14 +3,15 @@
  * into the daemon; an invalid intent becomes a denial with its index.
  */
 import type { Denial, DenialCode } from '../domain/denial.ts'
-import type {
-  CancelMarginIntent,
-  CopySettingsIntent,
-  Force,
-  Intent,
-  ModifyTriggerIntent,
-  PlaceIntent,
-  QuoteLevel,
+import {
+  type CancelMarginIntent,
+  type CopySettingsIntent,
+  type Force,
+  type Intent,
+  type ModifyTriggerIntent,
+  type PlaceIntent,
+  type QuoteLevel,
+  TAG_LENGTH_MAX,
 } from '../domain/intent.ts'
 import type { OrderAction } from '../domain/order-action.ts'
 import { cleanLine } from '../lib/text/clean-text.ts'
@@ -98,7 +99,7 @@ function toReason(error: unknown): { code: DenialCode; detail: string } {
 function repeats(value: unknown, known: Intent): boolean {
   if ((known.kind !== 'quote' && known.kind !== 'target') || !isRecord(value)) return false
   if (value['kind'] !== known.kind || value['symbol'] !== known.symbol) return false
-  if (known.kind === 'target') return value['lots'] === known.lots
+  if (known.kind === 'target') return value['lots'] === known.lots && value['tag'] === known.tag
   return repeatsLevels(value['levels'], known.levels)
 }
 
@@ -109,6 +110,7 @@ function repeatsLevels(levels: unknown, known: readonly QuoteLevel[]): boolean {
     const before = known[place]
     if (!isRecord(level) || before === undefined || level['side'] !== before.side) return false
     if (level['ticks'] !== before.ticks || level['lots'] !== before.lots) return false
+    if (level['tag'] !== before.tag) return false
   }
   return true
 }
@@ -118,7 +120,7 @@ const READERS: { readonly [Kind in Intent['kind']]: (fields: Fields, symbol: str
   quote: (fields, symbol) => ({ kind: 'quote', symbol, levels: readLevels(fields['levels']) }),
   target: (fields, symbol) => {
     const lots = readWhole(fields, 'lots', { code: 'SIZE_PRECISION', min: -Infinity })
-    return { kind: 'target', symbol, lots }
+    return { kind: 'target', symbol, lots, ...optional(fields, 'tag', readTag) }
   },
   cancelAll: (_, symbol) => ({ kind: 'cancelAll', symbol }),
   modifyTrigger: readModifyTrigger,
@@ -137,9 +139,19 @@ function readIntent(value: unknown): Intent {
 }
 
 const FIELDS: { readonly [Kind in Intent['kind']]: readonly string[] } = {
-  place: ['key', 'action', 'lots', 'ticks', 'force', 'takeProfitTicks', 'stopLossTicks', 'ttlMs'],
+  place: [
+    'key',
+    'action',
+    'lots',
+    'ticks',
+    'force',
+    'takeProfitTicks',
+    'stopLossTicks',
+    'ttlMs',
+    'tag',
+  ],
   quote: ['levels'],
-  target: ['lots'],
+  target: ['lots', 'tag'],
   cancelAll: [],
   modifyTrigger: ['orderId', 'key', 'triggerTicks', 'takeProfitTicks', 'stopLossTicks'],
   cancelMargin: ['key', 'orders'],
@@ -173,6 +185,7 @@ function readPlace(fields: Fields, symbol: string): PlaceIntent {
     ...optional(fields, 'takeProfitTicks', readTicks),
     ...optional(fields, 'stopLossTicks', readTicks),
     ...optional(fields, 'ttlMs', readDuration),
+    ...optional(fields, 'tag', readTag),
   }
 }
 
@@ -188,6 +201,7 @@ function readLevels(value: unknown): readonly QuoteLevel[] {
         side: readOneOf(level, 'side', SIDES),
         ticks: readTicks(level, 'ticks'),
         lots: readLots(level),
+        ...optional(level, 'tag', readTag),
       }
     } catch (error) {
       if (!(error instanceof IntentFault)) throw error
@@ -219,7 +233,8 @@ function readCancelMargin(fields: Fields, symbol: string): CancelMarginIntent {
     throw new IntentFault(`orders: ${orders.length}, limit ${LEVELS_MAX}`)
   const named = Array.from(orders as readonly unknown[], (entry, index) => {
     const order = readObject(entry, `orders[${index}]`)
-    return { ...optional(order, 'orderId', readText), ...optional(order, 'clientOid', readText) }
+    const readName = (from: Fields, name: string) => readText(from, name)
+    return { ...optional(order, 'orderId', readName), ...optional(order, 'clientOid', readName) }
   })
   return { kind: 'cancelMargin', symbol, key, orders: named }
 }
@@ -252,12 +267,14 @@ function readObject(value: unknown, what: string): Fields {
   throw new IntentFault(`${what}: ${show(value)}, not an object`)
 }
 
-function readText(fields: Fields, name: string): string {
+const readTag = (fields: Fields, name: string): string => readText(fields, name, TAG_LENGTH_MAX)
+
+function readText(fields: Fields, name: string, lengthMax = KEY_LENGTH_MAX): string {
   const value = fields[name]
   if (typeof value !== 'string' || value === '')
     throw new IntentFault(`${name}: ${show(value)}, not a text`)
-  if (value.length > KEY_LENGTH_MAX)
-    throw new IntentFault(`${name}: longer than ${KEY_LENGTH_MAX} characters`)
+  if (value.length > lengthMax)
+    throw new IntentFault(`${name}: longer than ${lengthMax} characters`)
   // Two such keys could have the same bytes, and so the same clientOid (ORD2).
   if (!value.isWellFormed()) throw new IntentFault(`${name}: half of a character`)
   // A control character could break log lines and files.

@@ -4,6 +4,7 @@ import { type AccountView, buildAccount } from './views/account-view.ts'
 import type { NoIndicators } from './indicators/specs.ts'
 import { InstrumentView } from './instrument-view.ts'
 import { NO_NEEDS, type ResolvedNeeds } from './needs.ts'
+import type { PlotSheet } from './plot-sheet.ts'
 import { strategyFailure } from './strategy-failure.ts'
 import { refuseUnknownMembers } from './views/unknown-names.ts'
 
@@ -18,15 +19,19 @@ export class SnapshotView<Indicators = NoIndicators> {
   instruments: readonly InstrumentView<Indicators>[]
   readonly #fixed: readonly InstrumentView<Indicators>[]
   readonly #needs: ResolvedNeeds
+  readonly #plots: PlotSheet | undefined
   #bySymbol: ReadonlyMap<string, InstrumentView<Indicators>>
   /** The members of a universe, each as the instrument that its view is made for. */
   #members: ReadonlyMap<string, Instrument> = new Map()
   #snapshot: Snapshot | undefined
   #account: AccountView | undefined
 
-  constructor(instruments: readonly Instrument[], needs = NO_NEEDS) {
+  constructor(instruments: readonly Instrument[], needs = NO_NEEDS, plots?: PlotSheet) {
     this.#needs = needs
-    this.#fixed = instruments.map((instrument) => new InstrumentView<Indicators>(instrument, needs))
+    this.#plots = plots
+    this.#fixed = instruments.map(
+      (instrument) => new InstrumentView<Indicators>(instrument, needs, plots),
+    )
     this.instruments = Object.freeze(Array.from(this.#fixed))
     this.#bySymbol = new Map(this.#fixed.map((view) => [view.symbol, view]))
   }
@@ -56,7 +61,9 @@ export class SnapshotView<Indicators = NoIndicators> {
     const views = members.map((instrument) => {
       const view = this.#bySymbol.get(instrument.symbol)
       const isKnown = this.#members.get(instrument.symbol) === instrument
-      return view && isKnown ? view : new InstrumentView<Indicators>(instrument, this.#needs)
+      return view && isKnown
+        ? view
+        : new InstrumentView<Indicators>(instrument, this.#needs, this.#plots)
     })
     this.#members = new Map(members.map((one) => [one.symbol, one]))
     this.instruments = Object.freeze([...this.#fixed, ...views])

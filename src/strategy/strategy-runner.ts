@@ -1,10 +1,12 @@
 import type { Instrument } from '../domain/instrument.ts'
 import type { Intent } from '../domain/intent.ts'
+import type { PlotPoint } from '../domain/plot.ts'
 import type { Snapshot } from '../domain/snapshot.ts'
 import type { Clock } from '../lib/clock.ts'
 import { deepFreeze } from '../lib/plain-data.ts'
 import type { Strategy } from './define-strategy.ts'
 import { resolveNeeds } from './needs.ts'
+import { PlotSheet } from './plot-sheet.ts'
 import { type IntentDenial, readIntents } from './read-intents.ts'
 import { createStrategyScope } from './strategy-context.ts'
 import { BoundedLog, type Listen, SILENT_LOG } from './strategy-log.ts'
@@ -34,6 +36,8 @@ export interface DecisionMade extends DecisionTime {
   /** An unchanged intent is the same object as before. */
   readonly intents: readonly Intent[]
   readonly denials: readonly IntentDenial[]
+  /** Those that have changed; absent: none has. */
+  readonly plots?: readonly PlotPoint[]
   /** Frozen, and the same object if unchanged. */
   readonly state: unknown
 }
@@ -69,6 +73,7 @@ export class StrategyRunner {
   readonly #strategy: Strategy
   readonly #params: unknown
   readonly #view: SnapshotView
+  readonly #plots = new PlotSheet()
   readonly #clock: Clock
   readonly #threadCpuMs: () => number | undefined
   readonly #log: BoundedLog | undefined
@@ -86,6 +91,7 @@ export class StrategyRunner {
     this.#view = new SnapshotView(
       options.instruments,
       resolveNeeds(options.strategy, options.params),
+      this.#plots,
     )
     this.#clock = options.clock
     this.#threadCpuMs = options.threadCpuMs ?? (() => undefined)
@@ -125,6 +131,7 @@ export class StrategyRunner {
         intents,
         denials,
         state: this.#stored,
+        ...this.#plots.take(),
         ...this.#timeSince(startedAt, cpuBefore),
       }
     } catch (error) {

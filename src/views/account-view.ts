@@ -21,6 +21,7 @@ import { viewDisputes, viewEquity, viewLosses, viewWorstCase } from './losses-vi
 import { viewCapital } from './capital-view.ts'
 import { viewProfit } from './money-view.ts'
 import { viewRestriction } from './restriction-view.ts'
+import { viewWishes } from './wishes.ts'
 
 /** @param configOption addresses this configuration in a command: ` -c live.yaml` */
 export function viewAccount(account: ShownAccount, configOption: string): AccountView {
@@ -69,6 +70,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
         : Math.round(Math.min(...unknown.map((order) => order.lastSentAt))),
     profit,
     ...viewEquity(account, profit),
+    equityBefore: account.equityBefore ?? { day: null, week: null },
     losses: viewLosses(account),
     worstCase: viewWorstCase(account),
     isLossLimited: isLossLimited(config.risk.losses),
@@ -82,6 +84,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
       symbols: [...symbols],
       openOrders: orders.filter(({ terms }) => terms.strategyId === id).length,
       ...viewCapital(account, id),
+      wants: viewWishes(account, id, symbols),
     })),
   }
 }
@@ -281,7 +284,8 @@ function viewOrder(
   { grids }: ShownAccount,
   { terms, orderId, state, filledLots, reason }: Order,
 ): OrderView {
-  const { clientOid, strategyId, symbol, action, ticks, lots, force, purpose, key, exit } = terms
+  const { clientOid, strategyId, symbol, action, ticks, lots, force, purpose, key, exit, tag } =
+    terms
   const grid = grids.get(symbol)
   const size = (count: number): string => (grid ? showOnGrid(grid.lot, count) : `${count} lots`)
   return {
@@ -292,6 +296,7 @@ function viewOrder(
     force,
     purpose: exit ?? purpose,
     key,
+    tag: tag ?? '',
     reason,
     orderId: orderId ?? null,
     strategy: strategyId,
@@ -303,7 +308,7 @@ function viewOrder(
 
 export function viewFill(
   account: ShownAccount,
-  { fill, strategyId, clientOid }: RecentFill,
+  { fill, strategyId, clientOid, reason, tag }: RecentFill,
 ): FillView {
   const { tradeId, orderId, symbol, side, ticks, lots, profit, fee, scope, filledAt } = fill
   const grid = account.grids.get(symbol)
@@ -323,6 +328,8 @@ export function viewFill(
     size: grid ? showOnGrid(grid.lot, lots) : `${lots} lots`,
     coin: account.settings.instruments.get(symbol)?.marginCoin ?? '',
     isMaker: scope === 'maker',
+    reason,
+    tag,
   }
 }
 

@@ -1,3 +1,4 @@
+import { showDuration } from '../lib/text/show-duration.ts'
 import type { Readiness } from '../control/controlled.ts'
 import type { AccountView } from '../control/views.ts'
 import { candleKey, formatInterval } from '../domain/candles.ts'
@@ -257,7 +258,7 @@ export function* listWarmUps({
       for (const [intervalMs, needed] of candles) {
         const length = book.candles.get(candleKey(symbol, intervalMs))?.length ?? 0
         if (length < needed)
-          yield `${symbol}: ${id} waits for candles of ${formatInterval(intervalMs)}, ${length} of ${needed}`
+          yield `${symbol}: ${id} waits for candles of ${formatInterval(intervalMs)}, ${length} of ${needed}: it needs ${showDuration((needed - length) * intervalMs)} of prices`
       }
     }
   }

@@ -9,6 +9,7 @@ import {
   toFillMoney,
 } from '../domain/fill-money.ts'
 import { type Book, pairKey } from '../engine/book/book.ts'
+import { closePurposeOf } from '../engine/book/trade-fold.ts'
 import type { BookedRow } from '../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 import { startOfDay } from '../lib/start-of-day.ts'
@@ -23,6 +24,9 @@ export interface RecentFill {
   readonly fill: Fill
   readonly strategyId: string
   readonly clientOid: string
+  /** Why its order closed something, and what the strategy wrote on it; empty: nothing. */
+  readonly reason: string
+  readonly tag: string
 }
 
 export interface RecentActivityOptions {
@@ -110,8 +114,10 @@ export class RecentActivity {
     this.#rollDay()
     for (const fill of record.fills) {
       const clientOid = book.byOrderId.get(fill.orderId) ?? ''
-      const strategyId = (clientOid !== '' && book.orders.get(clientOid)?.terms.strategyId) || ''
-      this.#fills.push({ fill, strategyId, clientOid })
+      const terms = clientOid === '' ? undefined : book.orders.get(clientOid)?.terms
+      const { strategyId = '', tag = '' } = terms ?? {}
+      const reason = (terms && closePurposeOf(terms)) ?? ''
+      this.#fills.push({ fill, strategyId, clientOid, reason, tag })
       if (fill.filledAt >= this.#dayFrom) this.#add(pairKey(strategyId, fill.symbol), fill)
     }
     if (this.#fills.length > 2 * FILLS_MAX) this.#fills.splice(0, this.#fills.length - FILLS_MAX)

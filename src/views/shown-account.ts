@@ -1,4 +1,5 @@
 import type { VanishedPrice } from './data-ages.ts'
+import type { AccountView } from '../control/views.ts'
 import type { DaemonConfig } from '../config/load-config.ts'
 import type { PositionReading } from '../domain/position.ts'
 import type { TickerTable } from '../domain/ticker-table.ts'
@@ -51,6 +52,9 @@ export interface ShownAccount {
   readonly journalTrouble: string | undefined
   readonly pace: Pick<JournalPace, 'waits' | 'batchesLate' | 'late'>
   readonly recent: RecentActivity
+  /** Absent for a journal at rest, as is the next. */
+  readonly wishes?: { readonly since: (pair: string) => number | undefined }
+  readonly equityBefore?: AccountView['equityBefore']
   /** Keyed by strategy: why its thread was lost, until it restarts. */
   readonly paused: ReadonlyMap<string, string>
 }

@@ -38,6 +38,9 @@ export interface ScriptedOrder {
   readonly ticks?: number
   /** Default: the first instrument. */
   readonly symbol?: string
+  readonly tag?: string
+  /** What is plotted as `planned` until the order is placed. */
+  readonly plot?: number
 }
 
 /** A project in a temporary directory with one strategy, that places what a script says. */
@@ -69,10 +72,11 @@ export default defineStrategy({
     const order = orders[state.next]
     const [first] = snapshot.instruments
     const market = order?.symbol ? snapshot.instruments.find(({ symbol }) => symbol === order.symbol) : first
+    if (order?.plot !== undefined) market?.plot('planned', order.plot)
     if (!order || !market || snapshot.exchangeTime < order.at) return { intents: [], state }
-    const { action, lots, ticks } = order
+    const { action, lots, ticks, tag } = order
     const limit = ticks === undefined ? {} : { ticks, force: 'post_only' }
-    const place = market.place({ key: 'order ' + state.next, action, lots, ...limit })
+    const place = market.place({ key: 'order ' + state.next, action, lots, tag, ...limit })
     return { intents: [place], state: { next: state.next + 1 } }
   },
 })

@@ -136,6 +136,33 @@ describe('a scripted strategy on scripted prices', () => {
     expect(page).toContain('In order of time, all 1')
   })
 
+  test('its report draws what was plotted, and sums up trades by their tags', async () => {
+    const [first, second] = ORDERS
+    const orders = [
+      { at: at(10), action: 'openLong', lots: 500, ...first, tag: 'breakout', plot: 100_200 },
+      { at: at(70), action: 'closeLong', lots: 500, ...second, tag: 'enough', plot: 3 },
+    ]
+    const project = createProject(['BTCUSDT'], orders)
+    const file = project.write('BTCUSDT.csv', writeQuotes(120, SCRIPT))
+
+    const run = (await project.run([file], 'out')).runs[0] as RunReport
+
+    const planned = (run.plots?.['BTCUSDT']?.['scripted planned'] ?? []).map(Number)
+    expect([planned.find((value) => !Number.isNaN(value)), planned.at(-1)]).toEqual([100_200, 3])
+    expect(run.trades).toMatchObject({
+      tags: [{ tag: 'breakout', trades: 1, wins: 1 }],
+      last: [{ entryTag: 'breakout', exitTag: 'enough' }],
+    })
+    const page = readAll(join(project.directory, 'out'))['report.html']
+    for (const text of [
+      'BTCUSDT, plotted by its strategies',
+      'scripted planned',
+      'order, as enough',
+    ])
+      expect(page).toContain(text)
+    expect(page).toContain('By what they were entered as')
+  })
+
   test('its ratios are those of the same numbers worked out otherwise', async () => {
     const project = createProject(['BTCUSDT'], ORDERS)
     const file = project.write('BTCUSDT.csv', writeQuotes(120, SCRIPT))

@@ -137,6 +137,18 @@ test('explain tells of a symbol what happened since a moment, and nothing of bef
   expect(explainSymbol(frame, 'ETHUSDT', since).verdict).toBe('nothing happened')
 })
 
+test('a symbol says what each strategy wanted last, also where that was long ago', () => {
+  const bench = new EngineBench().start()
+  bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
+  bench.decide({ kind: 'target', symbol: SYMBOL, lots: 0 })
+  const wanted = new Date(bench.now).toISOString().slice(0, 16).replace('T', ' ')
+  bench.now += 3_600_000
+
+  expect(explainSymbol(frameOf(bench), SYMBOL, bench.now).verdict).toBe(
+    `nothing happened; s wants 0 since ${wanted} UTC`,
+  )
+})
+
 test('intentd explain reads the journal of a daemon that runs', async () => {
   const project = projects.open()
   const run = project.run(['--set', 'simulator.speed=600', '--summary', 'json'])

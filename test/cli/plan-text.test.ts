@@ -27,6 +27,7 @@ const orderOf = (strategy: string): OrderView => ({
   force: 'post_only',
   purpose: 'quote',
   key: '',
+  tag: '',
   reason: '',
 })
 

@@ -54,6 +54,7 @@ const ORDER: OrderView = {
   force: 'gtc',
   purpose: 'quote',
   key: 'a',
+  tag: 'a tag of forty characters, no more of it',
   reason: '',
 }
 const FILL: BookedFill = {
@@ -76,6 +77,8 @@ const FILL: BookedFill = {
   source: 'liquidation',
   fillKind: 'trade',
   otherFees: '',
+  reason: '',
+  tag: '',
 }
 const PROFIT: ProfitView = {
   fills: 9007199254,
@@ -159,6 +162,7 @@ const ACCOUNT: AccountView = {
   equity: LARGE,
   peak: LARGE,
   drawdown: LARGE,
+  equityBefore: { day: LARGE, week: LARGE },
   disputes: [],
   losses: [
     {
@@ -202,6 +206,7 @@ const ACCOUNT: AccountView = {
       mode: 'reducing',
       symbols: [SYMBOL, `${SYMBOL}2`],
       openOrders: 12345678,
+      wants: [SYMBOL, `${SYMBOL}2`].map((symbol) => ({ symbol, what: LARGE, since: AT })),
     },
   ],
 }
@@ -386,6 +391,38 @@ test('a drawdown says from when on it may be released, other limits may be at an
   expect(formatStatus({ ...STATUS, accounts }, true).replaceAll(/\s+/g, ' ')).toContain(
     ', from 2025-06-02 01:00:00 UTC on. To release it:',
   )
+})
+
+test('a strategy says what it wants on each instrument, and since when', () => {
+  const wants = [
+    { symbol: 'BTCUSDT', what: '0', since: AT },
+    { symbol: 'ETHUSDT', what: 'a ladder of 4', since: null },
+  ]
+  const [strategy] = ACCOUNT.strategies
+  const strategies = strategy ? [{ ...strategy, wants }] : []
+  const text = formatStatus({ ...STATUS, accounts: [{ ...ACCOUNT, strategies }] }, true)
+
+  expect(text.replaceAll(/\s+/g, ' ')).toMatch(
+    /BTCUSDT wants 0 since 2025-06-02 \d\d:\d\d UTC, ETHUSDT wants a ladder of 4[;,]? /,
+  )
+})
+
+test('the equity says how it has changed in a day and a week, as far as that is known', () => {
+  const account: AccountView = {
+    ...ACCOUNT,
+    equity: '1010',
+    peak: '1010',
+    drawdown: '0',
+    equityBefore: { day: '1020.1', week: '1000' },
+  }
+  const shown = (equityBefore: AccountView['equityBefore']): string =>
+    formatStatus({ ...STATUS, accounts: [{ ...account, equityBefore }] }, true).replaceAll(
+      /\s+/g,
+      ' ',
+    )
+
+  expect(shown(account.equityBefore)).toContain(', -0.99 % in 24 hours, +1.00 % in 7 days ')
+  expect(shown({ day: null, week: null })).not.toContain('24 hours')
 })
 
 test.each([
@@ -605,6 +642,7 @@ test('a strategy names the instruments on which more is held than on the others'
     mode,
     symbols,
     openOrders: 0,
+    wants: [],
   })
   const account: AccountView = {
     ...ACCOUNT,

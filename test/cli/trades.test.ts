@@ -50,6 +50,8 @@ function fill(parts: Partial<BookedFill> & Pick<BookedFill, 'side' | 'price'>): 
     source: 'API',
     fillKind: 'trade',
     otherFees: '',
+    reason: '',
+    tag: '',
     ...parts,
   }
 }
@@ -147,6 +149,22 @@ describe('intentd trades', () => {
     expect(aside).toBe(`from ${file}\n`)
   })
 
+  test('shows tags and the reasons that were booked, and so do the fills', async () => {
+    writeJournal([
+      fill({ side: 'buy', price: '60000', at: AT, tag: 'breakout' }),
+      fill({ side: 'sell', price: '60100', at: AT + 1, reason: 'takeProfit', tag: '=half' }),
+    ])
+
+    expect((await run('trades')).out.replaceAll(/\s+/g, ' ')).toContain(
+      '2 fills; entered as breakout; take profit, as =half ',
+    )
+    expect((await run('trades', '--csv')).out).toContain(",takeProfit,,breakout,'=half\n")
+    const fills = (await run('fills')).out
+    expect(fills).toContain('as breakout\n')
+    expect(fills).toContain('take profit, as =half\n')
+    expect((await run('fills', '--csv')).out).toContain(",takeProfit,'=half\n")
+  })
+
   test.each([
     [['--strategy', 'trend'], ['0.8']],
     [
@@ -171,8 +189,8 @@ describe('intentd trades', () => {
     writeJournal(threeTrades().slice(0, 2))
     const { out } = await run('trades', '--csv')
     expect(out.split('\n')).toEqual([
-      'strategyId,symbol,side,openedAt,closedAt,heldMs,size,entryPrice,exitPrice,gross,fees,otherFees,funding,net,coin,share,fills,reason,uncounted',
-      'grid,BTCUSDT,long,2025-06-03T03:00:00.000Z,2025-06-03T03:30:00.000Z,1800000,0.01,60000,60100,1,0.2,,0,0.8,USDT,0.00133333333333,2,order,',
+      'strategyId,symbol,side,openedAt,closedAt,heldMs,size,entryPrice,exitPrice,gross,fees,otherFees,funding,net,coin,share,fills,reason,uncounted,entryTag,exitTag',
+      'grid,BTCUSDT,long,2025-06-03T03:00:00.000Z,2025-06-03T03:30:00.000Z,1800000,0.01,60000,60100,1,0.2,,0,0.8,USDT,0.00133333333333,2,order,,,',
       '',
     ])
   })

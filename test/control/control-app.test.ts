@@ -37,6 +37,7 @@ const EXPECTED: Readonly<Record<string, number>> = {
   '/readyz': 503,
   '/v1/candles': 400,
   '/v1/instrument': 400,
+  '/v1/plots': 400,
   '/v1/explain': 400,
   '/v1/proof': 400,
   // Its journal is a file.
@@ -115,6 +116,8 @@ class Bench {
         }),
         trades: () => Promise.resolve({ trades: [], unexplained: [] }),
         candles: () => undefined,
+        plots: () => Promise.resolve([]),
+        keptCurve: () => Promise.resolve({ at: [], equity: [], netWithUnrealised: [], peak: [] }),
         curves: () => ({
           peak: null,
           at: [],

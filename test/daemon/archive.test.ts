@@ -38,7 +38,7 @@ function fillOf(tradeId: string, at: number): BookedFill {
     source: 'API',
   }
   const amounts = { price: '10.5', size: '0.1', profit: '-0.2', fee: '0.01' }
-  const added = { fillKind: 'trade', otherFees: 'BGB 0.011' }
+  const added = { fillKind: 'trade', otherFees: 'BGB 0.011', reason: 'stop', tag: 'dip' }
   return {
     kind: 'fill',
     tradeId,
@@ -99,9 +99,9 @@ describe('[ORD5] an archive', () => {
     const file = join(directory, 'fills-before-2025-06-02.csv')
     expect(report).toEqual({ file, fills: 1, fundings: 1 })
     expect(readFileSync(file, 'utf8').split('\n')).toEqual([
-      'kind,time,id,orderId,clientOid,strategy,owner,symbol,side,tradeSide,price,size,profit,fee,funding,coin,scope,source,fillKind,otherFees',
-      'fill,2025-06-01T23:59:59.995Z,1,o1,c,"a ""grid"", of mine",strategy,A,buy,open,10.5,0.1,-0.2,0.01,,USDT,maker,API,trade,BGB 0.011',
-      'funding,2025-06-01T00:00:00.000Z,f,,,,,A,short,,,,,,-0.5,USDT,,,,',
+      'kind,time,id,orderId,clientOid,strategy,owner,symbol,side,tradeSide,price,size,profit,fee,funding,coin,scope,source,fillKind,otherFees,reason,tag',
+      'fill,2025-06-01T23:59:59.995Z,1,o1,c,"a ""grid"", of mine",strategy,A,buy,open,10.5,0.1,-0.2,0.01,,USDT,maker,API,trade,BGB 0.011,stop,dip',
+      'funding,2025-06-01T00:00:00.000Z,f,,,,,A,short,,,,,,-0.5,USDT,,,,,,',
       '',
     ])
     expect(fillsLeft()).toEqual(['2'])

@@ -13,7 +13,8 @@ function tradeAt(closedAt: number, symbol = 'BTCUSDT'): ClosedTrade {
   const money = { gross: '1', fees: '0.1', otherFees: {}, funding: '0', net: '0.9', coin: 'USDT' }
   const place = { strategyId: 'grid', symbol, side: 'long' } as const
   const prices = { size: '1', entryPrice: '100', exitPrice: '101' }
-  const rest = { share: 0.01, fills: 2, reason: 'order', uncounted: '' } as const
+  const tags = { entryTag: '', exitTag: '' }
+  const rest = { share: 0.01, fills: 2, reason: 'order', uncounted: '', ...tags } as const
   return { ...place, openedAt: closedAt - 1000, closedAt, ...prices, ...money, ...rest }
 }
 

@@ -44,6 +44,8 @@ const USUAL: Readonly<Record<string, unknown>> = {
   action: 'closeShort',
   purpose: 'target',
   exit: 'stop',
+  entryTag: 'breakout',
+  exitTag: 'target reached',
   force: 'post_only',
   clientOid: CLIENT_OID,
   batchId: 12_345,

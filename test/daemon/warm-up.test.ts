@@ -29,7 +29,7 @@ test('what a strategy still waits for is said, until it has as many candles as i
   })
 
   const waits = (length: number) => [
-    `${SYMBOL}: ${STRATEGY} waits for candles of 1m, ${length} of 3`,
+    `${SYMBOL}: ${STRATEGY} waits for candles of 1m, ${length} of 3: it needs ${3 - length} min of prices`,
   ]
   expect(said).toEqual([waits(0), waits(1), waits(2), []])
 })

@@ -3,6 +3,7 @@ import { CANDLE_INTERVALS_MS } from '../../src/control/detail-views.ts'
 import {
   type ClosedTradesView,
   type JournalRowView,
+  type KeptCurveView,
   type StoryView,
 } from '../../src/control/detail-views.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
@@ -88,6 +89,8 @@ export class BusyDaemon {
         }),
       candles: (_, intervalMs) => this.#candles(intervalMs),
       curves: () => this.#curves(),
+      plots: () => Promise.resolve([]),
+      keptCurve: () => Promise.resolve(KEPT_CURVE),
       whatIf: () => Promise.resolve([whatIfOf(this.#step)]),
       instrument: (symbol) => ({
         symbol,
@@ -163,6 +166,7 @@ export class BusyDaemon {
       unattended: [],
       peak: null,
       drawdown: null,
+      equityBefore: { day: null, week: null },
       unknownSince: null,
       equity: String(1e5 + this.#step),
       ages: {
@@ -227,6 +231,7 @@ export class BusyDaemon {
         mode: 'active',
         symbols: this.#symbols,
         openOrders: 50,
+        wants: this.#symbols.map((symbol) => ({ symbol, what: '0', since: START_AT })),
       })),
     }
   }
@@ -260,6 +265,7 @@ export class BusyDaemon {
       force: 'post_only',
       purpose: 'quote',
       key: `quote:${index}`,
+      tag: '',
       reason: '',
     }
   }
@@ -281,6 +287,8 @@ export class BusyDaemon {
       clientOid: 'order-0',
       otherFees: '',
       kind: 'trade',
+      reason: '',
+      tag: '',
     }
   }
 
@@ -297,6 +305,14 @@ export class BusyDaemon {
     const strategies = Object.fromEntries(this.#strategies.map((id) => [id, values]))
     return { peak: 100_000, at, netWithUnrealised: values, equity: values, strategies }
   }
+}
+
+/** The equity of a week, by hour, as the journal keeps it. */
+const KEPT_CURVE: KeptCurveView = {
+  at: Array.from({ length: 168 }, (_, hour) => START_AT + (hour - 168) * 3_600_000),
+  equity: Array.from({ length: 168 }, (_, hour) => 99_000 + ((hour * 37) % 500)),
+  netWithUnrealised: Array.from({ length: 168 }, (_, hour) => (hour * 37) % 500),
+  peak: Array.from({ length: 168 }, () => 99_600),
 }
 
 function tradeOf(index: number): ClosedTradesView['trades'][number] {
@@ -320,6 +336,8 @@ function tradeOf(index: number): ClosedTradesView['trades'][number] {
     share: net / 12.5,
     fills: 4,
     reason: index % 4 === 0 ? 'takeProfit' : 'order',
+    entryTag: index % 2 === 0 ? 'breakout' : '',
+    exitTag: '',
     uncounted: '',
   }
 }

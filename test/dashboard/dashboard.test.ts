@@ -190,11 +190,23 @@ describe.skipIf(browserMissing !== undefined)(
       expect(complaints).toEqual([])
     })
 
+    test('draws the equity beyond this run', async () => {
+      await show('overview')
+      const week = page.getByRole('button', { name: 'week' })
+      await week.click()
+      await page.getByText(/^Last week, of all runs: equity above/).waitFor()
+      expect(await week.getAttribute('aria-pressed')).toBe('true')
+      expect(complaints).toEqual([])
+      await page.getByRole('button', { name: 'this run' }).click()
+    })
+
     test('draws prices, orders and fills, and says what an instrument waits for', async () => {
       await show('instrument/ETHUSDT')
       await page.locator('.chart canvas').first().waitFor()
       expect(await page.locator('select').first().inputValue()).toBe('ETHUSDT')
       expect(await page.locator('.verdict .badge').first().textContent()).toMatch(/waits/)
+      await page.getByText(/Lines: fast of trend-eth, slow of trend-eth\./).waitFor()
+      expect(complaints).toEqual([])
     })
 
     test('tells the whole history of an order', async () => {

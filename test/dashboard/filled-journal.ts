@@ -41,6 +41,8 @@ export function fillJournal(file: string, { fills, now }: { fills: number; now: 
         ...owner,
         fillKind: 'trade',
         otherFees: '',
+        reason: '',
+        tag: '',
       },
     ])
   }

@@ -39,7 +39,7 @@ function fillOf(tradeId: string, at: number): BookedFill {
     source: 'API',
   }
   const amounts = { price: '10.5', size: '0.1', profit: '-0.2', fee: '0.01' }
-  const added = { fillKind: 'trade', otherFees: 'BGB 0.011' }
+  const added = { fillKind: 'trade', otherFees: 'BGB 0.011', reason: 'stop', tag: 'dip' } as const
   return {
     kind: 'fill',
     tradeId,
@@ -124,7 +124,8 @@ describe('[DET2] what records have booked', () => {
       book(journal, { ...fillOf('b', 1), at: DAY_MS })
       book(journal, fillOf('b', 1))
     })
-    const owned = { clientOid: 'c', strategyId: 's', owner: 'strategy' } as const
+    const noted = { reason: 'stop', tag: 'dip' } as const
+    const owned = { clientOid: 'c', strategyId: 's', owner: 'strategy', ...noted } as const
     const owner = { kind: 'owner', tradeId: 'a', orderId: 'oa', ...owned } as const
     reading((journal) => book(journal, owner, { ...owner, tradeId: 'of an archived fill' }))
 
@@ -138,7 +139,8 @@ describe('[DET2] what records have booked', () => {
     const waiting = { clientOid: '', strategyId: '', owner: 'waiting' } as const
     const twins = ['buyer', 'seller'].map((orderId) => ({ ...fillOf('a', 1), orderId, ...waiting }))
     reading((journal) => book(journal, ...twins))
-    const owned = { clientOid: 'c', strategyId: 's', owner: 'strategy' } as const
+    const noted = { reason: 'stop', tag: 'dip' } as const
+    const owned = { clientOid: 'c', strategyId: 's', owner: 'strategy', ...noted } as const
     reading((journal) =>
       book(journal, { kind: 'owner', tradeId: 'a', orderId: 'seller', ...owned }),
     )
@@ -170,6 +172,11 @@ describe('[DET2] what records have booked', () => {
     ['has another price', "UPDATE fills SET price = '10.6' WHERE tradeId = 'b'"],
     ['has another kind', "UPDATE fills SET fillKind = 'liquidation' WHERE tradeId = 'b'"],
     ['has no kind any more', "UPDATE fills SET fillKind = '', otherFees = '' WHERE tradeId = 'b'"],
+    ['has another reason', "UPDATE fills SET reason = 'flatten' WHERE tradeId = 'b'"],
+    [
+      'has no reason and tag any more',
+      "UPDATE fills SET reason = '', tag = '' WHERE tradeId = 'b'",
+    ],
     ['has another order', "UPDATE fills SET orderId = 'other' WHERE tradeId = 'b'"],
     ['has another owner', "UPDATE fills SET strategyId = 't' WHERE tradeId = 'b'"],
     ['is of another day', "UPDATE fills SET at = 5 WHERE tradeId = 'b'"],

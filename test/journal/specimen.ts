@@ -123,7 +123,8 @@ function specimenBookings(at: number): readonly Booking[] {
   ]
 }
 
-const OWNED = { clientOid: 'c-0', strategyId: 's', owner: 'strategy' } as const
+const NOTED = { reason: 'stop', tag: 'dip' } as const
+const OWNED = { clientOid: 'c-0', strategyId: 's', owner: 'strategy', ...NOTED } as const
 
 function fillOf(at: number, time: number): BookedFill {
   const words = {
@@ -135,7 +136,7 @@ function fillOf(at: number, time: number): BookedFill {
     coin: 'U',
   }
   const amounts = { price: `${at}.5`, size: '1', profit: '0', fee: '0.01' }
-  const added = { fillKind: 'trade', otherFees: '' }
+  const added = { fillKind: 'trade', otherFees: '', reason: '', tag: '' }
   const rest = {
     orderId: `o${at}`,
     owner: 'waiting',

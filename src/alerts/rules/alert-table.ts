@@ -178,6 +178,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: ['why'],
     title: ({ why }) => `somebody was turned away at the control port: ${showFact(why)}`,
   },
+  'curve.unread': SILENT,
   'daemon.broken': { urgency: urgent, by: [], title: () => 'the daemon broke, and ends' },
   'daemon.heartbeat': SILENT,
   'daemon.killed': {

@@ -96,6 +96,8 @@ const COLUMNS = [
   'source',
   'fillKind',
   'otherFees',
+  'reason',
+  'tag',
 ] as const
 
 const CHUNK_LINES = 1000

@@ -10,6 +10,7 @@ import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { showEachAccount } from './each-account.ts'
 import { type JournalSpanOptions, withRows } from './journal-rows.ts'
 import { formatTable, money } from '../process/table.ts'
+import { toWords } from './reason-words.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 const SHOWN = 20
@@ -94,6 +95,8 @@ const CSV = [
     'source',
     'fillKind',
     'otherFees',
+    'reason',
+    'tag',
   ] as const),
 ]
 
@@ -138,9 +141,11 @@ function moneyOrUnknown(amount: string, coin: string): string {
   return amount === '' ? 'unknown' : money(amount, coin)
 }
 
-function remarkOf({ fillKind, otherFees }: BookedFill): string {
-  const kind = fillKind === '' || fillKind === 'trade' ? [] : [fillKind]
+/** Why it closed something or came about, and what the strategy wrote on its order. */
+function remarkOf({ fillKind, otherFees, reason, tag }: BookedFill): string {
+  const kind = fillKind === '' || fillKind === 'trade' ? [] : [toWords(fillKind)]
+  const why = [reason === '' ? '' : toWords(reason), tag === '' ? '' : `as ${tag}`].filter(Boolean)
   const fees =
     otherFees === '' ? [] : [`fees also in other coins: ${otherFees.replaceAll(';', ', ')}`]
-  return [...kind, ...fees].join('; ')
+  return [...kind, why.join(', '), ...fees].filter(Boolean).join('; ')
 }

@@ -4,6 +4,7 @@ import type { OrderView } from '../../control/views.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
 import { showEachAccount } from './each-account.ts'
+import { toWords } from './reason-words.ts'
 import { readDaemon, type ShowOptions } from '../operator/find-daemon.ts'
 import { formatTable } from '../process/table.ts'
 import { writeOut } from '../../lib/write-out.ts'
@@ -54,10 +55,21 @@ export function formatOrders(orders: readonly OrderView[]): string {
       },
       { title: 'state', of: ({ state }) => state },
       { title: 'clientOid', of: ({ clientOid }) => clientOid, isWhole: true },
+      ...(orders.some((order) => remarkOf(order) !== '')
+        ? [{ title: '', of: remarkOf, isBelow: true }]
+        : []),
     ],
     orders.toSorted(byPrice),
   )
 }
+
+/** A flatten or an exit that asks for it, and what the strategy wrote on it. */
+function remarkOf({ purpose, tag }: OrderView): string {
+  const why = PLAIN.has(purpose) ? '' : toWords(purpose)
+  return [why, tag === '' ? '' : `as ${tag}`].filter(Boolean).join(', ')
+}
+
+const PLAIN: ReadonlySet<string> = new Set(['place', 'quote', 'target'])
 
 /** Like an order book: by instrument, highest price first. */
 function byPrice(one: OrderView, other: OrderView): number {

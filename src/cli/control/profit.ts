@@ -15,6 +15,7 @@ import { addSpanOptions } from '../process/span-options.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { showEachAccount } from './each-account.ts'
+import { showCurve } from './profit-curve.ts'
 import { type JournalSpanOptions, type OpenedRows, withRows } from './journal-rows.ts'
 import { type GroupBy, groupOf, groupOption, NOBODY } from './row-groups.ts'
 import { formatTable, money } from '../process/table.ts'
@@ -24,6 +25,7 @@ import { OwnProfits, pairOfFill, type OwnShare } from '../../engine/book/own-pro
 
 interface ProfitOptions extends JournalSpanOptions {
   readonly by: GroupBy
+  readonly curve?: boolean
   readonly json?: boolean
   readonly csv?: boolean
 }
@@ -46,6 +48,10 @@ export function addProfitCommand(program: Command, { setExit }: VerbFrame): void
       'show what trading has made: realised profit, fees and funding, from the journal; also while the daemon runs',
     )
     .addOption(groupOption().default('day'))
+    .option(
+      '--curve',
+      'show instead how equity, net profit and peak have gone, over all runs: with --json and --csv by minute, and by hour after a week',
+    )
     .option('--json', 'as JSON')
     .option('--csv', 'as CSV')
     .action(async (options: ProfitOptions) => setExit(await showEachAccount(options, showProfit)))
@@ -53,6 +59,11 @@ export function addProfitCommand(program: Command, { setExit }: VerbFrame): void
 
 function showProfit(options: ProfitOptions): number {
   withRows(options, (rows) => {
+    if (options.curve) {
+      writeOut(showCurve(rows, options))
+      writeAside(`from ${rows.file}\n`)
+      return
+    }
     const { made, uncounted } = sumBy(rows, options.by)
     writeOut(formatProfit(made, { ...options, uncounted }))
     writeAside(describeSource(rows.file, options.by))

@@ -24,7 +24,12 @@ export function groupOf(row: GroupedRow, by: GroupBy, timeZone: string): string 
   if (by === 'strategy') return row.strategyId || NOBODY
   if (by === 'instrument') return row.symbol
   if (by === 'coin') return row.coin
-  const date = dateOf(row.at, timeZone)
+  return dateGroupOf(row.at, by, timeZone)
+}
+
+/** `2025-06-02`, `2025-W23` or `2025-06` */
+export function dateGroupOf(at: number, by: 'day' | 'week' | 'month', timeZone: string): string {
+  const date = dateOf(at, timeZone)
   if (by === 'week') return weekOf(date)
   return by === 'month' ? date.slice(0, 7) : date
 }

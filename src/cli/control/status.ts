@@ -290,10 +290,24 @@ function describeUnattended({
   return `${symbol} ${side} ${size} of ${strategy} is held, and nobody trades it, since ${why}: put the strategy back and flatten it, or close it by hand`
 }
 
-function describeEquity({ equity, peak, drawdown, coin }: AccountView): string {
-  if (equity === null || peak === null || drawdown === null) return money(equity, coin)
+function describeEquity({ equity, peak, drawdown, equityBefore, coin }: AccountView): string {
   const known = { equity: Number(equity), peak: Number(peak), drawdown: Number(drawdown) }
-  return `${money(equity, coin)}, ${describeFall(known, coin)}`
+  const isBelow = equity !== null && peak !== null && drawdown !== null
+  return [
+    money(equity, coin),
+    isBelow ? describeFall(known, coin) : '',
+    describeChange(equityBefore.day, known.equity, '24 hours'),
+    describeChange(equityBefore.week, known.equity, '7 days'),
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+/** `+0.52 % in 7 days` */
+function describeChange(before: string | null, equity: number, span: string): string {
+  if (before === null || Number(before) <= 0) return ''
+  const share = (equity / Number(before) - 1) * 100
+  return `${share < 0 ? '' : '+'}${share.toFixed(2)} % in ${span}`
 }
 
 function describeWorstCase(
@@ -447,9 +461,9 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
       },
       {
         title: 'instruments',
-        of: ({ id, symbols, capital }) =>
+        of: ({ id, wants, symbols, capital }) =>
           [
-            symbols.join(' '),
+            wants.length === 0 ? symbols.join(' ') : wants.map(describeWish).join(', '),
             describeCapital(capital, coin),
             describeUncounted(profit.strategies[id]?.uncounted),
           ]
@@ -475,6 +489,21 @@ function describeCapital(
   const share = set.endsWith('%') ? ` (${set})` : ''
   return `uses ${shownUsed} of ${shownMax} ${coin}${share}`
 }
+
+/** `BTCUSDT wants 0 since 12:03 UTC` */
+function describeWish({ symbol, what, since }: Wish): string {
+  return `${symbol} wants ${what}${since === null ? '' : ` since ${showSince(since)}`}`
+}
+
+type Wish = AccountView['strategies'][number]['wants'][number]
+
+/** The time alone, for what is younger than a day. */
+function showSince(at: number): string {
+  const text = new Date(at).toISOString().slice(0, 16).replace('T', ' ')
+  return `${systemClock.now() - at < DAY_MS ? text.slice(11) : text} UTC`
+}
+
+const DAY_MS = 86_400_000
 
 function formatLimiter({ limiter }: AccountView): string {
   if (limiter.length === 0) return 'no call was made yet\n'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { ClosedTrade, ExitReason } from '../../domain/closed-trade.ts'
+import type { ClosedTrade } from '../../domain/closed-trade.ts'
 import { decimal, sumDecimals } from '../../lib/decimal.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
@@ -10,6 +10,7 @@ import { addSpanOptions } from '../process/span-options.ts'
 import { age, formatTable, money } from '../process/table.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { showEachAccount } from './each-account.ts'
+import { toWords } from './reason-words.ts'
 import { type JournalSpanOptions, withRows } from './journal-rows.ts'
 
 const SHOWN = 20
@@ -79,6 +80,8 @@ const CSV = [
   'fills',
   'reason',
   'uncounted',
+  'entryTag',
+  'exitTag',
 ] as const
 
 export function formatTrades(trades: readonly ClosedTrade[], format: Format): string {
@@ -125,7 +128,7 @@ function showShare(share: number | null): string {
 
 /** `0.02 from 60000.5 to 60100: 2.00 gross, 0.05 fees, -0.01 funding, 4 fills; take profit`. */
 function describeTrade(trade: ClosedTrade): string {
-  const { size, entryPrice, exitPrice, gross, fees, funding, coin, fills, reason } = trade
+  const { size, entryPrice, exitPrice, gross, fees, funding, coin, fills } = trade
   const sums = [
     `${money(gross, coin)} gross`,
     [`${money(fees, coin)} fees`, ...describeCoins(trade)].join(' with '),
@@ -133,17 +136,19 @@ function describeTrade(trade: ClosedTrade): string {
     `${fills} ${fills === 1 ? 'fill' : 'fills'}`,
   ]
   const from = `${size} from ${entryPrice ?? '?'} to ${exitPrice ?? '?'}`
-  return [`${from}: ${sums.join(', ')}`, toWords(reason), trade.uncounted]
+  return [`${from}: ${sums.join(', ')}`, describeEnds(trade), trade.uncounted]
     .filter((part) => part !== '')
     .join('; ')
 }
 
-function describeCoins({ otherFees }: ClosedTrade): readonly string[] {
-  return Object.entries(otherFees).map(([coin, paid]) => `${paid} ${coin}`)
+/** `take profit`, or with what the strategy wrote `entered as breakout; order, as target reached`. */
+function describeEnds({ reason, entryTag, exitTag }: ClosedTrade): string {
+  const exit = exitTag === '' ? toWords(reason) : `${toWords(reason)}, as ${exitTag}`
+  return entryTag === '' ? exit : `entered as ${entryTag}; ${exit}`
 }
 
-function toWords(reason: ExitReason): string {
-  return reason.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+function describeCoins({ otherFees }: ClosedTrade): readonly string[] {
+  return Object.entries(otherFees).map(([coin, paid]) => `${paid} ${coin}`)
 }
 
 /** `20 trades, 12 won; net 3.20 USDT`. */

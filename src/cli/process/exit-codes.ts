@@ -47,6 +47,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     'IMPORT_EXISTS',
     'NEW_STRATEGY_EXISTS',
     'NEW_STRATEGY_NAME',
+    'PROFIT_CURVE_GROUP',
     'IMPORT_SYMBOLS_DIFFER',
     'IMPORT_MARKETS_DIFFER',
     'IMPORT_EXCHANGES_DIFFER',

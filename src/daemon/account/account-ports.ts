@@ -9,10 +9,12 @@ import type { FlightRecorder } from '../recording/flight-recorder.ts'
 import type { ClosedTradeLog } from '../reporting/closed-trade-log.ts'
 import type { EventLog } from '../reporting/event-log.ts'
 import type { Health } from '../reporting/health.ts'
+import type { PlotLog } from '../reporting/plot-log.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { RecentActivity } from '../../views/recent-activity.ts'
 import type { RunStatistics } from '../../views/run-statistics.ts'
 import type { JournalPace } from '../../views/journal-pace.ts'
+import type { WishTimes } from '../../views/wishes.ts'
 import type { ClientExchange } from './client-exchange.ts'
 import type { KillSwitch } from '../../assembly/state/kill-switch.ts'
 import { retreatNote } from '../../assembly/state/retreat-note.ts'
@@ -32,6 +34,8 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly statistics: RunStatistics
   readonly pace: JournalPace
   readonly recent: RecentActivity
+  readonly wishes: Pick<WishTimes, 'observe'>
+  readonly plots: Pick<PlotLog, 'hear'>
   readonly health: Health
   readonly recorder: FlightRecorder | undefined
   readonly tradeLog?: Pick<ClosedTradeLog, 'observe'> | undefined
@@ -87,11 +91,13 @@ export function createPorts(parts: AccountParts): Ports {
       recorded: (record) => {
         statistics.observe(record, book)
         parts.recent.observe(record, book)
+        parts.wishes.observe(record)
         eventLog.observe(record)
         parts.tradeLog?.observe(record, book)
         if (record.kind === 'universe' && record.joined.length > 0) parts.joined()
       },
       decided: (intents) => statistics.countIntents(intents),
+      plotted: (strategyId, points) => parts.plots.hear(strategyId, points),
       batchDurable: (wait) => parts.pace.hear(wait),
     },
   }

@@ -18,13 +18,16 @@ import { Feeds } from '../market-data/feeds.ts'
 import type { MarketListener } from '../market-data/product-market.ts'
 import { createRecorder } from '../recording/create-recorder.ts'
 import type { FlightRecorder } from '../recording/flight-recorder.ts'
+import { AccountCurve } from '../reporting/account-curve.ts'
 import { EventLog } from '../reporting/event-log.ts'
 import { Health } from '../reporting/health.ts'
+import { PlotLog } from '../reporting/plot-log.ts'
 import { RecentActivity } from '../../views/recent-activity.ts'
 import { RunStatistics } from '../../views/run-statistics.ts'
 import { buildSummary, type RunSummary } from '../../views/summary.ts'
 import { listUnattended, type UnattendedPosition } from '../../views/unattended.ts'
 import { JournalPace } from '../../views/journal-pace.ts'
+import { WishTimes } from '../../views/wishes.ts'
 import { DiskSpace } from './disk-space.ts'
 import { ownWriter } from '../../assembly/account/own-writer.ts'
 import { keepGrids } from '../../assembly/state/known-grids.ts'
@@ -43,6 +46,8 @@ import { closeJournal } from './close-journal.ts'
 import { judgeScope, listenToOperator, type Operator } from './operator.ts'
 import { readRoundsOf } from '../../assembly/settings/read-pace.ts'
 import type { ShownAccount } from '../../views/shown-account.ts'
+import { viewEquity } from '../../views/losses-view.ts'
+import { viewProfit } from '../../views/money-view.ts'
 
 const HEALTH_STEP_MS = 1000
 const OPERATOR_STEP_MS = 250
@@ -75,6 +80,9 @@ export class Account implements MarketListener {
   readonly #startedAt: number
   readonly #grids: Map<string, InstrumentSteps>
   readonly #recent: RecentActivity
+  readonly #curve: AccountCurve
+  readonly #wishes = new WishTimes()
+  readonly #plots: PlotLog
   readonly #rest = Promise.withResolvers<boolean>()
   #state: 'new' | 'begun' | 'atRest' = 'new'
   #hasBegun = false
@@ -90,6 +98,8 @@ export class Account implements MarketListener {
     this.#statistics.adopt(book)
     this.#grids = new Map(keepGrids(options.directory, settings.instruments))
     this.#recent = this.#createRecent()
+    this.#curve = this.#createCurve()
+    this.#plots = new PlotLog({ journal: options.journal, clock })
     const { dryRun } = options.config
     this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, timers, isDry: dryRun })
     this.#operator = listenToOperator(options, {
@@ -109,6 +119,8 @@ export class Account implements MarketListener {
       statistics: this.#statistics,
       pace: this.#pace,
       recent: this.#recent,
+      wishes: this.#wishes,
+      plots: this.#plots,
       health: this.health,
       recorder: this.#recorder,
       joined: () => this.#followRoster(),
@@ -340,6 +352,8 @@ export class Account implements MarketListener {
       statistics: this.#statistics,
       pace: this.#pace,
       recent: this.#recent,
+      wishes: this.#wishes,
+      equityBefore: this.#curve.before(),
     }
   }
 
@@ -406,6 +420,17 @@ export class Account implements MarketListener {
     })
   }
 
+  #createCurve(): AccountCurve {
+    const { journal, trusted, logger } = this.#options
+    const read = () => {
+      if (this.#state !== 'begun') return undefined
+      const { shown } = this
+      const profit = viewProfit(shown)
+      return { profit, ...viewEquity(shown, profit) }
+    }
+    return new AccountCurve({ journal, read, clock: trusted.clock, logger })
+  }
+
   #createDiskSpace(): DiskSpace {
     const { config, directory, timers, logger } = this.#options
     return new DiskSpace({
@@ -424,7 +449,11 @@ export class Account implements MarketListener {
       this.#dispatch({ kind: 'pollDue', what: 'positions' }),
     )
     grids.add('operator', OPERATOR_STEP_MS, () => this.#operator.inbox.empty())
-    grids.add('health', HEALTH_STEP_MS, () => this.health.look())
+    grids.add('health', HEALTH_STEP_MS, () => {
+      this.health.look()
+      this.#curve.look()
+      this.#plots.look()
+    })
     return grids
   }
 

@@ -11,6 +11,8 @@ import type {
   InstrumentView,
   JournalQuery,
   JournalRowView,
+  KeptCurveView,
+  KeptPlotView,
   ReloadView,
   StoryView,
 } from '../../control/detail-views.ts'
@@ -190,6 +192,16 @@ export class DaemonControl implements Controlled {
 
   curves(): CurvesView {
     return this.#curve.view()
+  }
+
+  keptCurve(since?: number): Promise<KeptCurveView> {
+    return this.#options.readings.ask({ kind: 'curve', since }) as Promise<KeptCurveView>
+  }
+
+  plots(symbol: string, since?: number): Promise<readonly KeptPlotView[]> {
+    return this.#options.readings.ask({ kind: 'plots', symbol, since }) as Promise<
+      readonly KeptPlotView[]
+    >
   }
 
   async whatIf(query: WhatIfQuery): Promise<readonly WhatIfView[]> {

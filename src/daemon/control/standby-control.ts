@@ -1,6 +1,11 @@
 import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
 import type { Controlled, Readiness } from '../../control/controlled.ts'
-import type { ClosedTradesView, CurvesView, DenialsView } from '../../control/detail-views.ts'
+import type {
+  ClosedTradesView,
+  CurvesView,
+  DenialsView,
+  KeptCurveView,
+} from '../../control/detail-views.ts'
 import { EventHistory } from '../../control/event-history.ts'
 import { renderMetrics } from '../../control/metrics-text.ts'
 import type { StatusView } from '../../control/views.ts'
@@ -95,6 +100,9 @@ export class StandbyControl implements Controlled {
     equity: [],
     strategies: {},
   })
+  keptCurve = (): Promise<KeptCurveView> =>
+    Promise.resolve({ at: [], equity: [], netWithUnrealised: [], peak: [] })
+  plots = (): Promise<[]> => Promise.resolve([])
   whatIf = (): Promise<[]> => Promise.resolve([])
   universes = (): [] => []
   instrument = (): undefined => undefined

@@ -11,6 +11,8 @@ export type Reading =
   | { readonly kind: 'explain'; readonly subject: string }
   | { readonly kind: 'journal'; readonly query: JournalQuery }
   | { readonly kind: 'trades'; readonly query: ClosedTradesQuery }
+  | { readonly kind: 'curve'; readonly since: number | undefined }
+  | { readonly kind: 'plots'; readonly symbol: string; readonly since: number | undefined }
   | { readonly kind: 'backtests' }
 
 export interface ReadingRequest {

@@ -10,6 +10,8 @@ import { listBacktests } from './backtest-list.ts'
 import { explainKey } from '../../views/explain/explain-key.ts'
 import { explainOrder, type ExplainFrame } from '../../views/explain/explain-order.ts'
 import { TradeHistory } from '../../views/closed-trades.ts'
+import { viewKeptCurve } from '../../views/kept-curve.ts'
+import { viewKeptPlots } from '../../views/kept-plots.ts'
 import { searchJournal } from './journal-search.ts'
 import type { ReadingReply, ReadingRequest, ReadingData, Reading } from './reading-data.ts'
 
@@ -30,6 +32,8 @@ function answer(data: ReadingData, reading: Reading): unknown {
   if (reading.kind === 'backtests') return listBacktests(data.backtests)
   const reader = new JournalReader(data.journal)
   try {
+    if (reading.kind === 'curve') return viewKeptCurve(reader, reading.since)
+    if (reading.kind === 'plots') return viewKeptPlots(reader, reading.symbol, reading.since)
     const { account, instruments } = data.config
     const frame: ExplainFrame = {
       reader,

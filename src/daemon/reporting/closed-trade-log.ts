@@ -131,6 +131,8 @@ export class ClosedTradeLog {
       exitPrice: trade.exitPrice,
       heldMs: closedAt - openedAt,
       reason: trade.reason,
+      entryTag: trade.entryTag === '' ? undefined : trade.entryTag,
+      exitTag: trade.exitTag === '' ? undefined : trade.exitTag,
       net: trade.net,
       coin: trade.coin,
       share: trade.share,

@@ -6,6 +6,7 @@ import {
   ColorType,
   createChart,
   createSeriesMarkers,
+  LineSeries,
   LineStyle,
 } from 'lightweight-charts'
 import { useEffect, useRef } from 'preact/hooks'
@@ -166,7 +167,7 @@ const CANDLES_LEAST = 40
 const NEAREST = 3
 
 /** @param orders resting ones, with `isDisplaced` after another strategy's cancel-all */
-export function CandleChart({ candles, orders, fills, digits, label }) {
+export function CandleChart({ candles, orders, fills, plots, digits, label }) {
   const place = useChart(
     (chart, { up, down }) => {
       const series = chart.addSeries(CandlestickSeries, {
@@ -182,7 +183,16 @@ export function CandleChart({ candles, orders, fills, digits, label }) {
       const markers = createSeriesMarkers(series, [])
       const near = { prices: [] }
       series.applyOptions({ autoscaleInfoProvider: (original) => widen(original(), near.prices) })
-      return { chart, series, markers, near, lines: new Map(), palette: colours(), count: 0 }
+      return {
+        chart,
+        series,
+        markers,
+        near,
+        lines: new Map(),
+        plotted: new Map(),
+        palette: colours(),
+        count: 0,
+      }
     },
     (drawn) => {
       const { chart, series, markers, lines, palette } = drawn
@@ -197,6 +207,7 @@ export function CandleChart({ candles, orders, fills, digits, label }) {
         drawn.count = length
       }
       drawLines(series, lines, orders, palette)
+      drawPlots(drawn, plots, candles)
       const first = candles[0]?.at ?? 0
       const shown = fills.filter(({ at }) => at >= first).toReversed()
       markers.setMarkers(
@@ -212,9 +223,43 @@ export function CandleChart({ candles, orders, fills, digits, label }) {
         }),
       )
     },
-    [candles, orders, fills],
+    [candles, orders, fills, plots],
   )
   return html`<div class="chart tall" ref=${place} role="img" aria-label=${label}></div>`
+}
+
+const PLOT_COLOURS = ['#8b5cf6', '#d946ef', '#84cc16', '#0ea5e9']
+
+/** Values that strategies plot: beside the price, or below it where they have another size. */
+function drawPlots({ chart, plotted }, plots, candles) {
+  const close = candles.at(-1)?.close
+  const wanted = new Map(plots.map((plot) => [`${plot.strategy} ${plot.name}`, plot]))
+  for (const [key, line] of plotted) {
+    if (wanted.has(key)) continue
+    chart.removeSeries(line)
+    plotted.delete(key)
+  }
+  for (const [key, { name, points }] of wanted) {
+    const value = points.at(-1)?.value
+    if (value === undefined || close === undefined) continue
+    const isBeside = value > close / 2 && value < close * 2
+    if (!plotted.has(key)) {
+      const color = PLOT_COLOURS[plotted.size % PLOT_COLOURS.length]
+      const options = { color, lineWidth: 1, title: name, priceLineVisible: false }
+      plotted.set(key, chart.addSeries(LineSeries, options, isBeside ? 0 : 1))
+    }
+    plotted.get(key).setData(alongCandles(points, candles))
+  }
+}
+
+/** The value at the end of each candle: only changes are kept, so it holds until the next one. */
+function alongCandles(points, candles) {
+  let [next, value] = [0, undefined]
+  return candles.flatMap(({ at }, index) => {
+    const end = candles[index + 1]?.at ?? Infinity
+    while (next < points.length && points[next].at < end) value = points[next++].value
+    return value === undefined ? [] : [{ time: chartTime(at), value }]
+  })
 }
 
 /** The next orders on either side of the price: the chart has no room for a whole ladder. */

@@ -177,8 +177,12 @@ function applyDecision(book: WritableBook, record: DecisionRecord): void {
     if (levels.length === 0) book.quotes.delete(pair)
     else book.quotes.set(pair, levels)
   }
-  for (const { symbol, lots } of record.targets ?? [])
-    book.targets.set(pairOf(strategyId, symbol), lots)
+  for (const { symbol, lots, tag } of record.targets ?? []) {
+    const pair = pairOf(strategyId, symbol)
+    book.targets.set(pair, lots)
+    if (tag === undefined) book.targetTags.delete(pair)
+    else book.targetTags.set(pair, tag)
+  }
   for (const place of record.places ?? []) storePlace(book, place)
   for (const call of record.calls ?? []) {
     book.calls.set(pairKey(strategyId, call.key), call)
@@ -420,8 +424,8 @@ export function countLevels(change: LadderChange): number {
   return 'levels' in change ? change.levels.length : change.rungs.length
 }
 
-function nameOf({ side, ticks, lots }: QuoteLevel): string {
-  return `${side} ${ticks} ${lots}`
+function nameOf({ side, ticks, lots, tag = '' }: QuoteLevel): string {
+  return `${side} ${ticks} ${lots} ${tag}`
 }
 
 /** After a loss limit's release, losses count from now on. */

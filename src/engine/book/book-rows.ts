@@ -41,6 +41,7 @@ const COLLECTIONS = [
   'strategyStates',
   'quotes',
   'targets',
+  'targetTags',
   'places',
   'calls',
   'callKeys',

@@ -7,7 +7,7 @@ import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
 import type { Watermark } from '../../domain/loss-limits.ts'
 import type { AccountEntry, OwnTrades } from '../../domain/own-trades.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
-import type { OrderIntent, QuoteLevel } from '../../domain/intent.ts'
+import type { OrderIntent, QuoteLevel, Tag } from '../../domain/intent.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
 import { FLAT, type Holding, type KeptExits } from '../../domain/position.ts'
 import type { Money } from '../../domain/fill-money.ts'
@@ -92,6 +92,8 @@ export interface Book {
   readonly strategyStates: ReadonlyMap<StrategyId, string>
   readonly quotes: ReadonlyMap<string, readonly QuoteLevel[]>
   readonly targets: ReadonlyMap<string, number>
+  /** Those of the standing targets that have one. */
+  readonly targetTags: ReadonlyMap<string, Tag>
   /** Keyed by strategy and key: places that wait. */
   readonly places: ReadonlyMap<string, OrderIntent>
   /** Keyed by strategy and symbol. */
@@ -163,6 +165,7 @@ export function createBook(positionMode: PositionMode): Book {
     strategyStates: new TrackedMap(),
     quotes: new TrackedMap(),
     targets: new TrackedMap(),
+    targetTags: new TrackedMap(),
     places: new TrackedMap(),
     placesBySymbol: new Map(),
     calls: new TrackedMap(),

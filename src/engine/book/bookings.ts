@@ -7,6 +7,7 @@ import type { BookedFill, BookedFunding, BookedOwner, Booking } from '../../jour
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { showOnGrid } from '../../lib/grid.ts'
 import type { Book } from './book.ts'
+import { closePurposeOf } from './trade-fold.ts'
 
 interface BookedBy {
   readonly book: Book
@@ -50,14 +51,17 @@ function itemsIn(record: JournalRecord): readonly { readonly orderId?: OrderId }
 function ownerOf(
   { byOrderId, orders, orphans }: Book,
   { orderId }: Fill,
-): Pick<BookedFill, 'owner' | 'clientOid' | 'strategyId'> {
+): Pick<BookedFill, 'owner' | 'clientOid' | 'strategyId' | 'reason' | 'tag'> {
   const clientOid = byOrderId.get(orderId)
   const order = clientOid === undefined ? undefined : orders.get(clientOid)
   if (order) {
     const { terms } = order
-    return { owner: 'strategy', clientOid: terms.clientOid, strategyId: terms.strategyId }
+    const { clientOid: name, strategyId } = terms
+    const reason = closePurposeOf(terms) ?? ''
+    return { owner: 'strategy', clientOid: name, strategyId, reason, tag: terms.tag ?? '' }
   }
-  return { owner: orphans.has(orderId) ? 'waiting' : 'nobody', clientOid: '', strategyId: '' }
+  const owner = orphans.has(orderId) ? 'waiting' : 'nobody'
+  return { owner, clientOid: '', strategyId: '', reason: '', tag: '' }
 }
 
 function toBookedFill(

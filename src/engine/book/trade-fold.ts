@@ -1,4 +1,4 @@
-import type { ClosedTrade, ExitReason } from '../../domain/closed-trade.ts'
+import { type ClosedTrade, type ExitReason, isExitReason } from '../../domain/closed-trade.ts'
 import {
   addFill,
   describeUncounted,
@@ -70,6 +70,8 @@ interface OpenTrade {
   readonly fills: number
   /** Lots came or went at an unknown price. */
   readonly hasUnpricedLots: boolean
+  /** The tag of the fill that opened it; empty: none. */
+  readonly entryTag: string
 }
 
 const NO_LOTS: LotSum = { lots: 0, value: 0 }
@@ -134,14 +136,15 @@ export class TradeFold {
     return this.#profits.explains(`${strategyId}|${symbol}`, holdings)
   }
 
-  #settle({ tradeId, orderId, owner, clientOid, strategyId }: BookedOwner): void {
+  #settle(found: BookedOwner): void {
+    const { tradeId, orderId, owner, clientOid, strategyId, reason, tag } = found
     for (const [symbol, waiting] of this.#waiting) {
       const index = waiting.findIndex(
         (event) => event.kind === 'fill' && event.tradeId === tradeId && event.orderId === orderId,
       )
       const fill = waiting[index]
       if (fill?.kind !== 'fill') continue
-      waiting[index] = { ...fill, owner, clientOid, strategyId }
+      waiting[index] = { ...fill, owner, clientOid, strategyId, reason, tag }
       this.#waiting.delete(symbol)
       for (const event of waiting) this.#addMove(event)
       return
@@ -174,7 +177,7 @@ export class TradeFold {
     const paying = changes.find(({ was, is }) => is < was) ?? changes[0]
     for (const { side, was, is } of changes) {
       const key = `${pair}|${side}`
-      const known = this.#open.get(key) ?? beginTrade(cause.at)
+      const known = this.#open.get(key) ?? beginTrade(cause.at, tagOf(cause, splitPair(pair)[0]))
       const moved = this.#moveLots(known, { was, is, side, share, cause })
       const trade = side === paying?.side ? addMoney(moved, share, cause) : moved
       if (closesSide(was, is)) {
@@ -227,11 +230,13 @@ export class TradeFold {
   }
 
   #reasonOf(
-    { owner, strategyId, clientOid, fillKind, source }: BookedFill,
+    { owner, strategyId, clientOid, fillKind, source, reason }: BookedFill,
     of: string,
   ): ExitReason {
     if (owner === 'strategy') {
       if (strategyId !== of) return 'otherStrategy'
+      // A journal of before layout 8 has the reason in the record of the order alone, for a week.
+      if (isExitReason(reason)) return reason
       return this.#options.purposeOf(clientOid) ?? 'order'
     }
     return REASON_OF_KIND[fillKind] ?? (source === 'SYS' ? 'system' : 'byHand')
@@ -275,6 +280,8 @@ export class TradeFold {
       share: Number.isFinite(share) ? Number(share.toPrecision(DIGITS)) : null,
       fills: trade.fills,
       reason: cause.reasonFor(strategyId),
+      entryTag: trade.entryTag,
+      exitTag: tagOf(cause, strategyId),
       uncounted: [describeUncounted(uncountedOf(booked)), ...unpriced].filter(Boolean).join('; '),
     }
   }
@@ -291,13 +298,19 @@ const REASON_OF_KIND: Readonly<Partial<Record<string, ExitReason>>> = {
   system: 'system',
 }
 
+/** The tag that the strategy itself gave to the order of a fill; empty: none. */
+function tagOf({ fill }: Pick<Cause, 'fill'>, strategyId: string): string {
+  return fill?.owner === 'strategy' && fill.strategyId === strategyId ? fill.tag : ''
+}
+
 function isWaiting(event: TradeMove): boolean {
   return event.kind === 'fill' && event.owner === 'waiting'
 }
 
-function beginTrade(openedAt: number): OpenTrade {
+function beginTrade(openedAt: number, entryTag: string): OpenTrade {
   return {
     openedAt,
+    entryTag,
     coin: '',
     peakLots: 0,
     opened: NO_LOTS,

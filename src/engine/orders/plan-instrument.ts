@@ -198,6 +198,8 @@ function planTargets(
   const mustFlatten = isClosedByDaemon(core, symbol, id)
   const purpose = mustFlatten ? 'flatten' : 'target'
   const exit = mustFlatten ? undefined : exitDueOn(core, id, symbol)
+  // A flatten or an exit is no wish of the strategy, and has a reason of its own.
+  const tag = mustFlatten || exit ? undefined : core.book.targetTags.get(pairOf(id, symbol))
   if (!mustFlatten && !exit && isShown(core.book, id, symbol) && isUndecided(core, id, symbol))
     return
   if (!(bid > 0 && ask > 0)) {
@@ -215,6 +217,7 @@ function planTargets(
     positionMode: core.settings.positionMode,
     purpose,
     ...(exit && { exit: exit.kind }),
+    ...(tag !== undefined && { tag }),
     target,
     orders: isInQuestion ? own.filter(({ state }) => state !== 'quarantined') : own,
     holding: isInQuestion ? smallerOf(holding, accountHolding) : holding,

@@ -43,7 +43,7 @@ export interface Decision {
 
 interface Changes {
   readonly quotes: { symbol: string; levels: readonly QuoteLevel[] }[]
-  readonly targets: { symbol: string; lots: number }[]
+  readonly targets: Omit<TargetIntent, 'kind'>[]
   readonly places: OrderIntent[]
   readonly calls: AccountCall[]
   readonly withdrawn: ClientOid[]
@@ -160,11 +160,11 @@ function takeTarget(
   intent: TargetIntent,
   changes: Changes,
 ): void {
-  const { symbol, lots } = intent
-  const earlier = changes.targets.findIndex((target) => target.symbol === symbol)
+  const { kind: _, ...target } = intent
+  const { symbol, lots } = target
+  const earlier = changes.targets.findIndex((one) => one.symbol === symbol)
   if (earlier >= 0) changes.targets.splice(earlier, 1)
-  if (core.book.targets.get(pairOf(strategy.id, symbol)) !== lots)
-    changes.targets.push({ symbol, lots })
+  if (core.book.targets.get(pairOf(strategy.id, symbol)) !== lots) changes.targets.push(target)
 }
 
 function takeQuote(
@@ -208,7 +208,8 @@ function sameLevels(left: readonly QuoteLevel[], right: readonly QuoteLevel[]): 
         other &&
         level.side === other.side &&
         level.ticks === other.ticks &&
-        level.lots === other.lots
+        level.lots === other.lots &&
+        level.tag === other.tag
       )
     })
   )
@@ -250,6 +251,7 @@ function takePlace(
     takeProfitTicks: intent.takeProfitTicks,
     stopLossTicks: intent.stopLossTicks,
     deadlineAt: intent.ttlMs === undefined ? freshUntil(core, symbol) : core.now + intent.ttlMs,
+    ...(intent.tag !== undefined && { tag: intent.tag }),
   }
   const objection = objectToRepeat(core, strategy, place)
   if (objection) changes.denials.push({ ...objection, strategyId: strategy.id, symbol, key })

@@ -139,6 +139,6 @@ function findFlaw(
   return difference ? { sequence: undefined, found: `not as many rows: ${difference}` } : undefined
 }
 
-export function rowsOf({ records, book, keys, fills, funding }: JournalSize): number {
-  return records + book + keys + fills + funding
+export function rowsOf({ records, book, keys, fills, funding, curves }: JournalSize): number {
+  return records + book + keys + fills + funding + curves
 }

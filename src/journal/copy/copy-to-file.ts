@@ -228,7 +228,7 @@ async function fetchRows(
     `SELECT last_sequence, last_link, (SELECT max(sequence) FROM ${schema}.checkpoints) AS checkpointed,
         (SELECT count(*) FROM ${schema}.records) AS records, (SELECT count(*) FROM ${schema}.book) AS book,
         (SELECT count(*) FROM ${schema}.used_keys) AS keys, (SELECT count(*) FROM ${schema}.fills) AS fills,
-        (SELECT count(*) FROM ${schema}.funding) AS funding
+        (SELECT count(*) FROM ${schema}.funding) AS funding, (SELECT count(*) FROM ${schema}.curves) AS curves
       FROM ${schema}.lease`,
   )
   const numberOf = (name: string): number => Number(row[name] ?? 0)
@@ -238,6 +238,7 @@ async function fetchRows(
     keys: numberOf('keys'),
     fills: numberOf('fills'),
     funding: numberOf('funding'),
+    curves: numberOf('curves'),
   }
   let rows = 0
   await fetchTables({

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import { hasBlocks } from '../journal-layout.ts'
+import { hasBlocks, hasCurves } from '../journal-layout.ts'
 
 export interface JournalSize {
   readonly records: number
@@ -8,6 +8,8 @@ export interface JournalSize {
   readonly keys: number
   readonly fills: number
   readonly funding: number
+  /** Points of curves. */
+  readonly curves: number
 }
 
 /** This proves nothing. */
@@ -21,6 +23,7 @@ export function countJournal(database: DatabaseSync): JournalSize {
     keys: count('used_keys'),
     fills: count('fills'),
     funding: count('funding'),
+    curves: hasCurves(database) ? count('curves') : 0,
   }
 }
 
@@ -29,7 +32,7 @@ function toCount(value: SQLOutputValue | undefined): number {
 }
 
 export function differenceOf(one: JournalSize, other: JournalSize): string | undefined {
-  const names = ['records', 'book', 'keys', 'fills', 'funding'] as const
+  const names = ['records', 'book', 'keys', 'fills', 'funding', 'curves'] as const
   const name = names.find((each) => one[each] !== other[each])
   return name && `${name}: ${one[name]} and ${other[name]}`
 }

@@ -1,6 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { fillKey } from '../../domain/fill.ts'
-import { BLOCKS_TABLE, FILLS_TABLE, type JournalNature, LAYOUT } from '../journal-layout.ts'
+import {
+  BLOCKS_TABLE,
+  CURVES_TABLE,
+  FILLS_TABLE,
+  type JournalNature,
+  LAYOUT,
+} from '../journal-layout.ts'
 import { renameRows } from '../tables/book-table.ts'
 import { readBuckets } from '../tables/key-table.ts'
 import { type RowsSum, sumToText } from '../tables/rows-sum.ts'
@@ -18,6 +24,18 @@ interface LayoutStep {
   readonly rows?: (database: DatabaseSync, nature: JournalNature) => void
 }
 
+/** The fills of layout 7. */
+const FILLS_TABLE_7 = `
+  CREATE TABLE fills (
+    tradeId TEXT NOT NULL, at INTEGER NOT NULL, orderId TEXT NOT NULL, clientOid TEXT NOT NULL,
+    strategyId TEXT NOT NULL, owner TEXT NOT NULL, symbol TEXT NOT NULL, side TEXT NOT NULL,
+    tradeSide TEXT NOT NULL, price TEXT NOT NULL, size TEXT NOT NULL, profit TEXT NOT NULL, fee TEXT NOT NULL,
+    coin TEXT NOT NULL, scope TEXT NOT NULL, source TEXT NOT NULL, fillKind TEXT NOT NULL,
+    otherFees TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (tradeId, orderId)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX fills_by_time ON fills (at);
+`
+
 /** Keyed by the layout that a step starts from. */
 const STEPS: Readonly<Record<number, LayoutStep>> = {
   // Packed records; a server's are never packed.
@@ -28,7 +46,7 @@ const STEPS: Readonly<Record<number, LayoutStep>> = {
     file: `
       DROP INDEX fills_by_time;
       ALTER TABLE fills RENAME TO fills_before;
-      ${FILLS_TABLE}
+      ${FILLS_TABLE_7}
       INSERT INTO fills SELECT tradeId, at, orderId, clientOid, strategyId, owner, symbol, side, tradeSide, price, size,
         profit, fee, coin, scope, source, '', '', digest FROM fills_before;
       DROP TABLE fills_before;`,
@@ -38,6 +56,23 @@ const STEPS: Readonly<Record<number, LayoutStep>> = {
         DROP CONSTRAINT fills_pkey, ADD PRIMARY KEY ("tradeId", "orderId");
       ALTER TABLE followers ADD COLUMN differs text NOT NULL DEFAULT '';`,
     rows: nameFillsByOrder,
+  },
+  // A fill names the reason and the tag of its order, which are unknown for earlier ones. Curves
+  // begin empty.
+  7: {
+    file: `
+      DROP INDEX fills_by_time;
+      ALTER TABLE fills RENAME TO fills_before;
+      ${FILLS_TABLE}
+      INSERT INTO fills SELECT tradeId, at, orderId, clientOid, strategyId, owner, symbol, side, tradeSide, price, size,
+        profit, fee, coin, scope, source, fillKind, otherFees, '', '', digest FROM fills_before;
+      DROP TABLE fills_before;
+      ${CURVES_TABLE}`,
+    server: `
+      ALTER TABLE fills ADD COLUMN "reason" text NOT NULL DEFAULT '', ADD COLUMN "tag" text NOT NULL DEFAULT '';
+      ALTER TABLE fills ALTER COLUMN "reason" DROP DEFAULT, ALTER COLUMN "tag" DROP DEFAULT;
+      CREATE TABLE curves ("series" text NOT NULL, "step" bigint NOT NULL, "at" bigint NOT NULL,
+        "value" text NOT NULL, "digest" text NOT NULL, PRIMARY KEY ("series", "step", "at"));`,
   },
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../copy/copy-parts.ts'
 import type { JournalSize } from '../copy/count-journal.ts'
 import { type Flaw, foreign } from '../journal-failures.ts'
-import { LAYOUT, makeTables } from '../journal-layout.ts'
+import { LAYOUT, LAYOUT_CURVES, makeTables } from '../journal-layout.ts'
 import { type Changes, readChanges, toServerText } from '../postgres/changes.ts'
 import { Connection, type PostgresPlace, serverName } from '../postgres/connection.ts'
 import { fetchTables, openReplica } from '../postgres/fetch-tables.ts'
@@ -151,6 +151,7 @@ async function planServer(
   const [row = {}] = await connection.query(
     `SELECT ${count('records')} AS records, ${count('book')} AS book, ${count('used_keys')} AS keys,
       ${count('fills')} AS fills, ${count('funding')} AS funding,
+      ${nature.layout < LAYOUT_CURVES ? 0 : count('curves')} AS curves,
       (SELECT sum(pg_total_relation_size(oid)) FROM pg_class
         WHERE relkind = 'r' AND relnamespace = to_regnamespace($1)) AS bytes, to_regnamespace($2) IS NOT NULL AS taken`,
     [schema, quoteName(copyOf(place.schema, nature.layout))],
@@ -164,6 +165,7 @@ async function planServer(
     keys: numberOf('keys'),
     fills: numberOf('fills'),
     funding: numberOf('funding'),
+    curves: numberOf('curves'),
   }
   return { from: nature.layout, to: LAYOUT, counted, copy, bytes: numberOf('bytes') }
 }
@@ -188,7 +190,13 @@ async function copyTables(
   copy: string,
 ): Promise<void> {
   await connection.query(`CREATE SCHEMA ${quoteName(copy)}`)
-  for (const table of ['meta', 'lease', ...JOURNAL_TABLES.map(({ name }) => name)])
+  const rows = await connection.query('SELECT tablename FROM pg_tables WHERE schemaname = $1', [
+    schema,
+  ])
+  // An earlier layout lacks the tables that were added since.
+  const own = new Set(rows.map(({ tablename }) => String(tablename)))
+  const tables = JOURNAL_TABLES.map(({ name }) => name).filter((name) => own.has(name))
+  for (const table of ['meta', 'lease', ...tables])
     await connection.query(
       `CREATE TABLE ${quoteName(copy)}.${table} AS TABLE ${quoteName(schema)}.${table}`,
     )

@@ -4,6 +4,7 @@ import type { Failure } from '../../lib/failure.ts'
 import { rollBack } from '../../lib/roll-back.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { BookedRow, Booking, BookingSpan } from '../booking.ts'
+import type { CurvePoint, CurveQuery } from '../curves.ts'
 import { FETCH_ANEW, keysDamaged, translateJournalError } from '../journal-failures.ts'
 import { JournalTables, type TableSettings, toContents } from '../journal-tables.ts'
 import type { JournalContents, OpenedJournal, RowChange, WriterLease } from '../journal.ts'
@@ -36,6 +37,7 @@ type WriteStep =
       readonly bookings: readonly Booking[]
     }
   | { readonly kind: 'keys' }
+  | { readonly kind: 'points'; readonly points: readonly CurvePoint[] }
   | { readonly kind: 'checkpoint'; readonly changes: readonly RowChange[] }
   | { readonly kind: 'archived'; readonly record: ArchivedRecord }
 
@@ -185,9 +187,22 @@ export class PostgresJournal implements OpenedJournal {
     this.flush()
   }
 
+  notePoints(points: readonly CurvePoint[]): void {
+    if (this.#failure === undefined && points.length > 0)
+      this.#steps.push({ kind: 'points', points })
+  }
+
   *bookings(kind: BookedRow['kind'], span?: BookingSpan): Generator<BookedRow> {
     try {
       yield* this.#tables.bookings(kind, span)
+    } catch (error) {
+      throw translateJournalError(error, this.#options.file)
+    }
+  }
+
+  *curve(query: CurveQuery): Generator<CurvePoint> {
+    try {
+      yield* this.#tables.curve(query)
     } catch (error) {
       throw translateJournalError(error, this.#options.file)
     }
@@ -291,6 +306,7 @@ export class PostgresJournal implements OpenedJournal {
   #carryOutOne(step: WriteStep): void {
     if (step.kind === 'checkpoint') return this.#tables.putCheckpoint(step.changes)
     if (step.kind === 'keys') return this.#tables.putKeysAhead()
+    if (step.kind === 'points') return this.#tables.putPoints(step.points)
     this.#recordsWaiting -= 1
     if (step.kind === 'archived') this.#tables.dropBookings(step.record)
     else this.#tables.putRecord(step.record, step.bookings)

@@ -26,11 +26,12 @@ export const JOURNAL_TABLES: readonly JournalTable[] = [
   table(
     'fills',
     ['tradeId', 'orderId'],
-    'tradeId at# orderId clientOid strategyId owner symbol side tradeSide price size profit fee coin scope source fillKind otherFees digest',
+    'tradeId at# orderId clientOid strategyId owner symbol side tradeSide price size profit fee coin scope source fillKind otherFees reason tag digest',
   ),
   table('funding', ['id'], 'id at# symbol side amount coin digest'),
   table('booked_days', ['kind', 'day'], 'kind day# rows# sum'),
   table('checkpoints', ['sequence'], 'sequence# link rows# sum keys# key_sum booked seal'),
+  table('curves', ['series', 'step', 'at'], 'series step# at# value digest'),
 ]
 
 /** Undefined for another's table. */

@@ -31,18 +31,21 @@ const TABLES = {
       'source',
       'fillKind',
       'otherFees',
+      'reason',
+      'tag',
     ] as readonly (keyof BookedFill)[],
     /**
+     * Numbers of columns that layouts 8 and 7 added at the end. The digest omits those of a layout
      * Columns that layout 7 added. The digest omits them if both are empty, so earlier rows keep
      * theirs.
      */
-    added: 2,
+    added: [2, 2],
   },
   funding: {
     name: 'funding',
     key: ['id'],
     columns: ['id', 'at', 'symbol', 'side', 'amount', 'coin'] as readonly (keyof BookedFunding)[],
-    added: 0,
+    added: [],
   },
 } as const
 
@@ -305,10 +308,11 @@ function keyOf(booking: Booking): readonly string[] {
 }
 
 function digestOf(first: string, row: BookedRow): string {
-  const values = valuesOf(row)
-  const { added } = TABLES[row.kind]
-  const isAsBefore = values.slice(values.length - added).every((value) => value === '')
-  const covered = isAsBefore ? values.slice(0, values.length - added) : values
+  let covered = valuesOf(row)
+  for (const added of TABLES[row.kind].added) {
+    if (covered.slice(-added).some((value) => value !== '')) break
+    covered = covered.slice(0, -added)
+  }
   return hash('sha256', `${first} ${row.kind} ${JSON.stringify(covered)}`, 'hex').slice(0, 32)
 }
 

@@ -1,25 +1,36 @@
 import { join } from 'node:path'
-import { addToSums, type ClosedTrade, type TradeSums } from '../../domain/closed-trade.ts'
+import {
+  addToSums,
+  addToTags,
+  type ClosedTrade,
+  type TagSums,
+  type TradeSums,
+} from '../../domain/closed-trade.ts'
 import { CsvFile } from './csv-file.ts'
 
 /** Last trades in the report; the file has all. */
 const SHOWN_MAX = 200
+
+const TAGS_MAX = 100
 
 export interface TradesReport {
   readonly count: number
   /** The oldest first. */
   readonly last: readonly ClosedTrade[]
   readonly reasons: readonly TradeSums[]
+  /** Sums by the tag of the entry; absent: no trade has one, or the report is older than tags. */
+  readonly tags?: readonly TagSums[]
 }
 
 const COLUMNS =
-  'instrument_id,strategy_id,entry,peak_qty,avg_px_open,avg_px_close,gross_pnl,commissions,funding,net_pnl,currency,net_return,fills,reason,ts_opened,ts_closed,duration_ms,not_counted'
+  'instrument_id,strategy_id,entry,peak_qty,avg_px_open,avg_px_close,gross_pnl,commissions,funding,net_pnl,currency,net_return,fills,reason,entry_tag,exit_tag,ts_opened,ts_closed,duration_ms,not_counted'
 
 /** Each trade goes to a file; the last ones and the sums by reason stay in memory. */
 export class TradeTable {
   readonly #file: CsvFile
   readonly #last: ClosedTrade[] = []
   readonly #sums = new Map<string, TradeSums>()
+  readonly #tags = new Map<string, TagSums>()
 
   /** @param directory exists; undefined for no file */
   constructor(directory: string | undefined) {
@@ -28,6 +39,7 @@ export class TradeTable {
 
   add(trade: ClosedTrade): void {
     addToSums(this.#sums, trade)
+    addToTags(this.#tags, trade, TAGS_MAX)
     this.#last.push(trade)
     if (this.#last.length > 2 * SHOWN_MAX) this.#last.splice(0, SHOWN_MAX)
     this.#file.add([
@@ -45,6 +57,8 @@ export class TradeTable {
       trade.share ?? '',
       trade.fills,
       trade.reason,
+      trade.entryTag,
+      trade.exitTag,
       new Date(trade.openedAt).toISOString(),
       new Date(trade.closedAt).toISOString(),
       trade.closedAt - trade.openedAt,
@@ -54,7 +68,11 @@ export class TradeTable {
 
   finish(): TradesReport {
     this.#file.close()
+    const tags = [...this.#tags.values()]
     return {
+      ...(tags.some(({ tag }) => tag !== '') && {
+        tags: tags.toSorted((one, other) => other.trades - one.trades),
+      }),
       count: this.#file.rows,
       last: this.#last.slice(-SHOWN_MAX),
       reasons: [...this.#sums.values()].toSorted((one, other) => other.trades - one.trades),

@@ -55,7 +55,13 @@ export function renderPage(
     ),
   ]
   return toDocument(title, body.join('\n'), {
-    runs: runs.map(({ series, prices }) => ({ series: readable(series), prices })),
+    runs: runs.map(({ series, prices, plots = {} }) => ({
+      series: readable(series),
+      prices,
+      plots: Object.fromEntries(
+        Object.entries(plots).map(([symbol, columns]) => [symbol, Object.values(columns)]),
+      ),
+    })),
   })
 }
 

@@ -1,5 +1,6 @@
+import type { PriceColumns } from '../collect/price-series.ts'
 import type { RunReport } from '../run-report.ts'
-import { type ChartOptions, renderChart } from './chart.ts'
+import { type ChartOptions, type ChartSeries, renderChart } from './chart.ts'
 import { renderSection } from './html.ts'
 
 /** Options that all charts of a run share. */
@@ -80,7 +81,9 @@ function renderPrices(run: RunReport, index: number, symbol: string): string {
   const columns = run.prices[symbol]
   if (columns === undefined) return ''
   const path = (name: string): string => `runs/${index}/prices/${symbol}/${name}`
-  return renderChart({
+  const plots = toPlotSeries(run, index, symbol)
+  const isBeside = (plot: ChartSeries): boolean => isPriceLike(plot.values, columns)
+  const prices = renderChart({
     ...frameOf(run, index),
     title: symbol,
     heightPx: 240,
@@ -128,8 +131,35 @@ function renderPrices(run: RunReport, index: number, symbol: string): string {
         values: columns.soldAt,
         path: path('soldAt'),
       },
+      ...plots.filter(isBeside),
     ],
   })
+  const others = plots.filter((plot) => !isBeside(plot))
+  if (others.length === 0) return prices
+  const title = `${symbol}, plotted by its strategies`
+  const frame = frameOf(run, index)
+  return prices + renderChart({ ...frame, title, heightPx: 130, unit: 'number', series: others })
+}
+
+const PLOT_COLOURS = ['--violet', '--magenta', '--olive', '--blue']
+
+function toPlotSeries(run: RunReport, index: number, symbol: string): readonly ChartSeries[] {
+  return Object.entries(run.plots?.[symbol] ?? {}).map(([name, values], place) => ({
+    name,
+    colour: PLOT_COLOURS[place % PLOT_COLOURS.length] ?? '--blue',
+    kind: 'line',
+    values,
+    path: `runs/${index}/plots/${symbol}/${place}`,
+  }))
+}
+
+/** Whether values lie where the prices are, so that both can be read on one scale. */
+function isPriceLike(values: ChartSeries['values'], { low, high }: PriceColumns): boolean {
+  const known = (column: ChartSeries['values']): number[] =>
+    column.filter((value) => value !== null && !Number.isNaN(value)).map(Number)
+  const [lowest, highest] = [Math.min(...known(low)), Math.max(...known(high))]
+  const plotted = known(values)
+  return plotted.every((value) => value >= lowest * 0.5 && value <= highest * 2)
 }
 
 function renderExposure(run: RunReport, index: number): string {

@@ -1,4 +1,4 @@
-import { type ClosedTrade, EXIT_REASONS, type TradeSums } from '../../domain/closed-trade.ts'
+import { type ClosedTrade, EXIT_REASONS, type TradeFigures } from '../../domain/closed-trade.ts'
 import { coinDigits } from '../../domain/coin-amount.ts'
 import type { RunReport } from '../run-report.ts'
 import { showNumber, showShare, showTime, withSign } from '../text/figures.ts'
@@ -8,22 +8,30 @@ import { type Cell, renderSection, renderTable, toned } from './html.ts'
 /** Sums by reason, and the last trades. Empty where none were folded. */
 export function renderTrades({ trades }: RunReport): string {
   if (trades === undefined) return ''
-  const { count, last, reasons } = trades
+  const { count, last, reasons, tags = [] } = trades
   if (count === 0) return renderSection('Closed trades', '<p class="note">No trade was closed.</p>')
   const isCut = last.length < count
   const shown = isCut ? `the last ${last.length} of ${count}` : `all ${count}`
+  const byTag =
+    tags.length === 0
+      ? ''
+      : `<h3>By what they were entered as</h3>${renderSums(tags, ({ tag }) => tag || 'no tag')}`
   return renderSection(
     'Closed trades',
-    `<h3>By what ended them</h3>${renderReasons(reasons)}<h3>In order of time, ${shown}</h3>${renderLast(last)}`,
+    `<h3>By what ended them</h3>${renderSums(reasons, ({ reason }) => EXIT_REASONS[reason])}${byTag}<h3>In order of time, ${shown}</h3>${renderLast(last)}`,
     'A trade is that of one strategy on one side of one instrument, from flat to flat, as the daemon booked it. Net is after fees and funding; of its size is net over the largest size at the mean entry price.',
   )
 }
 
-function renderReasons(reasons: readonly TradeSums[]): string {
-  const rows = reasons.map(({ reason, coin, trades, wins, gains, losses, heldMs }) => {
+function renderSums<Sums extends TradeFigures>(
+  sums: readonly Sums[],
+  nameOf: (one: Sums) => string,
+): string {
+  const rows = sums.map((one) => {
+    const { coin, trades, wins, gains, losses, heldMs } = one
     const decimals = coinDigits(coin)
     return [
-      EXIT_REASONS[reason],
+      nameOf(one),
       String(trades),
       `${((wins / trades) * 100).toFixed(0)} %`,
       toned(gains - losses, withSign(gains - losses, decimals)),
@@ -40,7 +48,7 @@ function renderReasons(reasons: readonly TradeSums[]): string {
 
 function renderLast(trades: readonly ClosedTrade[]): string {
   const rows = trades.map((trade): readonly Cell[] => {
-    const { side, coin, size, entryPrice, exitPrice, share, fills, reason, openedAt } = trade
+    const { side, coin, size, entryPrice, exitPrice, share, fills, openedAt } = trade
     const decimals = coinDigits(coin)
     const net = Number(trade.net)
     return [
@@ -58,10 +66,21 @@ function renderLast(trades: readonly ClosedTrade[]): string {
       { text: share === null ? 'not known' : showShare(share) },
       { text: showDuration(trade.closedAt - openedAt) },
       { text: String(fills) },
-      reason,
+      [trade.reason, trade.exitTag ?? ''].filter(Boolean).join(', as '),
+      trade.entryTag ?? '',
     ]
   })
   const columns = ['closed (UTC)', 'strategy', 'instrument', 'side', 'size', 'entry', 'exit']
-  const sums = ['gross', 'fees', 'funding', 'net', 'of its size', 'held', 'fills', 'ended by']
-  return renderTable([...columns, ...sums], rows, [0, 1, 2, 3, 14])
+  const sums = [
+    'gross',
+    'fees',
+    'funding',
+    'net',
+    'of its size',
+    'held',
+    'fills',
+    'ended by',
+    'entered as',
+  ]
+  return renderTable([...columns, ...sums], rows, [0, 1, 2, 3, 14, 15])
 }

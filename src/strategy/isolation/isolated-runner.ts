@@ -249,6 +249,7 @@ export class IsolatedRunner {
         intents,
         denials: [...answer.denials, ...denials],
         state: this.#state,
+        ...(answer.plots.length > 0 && { plots: answer.plots }),
       }
     } catch (error) {
       return failed('STRATEGY_NO_DECISION', { found: messageOf(error) })

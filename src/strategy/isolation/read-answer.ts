@@ -1,4 +1,5 @@
 import { DENIAL_CODES, type DenialCode } from '../../domain/denial.ts'
+import { isPlotName, type PlotPoint } from '../../domain/plot.ts'
 import { isRecord } from '../../lib/is-record.ts'
 import type { IntentDenial } from '../read-intents.ts'
 import { STRATEGY_FAILURES, type StrategyFailureCode } from '../strategy-failure.ts'
@@ -9,12 +10,14 @@ const LINES_MAX = 11
 const FIELDS_MAX = 20
 const DENIALS_MAX = 501
 const TEXT_MAX = 500
+const PLOTS_MAX = 1000
 const MESSAGE_MAX = 4000
 
 export interface AnswerReading {
   readonly said: readonly SaidLine[]
   readonly denials: readonly IntentDenial[]
   readonly failure: { readonly code: StrategyFailureCode; readonly message: string } | undefined
+  readonly plots: readonly PlotPoint[]
   readonly intents: readonly unknown[]
   readonly state: unknown
 }
@@ -31,10 +34,17 @@ export function readAnswer(strategyId: string, message: unknown): AnswerReading 
   return {
     said: listOf(message['said'], LINES_MAX).map(readLine),
     denials: listOf(message['denials'], DENIALS_MAX).flatMap((one) => readDenial(strategyId, one)),
+    plots: listOf(message['plots'], PLOTS_MAX).flatMap(readPlot),
     failure: kind === 'failed' ? readFailure(message) : undefined,
     intents: Array.isArray(intents) ? intents : [],
     state,
   }
+}
+
+function readPlot(point: unknown): readonly PlotPoint[] {
+  const { symbol, name, value } = isRecord(point) ? point : {}
+  const isWhole = isPlotName(name) && typeof value === 'number' && Number.isFinite(value)
+  return isWhole ? [{ symbol: textOf(symbol), name, value }] : []
 }
 
 function readFailure({

@@ -91,10 +91,11 @@ function tooLargeOf({ heapMb }: ThreadData): Extract<Answer, { kind: 'failed' }>
 
 /** Equal intents and states are the same objects. */
 function repeats(
-  { intents, denials, state }: Extract<Answer, { kind: 'decided' }>,
+  { intents, denials, plots, state }: Extract<Answer, { kind: 'decided' }>,
   before: Extract<Answer, { kind: 'decided' }>,
 ): boolean {
   return (
+    plots === undefined &&
     denials.length + before.denials.length === 0 &&
     state === before.state &&
     intents.length === before.intents.length &&

@@ -8,6 +8,7 @@ import type { FeedReading } from '../../domain/feed.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Money } from '../../domain/fill-money.ts'
+import type { PlotPoint } from '../../domain/plot.ts'
 import type { AccountMoment, InstrumentMoment } from '../../domain/snapshot.ts'
 import { TICKER_COLUMNS } from '../../domain/ticker-table.ts'
 import type { SaidLine } from '../strategy-log.ts'
@@ -82,6 +83,7 @@ export type Answer = { readonly said?: readonly SaidLine[] } & (
       readonly kind: 'decided'
       readonly intents: readonly Intent[]
       readonly denials: readonly (Denial & { readonly index: number })[]
+      readonly plots?: readonly PlotPoint[]
       readonly state: unknown
     }
   | { readonly kind: 'failed'; readonly code: StrategyFailureCode; readonly message: string }

@@ -2,11 +2,13 @@ import { ACCOUNT } from '../../domain/trading-mode.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { wordsOfUniverse } from '../universe-words.ts'
+import { countLevels } from '../../engine/book/apply-record.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { type Entries, type ExplainFrame, describeAround } from './explain-order.ts'
 import {
   type Instruments,
   type Moment,
+  sizeOf,
   type Story,
   wordsOfAnswer,
   wordsOfDecision,
@@ -33,8 +35,40 @@ export function explainSymbol(frame: ExplainFrame, symbol: string, since: number
   return {
     title: `${symbol} since ${new Date(since).toISOString()}`,
     moments,
-    verdict: summary || 'nothing happened',
+    verdict: [summary || 'nothing happened', ...listWishes(frame, symbol)].join('; '),
   }
+}
+
+/** Decisions that are looked through for what strategies want: some seconds of reading at most. */
+const DECISIONS_READ_MAX = 100_000
+
+/** `grid wants 0 since 2026-01-02 12:03 UTC`: what each strategy wanted last, however long ago. */
+function listWishes({ reader, instruments }: ExplainFrame, symbol: string): readonly string[] {
+  const wishes = new Map<string, string>()
+  let looked = 0
+  const query = { newestFirst: true, kinds: ['decision'], containing: `"${symbol}"` } as const
+  for (const { record } of reader.records(query)) {
+    if (++looked > DECISIONS_READ_MAX) break
+    if (record.kind !== 'decision' || wishes.has(record.strategyId)) continue
+    const what = wishIn(instruments, record, symbol)
+    if (what === undefined) continue
+    const since = new Date(record.at).toISOString().slice(0, 16).replace('T', ' ')
+    wishes.set(record.strategyId, `${record.strategyId} wants ${what} since ${since} UTC`)
+  }
+  return [...wishes.values()]
+}
+
+function wishIn(
+  instruments: Instruments,
+  { targets = [], quotes = [] }: Extract<JournalRecord, { kind: 'decision' }>,
+  symbol: string,
+): string | undefined {
+  const target = targets.find((one) => one.symbol === symbol)
+  if (target) return sizeOf(instruments, symbol, target.lots)
+  const quote = quotes.find((one) => one.symbol === symbol)
+  if (quote === undefined) return undefined
+  const levels = countLevels(quote)
+  return levels === 0 ? 'no ladder' : `a ladder of ${levels}`
 }
 
 export function describeRecord(

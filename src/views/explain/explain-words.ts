@@ -96,16 +96,21 @@ export function wordsOfDecision(
   }
   for (const target of record.targets ?? []) {
     if (target.symbol === symbol)
-      parts.push(`a position of ${sizeOf(instruments, symbol, target.lots)}`)
+      parts.push(`a position of ${sizeOf(instruments, symbol, target.lots)}${asTag(target)}`)
   }
   for (const place of record.places ?? []) {
-    if (place.symbol === symbol) parts.push(`${place.key}: ${wordsOfTerms(instruments, place)}`)
+    if (place.symbol === symbol)
+      parts.push(`${place.key}: ${wordsOfTerms(instruments, place)}${asTag(place)}`)
   }
   if (record.withdrawn !== undefined) parts.push(`withdraws ${record.withdrawn.length} orders`)
   const sight = record.seen?.markets[symbol]
   const seen =
     sight === undefined ? '' : ` · snapshot ${record.seen?.snapshot}: ${wordsOfSight(sight)}`
   return `${record.strategyId} wants ${parts.join(', ') || 'nothing new'}${seen}`
+}
+
+function asTag({ tag }: { readonly tag?: string }): string {
+  return tag === undefined ? '' : ` as ${tag}`
 }
 
 export function wordsOfDenial({

@@ -16,7 +16,7 @@ function intentWords(intent: Intent, instrument: Instrument): readonly string[] 
       if (intent.levels.length === 0) return ['quote nothing']
       return intent.levels.map((level) => `quote ${levelWords(level, instrument)}`)
     case 'target':
-      return [`hold ${showOnGrid(instrument.lot, intent.lots)}`]
+      return [`hold ${showOnGrid(instrument.lot, intent.lots)}${asTag(intent)}`]
     case 'place':
       return [placeWords(intent, instrument)]
     case 'cancelAll':
@@ -26,14 +26,20 @@ function intentWords(intent: Intent, instrument: Instrument): readonly string[] 
   }
 }
 
-function levelWords({ side, lots, ticks }: QuoteLevel, { lot, tick }: Instrument): string {
-  return `${side} ${showOnGrid(lot, lots)} at ${showOnGrid(tick, ticks)}`
+function asTag({ tag }: { readonly tag?: string }): string {
+  return tag === undefined ? '' : ` as ${tag}`
+}
+
+function levelWords(level: QuoteLevel, { lot, tick }: Instrument): string {
+  const { side, lots, ticks } = level
+  return `${side} ${showOnGrid(lot, lots)} at ${showOnGrid(tick, ticks)}${asTag(level)}`
 }
 
 function placeWords(intent: PlaceIntent, { lot, tick }: Instrument): string {
-  const { key, action, lots, ticks, force } = intent
+  const { key, action, lots, ticks, force, tag } = intent
   const price = ticks === undefined ? 'at the market' : `at ${showOnGrid(tick, ticks)}`
-  return [action, showOnGrid(lot, lots), price, force, `key ${key}`]
+  const as = tag === undefined ? undefined : `as ${tag}`
+  return [action, showOnGrid(lot, lots), price, force, `key ${key}`, as]
     .filter((word) => word !== undefined)
     .join(' ')
 }

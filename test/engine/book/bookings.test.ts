@@ -74,7 +74,18 @@ describe('[ORD5] a fill is booked', () => {
       ],
       [
         'outcome',
-        [{ kind: 'owner', tradeId, orderId, owner: 'strategy', clientOid, strategyId: 's' }],
+        [
+          {
+            kind: 'owner',
+            tradeId,
+            orderId,
+            owner: 'strategy',
+            clientOid,
+            strategyId: 's',
+            reason: '',
+            tag: '',
+          },
+        ],
       ],
     ])
   })

@@ -246,6 +246,8 @@ describe('[MON1] what a strategy has made within a span', () => {
       scope: 'taker',
       fillKind: '',
       otherFees: '',
+      reason: '',
+      tag: '',
     }
   }
 

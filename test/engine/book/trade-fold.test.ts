@@ -39,6 +39,8 @@ function fill(
     source: 'API',
     fillKind: 'trade',
     otherFees: '',
+    reason: '',
+    tag: '',
     ...parts,
   }
 }
@@ -113,8 +115,26 @@ describe('a closed trade', () => {
       share: 0.183653846154,
       fills: 4,
       reason: 'order',
+      entryTag: '',
+      exitTag: '',
       uncounted: '',
     })
+  })
+
+  test('has the tags of the fills that opened and closed it, and the reason that was booked', () => {
+    const trades = run([
+      buy('1', '100', { tag: 'breakout' }),
+      buy('1', '101', { tag: 'added' }),
+      sell('3', '110', { tag: 'turned', reason: 'takeProfit' }),
+      buy('1', '105', { clientOid: 'flat' }),
+    ])
+
+    expect(
+      trades.map(({ side, reason, entryTag, exitTag }) => [side, reason, entryTag, exitTag]),
+    ).toEqual([
+      ['long', 'takeProfit', 'breakout', 'turned'],
+      ['short', 'flatten', 'turned', ''],
+    ])
   })
 
   test('is not there while anything is held', () => {
@@ -248,6 +268,8 @@ describe('a closed trade', () => {
       owner: 'strategy',
       clientOid: 'c',
       strategyId: 'a',
+      reason: '',
+      tag: '',
     })
     expect(netsOf(closed)).toEqual([
       ['a', 'long', '9.8'],

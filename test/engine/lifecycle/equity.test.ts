@@ -47,6 +47,7 @@ function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): strin
     losses: [],
     isLossLimited: false,
     worstCase: null,
+    equityBefore: { day: null, week: null },
     disputes: [],
     unattended: [],
     limiter: [],

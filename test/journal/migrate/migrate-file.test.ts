@@ -19,6 +19,7 @@ const PROCESS = fileURLToPath(new URL('./migrate-process.ts', import.meta.url))
 const OLD = [
   ['0.1.0', 5],
   ['0.1.0-layout-6', 6],
+  ['0.1.0-layout-7', 7],
 ] as const
 
 const folders: string[] = []
@@ -68,13 +69,14 @@ describe('[DET2] a journal of an earlier layout', () => {
       const before = contentsOf(file)
       const { sequence, link } = verify(file)?.prefix.last ?? {}
 
-      expect(migrate(file)).toMatchObject({ from: layout, to: 7, copy: `${file}.layout-${layout}` })
+      expect(migrate(file)).toMatchObject({ from: layout, to: 8, copy: `${file}.layout-${layout}` })
 
-      expect(layoutOf(file)).toBe(7)
+      expect(layoutOf(file)).toBe(8)
       expect(contentsOf(file)).toEqual(before)
       expect(verify(file)?.prefix.last).toMatchObject({ sequence, link })
       expect(before.fills.length).toBeGreaterThan(10)
-      for (const fill of before.fills) expect(fill).toMatchObject({ fillKind: '', otherFees: '' })
+      const unknown = { reason: '', tag: '', ...(layout < 7 && { fillKind: '', otherFees: '' }) }
+      for (const fill of before.fills) expect(fill).toMatchObject(unknown)
       expect(migrate(file)).toBeUndefined()
     },
   )
@@ -126,7 +128,7 @@ describe('[DET2] a journal of an earlier layout', () => {
 
     const plan = planMigration({ file, identity: IDENTITY })
 
-    expect(plan).toMatchObject({ from: 5, to: 7, counted: { fills: 17, records: 67, book: 86 } })
+    expect(plan).toMatchObject({ from: 5, to: 8, counted: { fills: 17, records: 67, book: 86 } })
     expect(plan?.neededBytes).toBe(2 * bytes.length)
     expect(readdirSync(dirname(file)).filter((name) => !/-(?:wal|shm)$/.test(name))).toEqual(names)
     expect(readFileSync(file)).toEqual(bytes)
@@ -157,7 +159,7 @@ describe('[DET2] a journal of an earlier layout', () => {
 
   test('that a later version wrote is refused', () => {
     const file = unpack('0.1.0')
-    change(file, 'PRAGMA user_version = 8')
+    change(file, 'PRAGMA user_version = 9')
 
     expect(() => migrate(file)).toThrow(
       /JOURNAL_LAYOUT_UNKNOWN: the journal was written by a later version/,
@@ -175,7 +177,7 @@ describe('[DET2] a journal of an earlier layout', () => {
       hasSalt: true,
     })
 
-    expect([layoutOf(file), contentsOf(file).fills.length]).toEqual([7, 20])
+    expect([layoutOf(file), contentsOf(file).fills.length]).toEqual([8, 20])
   })
 })
 
@@ -205,7 +207,7 @@ describe('[ORD5] a migration that is killed', () => {
 
       const isDone = point === 'journal.commit.read.after'
       expect(migrate(file)?.copy).toBe(isDone ? undefined : `${file}.layout-6`)
-      expect([layoutOf(file), layoutOf(`${file}.layout-6`)]).toEqual([7, 6])
+      expect([layoutOf(file), layoutOf(`${file}.layout-6`)]).toEqual([8, 6])
       expect(contentsOf(file)).toEqual(before)
       expect(contentsOf(`${file}.layout-6`)).toEqual(before)
       verify(file)

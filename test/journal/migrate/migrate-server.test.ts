@@ -51,8 +51,8 @@ describe.skipIf(postgresMissing)('[DET2] a journal of an earlier layout on Postg
     ])
     expect(await migrate(place)).toEqual(planned)
 
-    expect(planned).toMatchObject({ from: 6, to: 7, counted: { fills: 17, records: 67, book: 86 } })
-    expect(await layoutIn(connection)).toBe('7')
+    expect(planned).toMatchObject({ from: 6, to: 8, counted: { fills: 17, records: 67, book: 86 } })
+    expect(await layoutIn(connection)).toBe('8')
     expect(await schemas(connection)).toEqual(['intentd_paper', 'intentd_paper_layout_6'])
     const kept = await connection.query(
       'SELECT count(*)::int AS n FROM intentd_paper_layout_6.fills',
@@ -97,7 +97,7 @@ describe.skipIf(postgresMissing)('[DET2] a journal of an earlier layout on Postg
     ).rejects.toThrow(/does not exist/)
     await expect(
       connection.query(
-        "SELECT * FROM intentd_paper.take_lease('x', 'y', interval '1 s', interval '1 s', '8')",
+        "SELECT * FROM intentd_paper.take_lease('x', 'y', interval '1 s', interval '1 s', '9')",
       ),
     ).rejects.toMatchObject({ code: 'IN003' })
     await connection.query('UPDATE intentd_paper.lease SET released = false')

@@ -102,11 +102,16 @@ describe.skipIf(postgresMissing !== undefined)('[ORD1] the journal on PostgreSQL
         owner: 'strategy',
         strategyId: 's',
         clientOid: 'c',
+        reason: 'stop',
+        tag: 'dip',
       },
     ])
+    const point = { series: 'account', at: 60_000, value: '1 2 3' }
+    journal.notePoints([point])
     await journal.close()
 
     const other = await open(machine('b'))
+    expect([...other.curve({ series: 'account' })]).toEqual([point])
     const keys = ['early', 'late', 'never'].map(
       (key) => ({ purpose: 'place', strategyId: 's', key }) as const,
     )

@@ -49,6 +49,8 @@ export const fill = (tradeId: string, at: number): BookedFill => ({
   source: 'API',
   fillKind: 'trade',
   otherFees: 'BGB 0.011',
+  reason: 'takeProfit',
+  tag: 'dip',
 })
 
 /** A machine: a folder that holds the replica of one journal. */

@@ -337,6 +337,18 @@ describe('a strategy in a thread of its own', () => {
     expect(ask(1)).toMatchObject({ kind: 'failed', code: 'STRATEGY_THREAD' })
   })
 
+  test('plots what it would without a thread, where that has changed', async () => {
+    const { isolated } = await open(
+      write(`market.instruments[0].plot('half', Math.floor(state.count / 2)); ${NOTHING}`),
+    )
+    const plots = [1, 2, 3].map((sequence) => {
+      const found = isolated.decide(madeSnapshot([{}], { sequence }))
+      return found?.kind === 'decided' ? found.plots?.map(({ value }) => value) : found
+    })
+
+    expect(plots).toEqual([[0], undefined, [1]])
+  })
+
   test.each([
     ['throws', 'throw new Error("no")', 'STRATEGY_THREW'],
     ['returns a promise', 'return Promise.resolve()', 'STRATEGY_ASYNC'],

@@ -98,6 +98,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
   config: ['secret-key.ts', 'yaml', 'schema'],
   journal: [
     'booking.ts',
+    'curves.ts',
     'journal-writer.ts',
     'journal.ts',
     'tables',

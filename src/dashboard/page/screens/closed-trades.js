@@ -13,6 +13,7 @@ export function ClosedTrades({ live, symbol }) {
     EVERY_MS,
   )
   const trades = (value?.trades ?? []).toReversed()
+  const hasTags = trades.some(({ entryTag, exitTag }) => entryTag !== '' || exitTag !== '')
   const hasRemarks = trades.some(({ uncounted }) => uncounted !== '')
   return html`<${Card} title="Closed trades" aside=${html`<code>intentd trades</code>`}>
     ${error && html`<p role="alert" class="problem">${error}</p>`}
@@ -34,6 +35,7 @@ export function ClosedTrades({ live, symbol }) {
         ['closed', (row) => time(row.closedAt)],
         ['strategy', (row) => row.strategyId],
         ['ended by', (row) => words(row.reason)],
+        ...(hasTags ? [['tags', (row) => [row.entryTag, row.exitTag].filter(Boolean).join(' → ')]] : []),
         ['held', (row) => age(row.closedAt - row.openedAt), 'number'],
         ['size', (row) => exact(row.size), 'number'],
         ['entry', (row) => fine(row.entryPrice, 4), 'number'],

@@ -5,6 +5,10 @@ import { exact, money, number, orderWords, signed, time, words } from '../format
 import { ACTIONS, asLadder, Badge, Card, Gain, html, Table, usePolled } from '../parts.js'
 
 const EVERY_MS = 1000
+const PLOTS_EVERY_MS = 10_000
+/** As many as the daemon keeps. */
+const CANDLES_KEPT = 360
+const NO_PLOTS = []
 const INTERVALS = [
   [5000, '5 s'],
   [60_000, '1 min'],
@@ -19,6 +23,11 @@ export function InstrumentScreen({ live, account, subject, order }) {
     () => readInstrument(symbol, intervalMs),
     [symbol, intervalMs, live.head.startedAt],
     EVERY_MS,
+  )
+  const plots = usePolled(
+    () => readPlots(symbol, intervalMs),
+    [symbol, intervalMs, live.head.startedAt],
+    PLOTS_EVERY_MS,
   )
   const choose = (event) => (location.hash = `#instrument/${encodeURIComponent(event.target.value)}`)
   const isHeld = account.restrictions.some(({ scope, command }) => scope === symbol && command)
@@ -43,7 +52,12 @@ export function InstrumentScreen({ live, account, subject, order }) {
       }
     </div>
     ${found.error && html`<p role="alert" class="problem">${found.error}</p>`}
-    ${found.value?.symbol === symbol && html`<${Found} found=${found.value} account=${account} />`}`
+    ${found.value?.symbol === symbol && html`<${Found} found=${found.value} plots=${plots.value ?? NO_PLOTS} account=${account} />`}`
+}
+
+/** The daemon reads the values that strategies plot from its journal, beside its trading. */
+async function readPlots(symbol, intervalMs) {
+  return await read('/v1/plots', { symbol, since: Date.now() - CANDLES_KEPT * intervalMs })
 }
 
 async function readInstrument(symbol, intervalMs) {
@@ -56,13 +70,18 @@ async function readInstrument(symbol, intervalMs) {
   return { symbol, intervalMs, view, candles, orders, fills }
 }
 
-function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, account }) {
+function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, plots, account }) {
   const digits = (view.tickSize.split('.')[1] ?? '').length
   const displaced = new Set(view.displaced)
   const marked = orders
     .map((one) => ({ ...one, isDisplaced: displaced.has(one.clientOid) }))
     .toSorted(asLadder)
   const held = account.positions.filter((one) => one.symbol === symbol)
+  const wishes = account.strategies.flatMap(({ id, wants }) =>
+    wants
+      .filter((one) => one.symbol === symbol)
+      .map(({ what, since }) => `${id} wants ${what}${since === null ? '' : ` since ${time(since)}`}`),
+  )
   return html` <section class=${`verdict ${view.waits.length === 0 ? 'plain' : 'warn'}`} aria-live="polite">
       <p class="price">
         <span class="value">${number(view.last, digits, digits)}</span>
@@ -76,7 +95,8 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, ac
         view.waits.length === 0
           ? html`<p class="because">
               <${Badge} tone="ok" sign="✓">waits for nothing<//>
-              ${orders.length === 0 ? 'No order is wanted.' : 'What is wanted stands.'}
+              ${orders.length === 0 ? 'No order is wanted.' : 'What is wanted stands.'}${' '}
+              ${wishes.length > 0 && html`<span class="soft">${wishes.join(', ')}</span>`}
             </p>`
           : html`<ul class="reasons">
               ${view.waits.map(
@@ -98,6 +118,7 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, ac
               candles=${candles}
               orders=${marked}
               fills=${fills}
+              plots=${plots}
               digits=${digits}
               label=${`Candles of ${symbol} with ${orders.length} orders and ${fills.length} fills`}
             />`
@@ -105,7 +126,8 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, ac
       <p class="soft legend">
         Solid line: the last price. Dotted lines: resting orders. Dashed, with a sign: ? unknown, … on its
         way, ↻ cancelled along and to be placed again. Arrows: fills, up bought, down sold. Hollow candles
-        rose, filled ones fell.
+        rose, filled ones
+        fell.${plots.length > 0 && ` Lines: ${plots.map(({ strategy, name }) => `${name} of ${strategy}`).join(', ')}.`}
       </p>
     </section>
     <div class="two">
@@ -147,10 +169,17 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, ac
               'number',
             ],
             [`fee, ${view.marginCoin}`, (row) => feeOf(row), 'number'],
-            ['', (row) => (row.kind === null || row.kind === 'trade' ? '' : words(row.kind))],
+            ['', whyOf],
           ]}
       /><//>
     </div>`
+}
+
+/** The exit or the act of the system behind a fill, and what the strategy wrote on its order. */
+function whyOf({ kind, reason, tag }) {
+  const isPlain = kind === null || kind === 'trade'
+  const why = isPlain ? reason && words(reason) : words(kind)
+  return [why, tag].filter(Boolean).join(', ')
 }
 
 /** Includes fees in other coins. */

@@ -13,6 +13,7 @@ export function Orders({ live, subject }) {
     () => (orders ?? []).filter((order) => matches(order, filter)).toSorted(asLadder),
     [orders, filter],
   )
+  const hasTags = found.some(({ tag }) => tag !== '')
   const hasReasons = found.some(({ reason }) => reason)
   const open = (clientOid) => (location.hash = `#orders/${encodeURIComponent(clientOid)}`)
   const choice = (name, label, valueOf) => {
@@ -65,6 +66,7 @@ export function Orders({ live, subject }) {
             'wanted by',
             (row) => (row.key.startsWith(`${row.purpose}:`) ? row.key : `${row.purpose} ${row.key}`),
           ],
+          ...(hasTags ? [['tag', (row) => row.tag]] : []),
           ['force', (row) => row.force],
           ...(hasReasons ? [['why', (row) => row.reason, 'wrap']] : []),
         ]}

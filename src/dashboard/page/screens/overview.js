@@ -2,17 +2,42 @@ import { age, exact, fine, money, number, percent, signed, time, uncounted } fro
 import { CurveChart, drawdownsOf } from '../charts.js'
 import { ACTIONS, Badge, Card, Fields, Gain, html, Mode, scopeName, Table, Use, usePolled } from '../parts.js'
 import { read } from '../api.js'
+import { useState } from 'preact/hooks'
 import { MoveChart } from '../move-chart.js'
 
 const CURVE_EVERY_MS = 5000
+/** A point a minute is kept, and one that is older than a week by hour. */
+const KEPT_EVERY_MS = 60_000
+const DAY_MS = 86_400_000
+/** Spans of the curve; undefined: since the start, of which the daemon knows every second. */
+const SPANS = [
+  ['this run', undefined],
+  ['day', DAY_MS],
+  ['week', 7 * DAY_MS],
+  ['month', 30 * DAY_MS],
+  ['all', Number.POSITIVE_INFINITY],
+]
 /** The daemon takes some milliseconds to compute it. */
 const WHAT_IF_EVERY_MS = 20_000
 const ALERTS_SHOWN = 8
 
 export function Overview({ live, account, order }) {
-  const curves = usePolled(() => read('/v1/curves'), [live.head.startedAt], CURVE_EVERY_MS)
+  const [span, setSpan] = useState(0)
+  const [label, spanMs] = SPANS[span]
+  const curves = usePolled(
+    () => readCurve(spanMs),
+    [live.head.startedAt, span],
+    spanMs === undefined ? CURVE_EVERY_MS : KEPT_EVERY_MS,
+  )
   return html` <${Verdict} live=${live} account=${account} order=${order} />
-    <${Money} account=${account} curves=${curves.value} />
+    <${Money}
+      account=${account}
+      curves=${curves.value?.spanMs === spanMs ? curves.value : undefined}
+      problem=${curves.error}
+      label=${label}
+    >
+      <${Spans} chosen=${span} onChoose=${setSpan} />
+    <//>
     <div class="two">
       <${Positions} account=${account} order=${order} />
       <${Health} account=${account} isLost=${live.link === 'lost'} />
@@ -22,6 +47,20 @@ export function Overview({ live, account, order }) {
       <${Losses} account=${account} />
       <${Alerts} live=${live} account=${account} />
     </div>`
+}
+
+/** The curve of this run, or a longer one from the journal. */
+async function readCurve(spanMs) {
+  if (spanMs === undefined) return await read('/v1/curves')
+  const since = Number.isFinite(spanMs) ? { since: Date.now() - spanMs } : {}
+  const kept = await read('/v1/equity', since)
+  return { ...kept, peak: null, spanMs }
+}
+
+function Spans({ chosen, onChoose }) {
+  return html`<div role="group" aria-label="Curve of" class="segments">
+    ${SPANS.map(([name], index) => html`<button aria-pressed=${index === chosen} onClick=${() => onChoose(index)}>${name}</button>`)}
+  </div>`
 }
 
 /** Says whether it trades and what prevents it, in the largest type. */
@@ -141,7 +180,7 @@ function titleOf(mode) {
   return { reducing: 'Reducing only', halted: 'Halted', killed: 'Killed' }[mode]
 }
 
-function Money({ account, curves }) {
+function Money({ account, curves, problem, label, children }) {
   const { equity, profit } = account
   const known = curves ? (equity === null ? curves.netWithUnrealised : curves.equity) : []
   // The curve is read every few seconds, so the present value is appended.
@@ -149,6 +188,7 @@ function Money({ account, curves }) {
   const at =
     values.length === known.length ? curves?.at : [...curves.at, Math.max(Date.now(), curves.at.at(-1) + 1)]
   const drawdown = account.drawdown ?? drawdownsOf(values).at(-1)
+  const isRun = label === 'this run'
   const weekly = profit.week
   const { net, netWithUnrealised } = profit.total
   const inAll = html`<${Gain}
@@ -192,15 +232,22 @@ function Money({ account, curves }) {
               at=${at}
               values=${values}
               peak=${equity === null ? undefined : (curves.peak ?? undefined)}
-              label="The curve of this run, and below it how far it is under its peak"
+              label=${`The curve of ${isRun ? label : `the ${label}`}, and below it how far it is under its peak`}
             />
             <p class="soft legend">
-              This run: ${equity === null ? 'profit' : 'equity'} above, distance from its peak below,
-              in${' '}${account.coin}
+              ${`${spanWords(label)}: ${equity === null ? 'profit' : 'equity'} above, distance from its peak below, in ${account.coin}`}
             </p>`
-        : html`<p class="empty">The curve begins with the first readings of this run.</p>`
+        : html`<p class="empty">
+            ${problem ?? (isRun ? 'The curve begins with the first readings of this run.' : 'No points are kept yet: the first comes after a minute.')}
+          </p>`
     }
+    ${children}
   </section>`
+}
+
+function spanWords(label) {
+  if (label === 'this run') return 'This run'
+  return label === 'all' ? 'All that is kept' : `Last ${label}, of all runs`
 }
 
 /** Result as a share of the equity before it. */

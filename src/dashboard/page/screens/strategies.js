@@ -37,7 +37,7 @@ export function Strategies({ live, account, order }) {
 }
 
 function Strategy({ strategy, account, order, curve, denials }) {
-  const { id, mode, symbols, openOrders } = strategy
+  const { id, mode, symbols, openOrders, wants } = strategy
   const scope = `strategy:${id}`
   const held = account.positions.flatMap(({ symbol, strategies }) =>
     strategies[id] === undefined ? [] : [describeHeld(strategies[id], symbol)],
@@ -92,11 +92,20 @@ function Strategy({ strategy, account, order, curve, denials }) {
       >
     </p>
     <p>
+      <span class="soft">Wants</span>${' '}
+      ${wants.slice(0, 8).map(describeWish).join(', ')}${wants.length > 8 && ` and more on ${wants.length - 8}`}
+    </p>
+    <p>
       <span class="soft">Denied in this run</span>${' '}
       ${causes.length === 0 ? 'nothing' : causes.map(([code, count]) => html`<span class="tag" key=${code}>${code} ${number(count, 0)}</span> `)}
     </p>
     <${Decisions} id=${id} />
   </section>`
+}
+
+/** `BTCUSDT 0 since 12:03:00` */
+function describeWish({ symbol, what, since }) {
+  return `${symbol} ${what}${since === null ? '' : ` since ${time(since)}`}`
 }
 
 /** `size`: negative for short. */

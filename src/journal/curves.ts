@@ -1,0 +1,88 @@
+/**
+ * Curves of an account and plots of its strategies: the newest points by minute, older ones by hour. They are shown and nothing
+ * else: no order depends on them, and a missing point is a gap.
+ */
+
+/** The curve of the account; its value is an {@link AccountPoint}. */
+export const ACCOUNT_SERIES = 'account'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 86_400_000
+
+/** How far apart the points of a curve are. */
+export const CURVE_STEPS_MS = { minute: MINUTE_MS, hour: HOUR_MS } as const
+
+/** Points by minute are kept for so long; points by hour for {@link hoursKeptMs}. */
+export const MINUTES_KEPT_MS = 7 * DAY_MS
+const ACCOUNT_KEPT_MS = 2 * 365 * DAY_MS
+const PLOTS_KEPT_MS = 30 * DAY_MS
+
+/** Plots of all strategies of an account; further ones are not kept. */
+export const PLOTS_MAX = 64
+
+export interface PlotSeries {
+  readonly strategy: string
+  readonly symbol: string
+  readonly name: string
+}
+
+const PLOT = 'plot'
+
+/** A symbol and the id of a strategy have no blanks. */
+export function toPlotSeries({ strategy, symbol, name }: PlotSeries): string {
+  return [PLOT, symbol, strategy, name].join(' ')
+}
+
+/** Undefined: it is no plot. */
+export function parsePlotSeries(series: string): PlotSeries | undefined {
+  const [kind, symbol = '', strategy = '', ...words] = series.split(' ')
+  return kind === PLOT ? { symbol, strategy, name: words.join(' ') } : undefined
+}
+
+/** How long the points by hour of a curve are kept. */
+export function hoursKeptMs(series: string): number {
+  return parsePlotSeries(series) === undefined ? ACCOUNT_KEPT_MS : PLOTS_KEPT_MS
+}
+
+export interface CurvePoint {
+  readonly series: string
+  /** Unix ms, our clock. */
+  readonly at: number
+  /** Decimals with a blank between them, `?` where one is not known. */
+  readonly value: string
+}
+
+/** Unix ms: `since` is included, `until` is not. */
+export interface CurveQuery {
+  readonly series: string
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  /** Only points at multiples of so many ms. */
+  readonly everyMs?: number | undefined
+}
+
+/** Margin coin; null: not known then. */
+export interface AccountPoint {
+  readonly at: number
+  readonly equity: string | null
+  /** With unrealised profit, over all runs. */
+  readonly net: string | null
+  readonly peak: string | null
+}
+
+const UNKNOWN = '?'
+
+export function toAccountValue({ equity, net, peak }: Omit<AccountPoint, 'at'>): string {
+  return [equity, net, peak].map((amount) => amount ?? UNKNOWN).join(' ')
+}
+
+export function toAccountPoint({ at, value }: CurvePoint): AccountPoint {
+  const [equity, net, peak] = value.split(' ').map((amount) => (amount === UNKNOWN ? null : amount))
+  return { at, equity: equity ?? null, net: net ?? null, peak: peak ?? null }
+}
+
+/** The first figure of a point that is known, by which the lowest and highest of an hour are found. */
+export function figureOf({ value }: Pick<CurvePoint, 'value'>): number {
+  return Number(value.split(' ').find((amount) => amount !== UNKNOWN) ?? Number.NaN)
+}

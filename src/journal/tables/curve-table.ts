@@ -1,0 +1,195 @@
+import { hash } from 'node:crypto'
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
+import {
+  CURVE_STEPS_MS,
+  type CurvePoint,
+  type CurveQuery,
+  figureOf,
+  hoursKeptMs,
+  MINUTES_KEPT_MS,
+  PLOTS_MAX,
+} from '../curves.ts'
+
+const { minute: MINUTE_MS, hour: HOUR_MS } = CURVE_STEPS_MS
+
+/**
+ * Hours that one write makes of their minutes, of all curves together: each takes about a
+ * millisecond. So 64 plots do not come in one write, and after a long stop it takes many.
+ */
+const HOURS_MAX = 4
+
+/** The account's own curve of 45,000 points, some 5 MB; and plots, each with 12,000, a good megabyte. */
+const SERIES_MAX = PLOTS_MAX + 1
+
+export type PlacedPoint = CurvePoint & { readonly step: number }
+
+/** Every point of a curve in order, hours before minutes. @throws RangeError for one that is not as it was written */
+export function* readCurve(
+  database: DatabaseSync,
+  first: string,
+  { series, since = 0, until = Number.MAX_SAFE_INTEGER, everyMs = 1 }: CurveQuery,
+): Generator<CurvePoint> {
+  const rows = database
+    .prepare(
+      `SELECT * FROM curves WHERE series = ? AND at >= ? AND at < ? AND at % ? = 0 ORDER BY at, step DESC`,
+    )
+    .iterate(series, since, until, everyMs)
+  for (const row of rows) {
+    const { step: _, ...point } = prove(first, row)
+    yield point
+  }
+}
+
+/** Whether every point is as it was written; that none is missing is not known. */
+export function areCurvesWhole(database: DatabaseSync, first: string): boolean {
+  for (const row of database.prepare('SELECT * FROM curves').iterate())
+    if (row['digest'] !== digestOf(first, toPoint(row))) return false
+  return true
+}
+
+/** Every point that is as it was written, even if others are damaged. */
+export function* salvageCurves(database: DatabaseSync, first: string): Generator<PlacedPoint> {
+  for (const row of database.prepare('SELECT * FROM curves').iterate()) {
+    const point = toPoint(row)
+    if (row['digest'] === digestOf(first, point)) yield point
+  }
+}
+
+/**
+ * The points of curves, by minute for a week. Of older ones the lowest and the highest of each hour
+ * are kept, so that a drawdown stays as deep as it was:
+ *
+ *     minute ──older than a week──► the hour's lowest and highest, others dropped ──two years, a plot 30 days──► dropped
+ *
+ * Each method must be called within a transaction of the caller.
+ */
+export class CurveTable {
+  readonly #first: string
+  readonly #series: Set<string>
+  readonly #statements: Readonly<Record<'put' | 'oldest' | 'read' | 'drop', StatementSync>>
+
+  constructor(database: DatabaseSync, first: string) {
+    this.#first = first
+    this.#series = new Set(listSeries(database))
+    this.#statements = {
+      put: database.prepare(
+        'REPLACE INTO curves (series, step, at, value, digest) VALUES (?, ?, ?, ?, ?)',
+      ),
+      oldest: database.prepare('SELECT min(at) AS at FROM curves WHERE series = ? AND step = ?'),
+      read: database.prepare(
+        'SELECT * FROM curves WHERE series = ? AND step = ? AND at < ? ORDER BY at',
+      ),
+      drop: database.prepare('DELETE FROM curves WHERE series = ? AND step = ? AND at < ?'),
+    }
+  }
+
+  /** Adds points by minute, and thins out old ones of all curves. */
+  put(points: readonly CurvePoint[]): void {
+    if (points.length === 0) return
+    for (const point of points) {
+      if (!this.#series.has(point.series) && this.#series.size >= SERIES_MAX) continue
+      this.#series.add(point.series)
+      this.#put({ ...point, step: MINUTE_MS })
+    }
+    const now = Math.max(...points.map(({ at }) => at))
+    this.#thinAll(now)
+  }
+
+  /** Puts points back as they were kept elsewhere. */
+  carry(points: Iterable<PlacedPoint>): void {
+    for (const point of points) {
+      this.#series.add(point.series)
+      this.#put(point)
+    }
+  }
+
+  #put(point: PlacedPoint): void {
+    const { series, step, at, value } = point
+    this.#statements.put.run(series, step, at, value, digestOf(this.#first, point))
+  }
+
+  /** A curve that used up the turn is the last one in the next. */
+  #thinAll(now: number): void {
+    let left = HOURS_MAX
+    for (const series of Array.from(this.#series)) {
+      if (left === 0) return
+      const folded = this.#thin(series, now, left)
+      left -= folded
+      if (folded > 0 && this.#series.delete(series)) this.#series.add(series)
+    }
+  }
+
+  /** @returns how many hours it has folded */
+  #thin(series: string, now: number, hoursMax: number): number {
+    const { drop } = this.#statements
+    let folded = 0
+    while (folded < hoursMax) {
+      const oldest = this.#oldest(series, MINUTE_MS)
+      if (oldest === undefined || hourOf(oldest) + HOUR_MS > now - MINUTES_KEPT_MS) break
+      this.#foldHour(series, hourOf(oldest))
+      folded += 1
+    }
+    drop.run(series, HOUR_MS, now - hoursKeptMs(series))
+    const isEmpty = [MINUTE_MS, HOUR_MS].every((step) => this.#oldest(series, step) === undefined)
+    if (isEmpty) this.#series.delete(series)
+    return folded
+  }
+
+  #foldHour(series: string, hour: number): void {
+    const { read, drop } = this.#statements
+    const points = read
+      .all(series, MINUTE_MS, hour + HOUR_MS)
+      .map((row) => toPoint(row))
+      .filter((point) => !Number.isNaN(figureOf(point)))
+      .toSorted((one, other) => figureOf(one) - figureOf(other))
+    drop.run(series, MINUTE_MS, hour + HOUR_MS)
+    for (const point of new Set([points[0], points.at(-1)]))
+      if (point) this.#put({ ...point, step: HOUR_MS })
+  }
+
+  #oldest(series: string, step: number): number | undefined {
+    const at = this.#statements.oldest.get(series, step)?.['at']
+    return typeof at === 'number' ? at : undefined
+  }
+}
+
+/** Steps over the points of each curve by the table's key. */
+export function listSeries(database: DatabaseSync): readonly string[] {
+  return database
+    .prepare(
+      `WITH RECURSIVE names(name) AS (
+        SELECT min(series) FROM curves
+        UNION ALL SELECT (SELECT min(series) FROM curves WHERE series > name) FROM names WHERE name IS NOT NULL
+      ) SELECT name FROM names WHERE name IS NOT NULL`,
+    )
+    .all()
+    .map(({ name }) => String(name))
+}
+
+function hourOf(at: number): number {
+  return at - (at % HOUR_MS)
+}
+
+type CurveRow = Readonly<Record<string, SQLOutputValue>>
+
+function toPoint(row: CurveRow): PlacedPoint {
+  return {
+    series: String(row['series']),
+    step: Number(row['step']),
+    at: Number(row['at']),
+    value: String(row['value']),
+  }
+}
+
+function prove(first: string, row: CurveRow): PlacedPoint {
+  const point = toPoint(row)
+  if (row['digest'] === digestOf(first, point)) return point
+  throw new RangeError(
+    `a point of the curve ${point.series} of ${new Date(point.at).toISOString()} is not as it was written`,
+  )
+}
+
+function digestOf(first: string, { series, step, at, value }: PlacedPoint): string {
+  const text = `${first} curve ${JSON.stringify([series, step, at, value])}`
+  return hash('sha256', text, 'hex').slice(0, 32)
+}

@@ -1,0 +1,49 @@
+import type { KeptCurveView } from '../control/detail-views.ts'
+import {
+  ACCOUNT_SERIES,
+  type AccountPoint,
+  type CurvePoint,
+  type CurveQuery,
+  toAccountPoint,
+} from '../journal/curves.ts'
+
+/** Spans of a curve that is shown, each with its lowest and highest point. */
+const SPANS_MAX = 600
+
+interface CurveSource {
+  curve(query: CurveQuery): Iterable<CurvePoint>
+}
+
+/** The curve of the account since an instant, from its journal: at most 1,200 points. */
+export function viewKeptCurve(source: CurveSource, since: number | undefined): KeptCurveView {
+  const all = [...source.curve({ series: ACCOUNT_SERIES, since })].map(toAccountPoint)
+  const points = thinOut(all)
+  const toNumbers = (of: (point: AccountPoint) => string | null): (number | null)[] =>
+    points.map((point) => {
+      const amount = of(point)
+      return amount === null ? null : Number(amount)
+    })
+  return {
+    at: points.map(({ at }) => at),
+    equity: toNumbers(({ equity }) => equity),
+    netWithUnrealised: toNumbers(({ net }) => net),
+    peak: toNumbers(({ peak }) => peak),
+  }
+}
+
+/** A curve of every n-th point would show a smaller drawdown. */
+function thinOut(points: readonly AccountPoint[]): readonly AccountPoint[] {
+  if (points.length <= 2 * SPANS_MAX) return points
+  const [first, last] = [points[0]?.at ?? 0, points.at(-1)?.at ?? 0]
+  const spanMs = (last - first + 1) / SPANS_MAX
+  const spans = Map.groupBy(points, ({ at }) => Math.floor((at - first) / spanMs))
+  return [...spans.values()].flatMap((span) => {
+    const ranked = span.toSorted((one, other) => figureOf(one) - figureOf(other))
+    const ends = new Set([ranked[0], ranked.at(-1)])
+    return span.filter((point) => ends.has(point))
+  })
+}
+
+function figureOf({ equity, net }: AccountPoint): number {
+  return Number(equity ?? net)
+}

@@ -1,0 +1,36 @@
+import type { KeptPlotView } from '../control/detail-views.ts'
+import { type CurvePoint, type CurveQuery, parsePlotSeries } from '../journal/curves.ts'
+
+/** The newest points of a plot, for one chart. */
+const POINTS_MAX = 1500
+
+interface PlotSource {
+  curve(query: CurveQuery): Iterable<CurvePoint>
+  curveNames(): readonly string[]
+}
+
+/** The plots of all strategies on an instrument since an instant, and the value before it. */
+export function viewKeptPlots(
+  source: PlotSource,
+  symbol: string,
+  since: number | undefined,
+): KeptPlotView[] {
+  return source.curveNames().flatMap((series) => {
+    const named = parsePlotSeries(series)
+    if (named?.symbol !== symbol) return []
+    const all = [...source.curve({ series })]
+    // Only changes are kept, so the one before the span still holds at its beginning.
+    const first = Math.max(
+      0,
+      all.findLastIndex(({ at }) => at <= (since ?? 0)),
+    )
+    const points = all.slice(first).slice(-POINTS_MAX)
+    return [
+      {
+        strategy: named.strategy,
+        name: named.name,
+        points: points.map(({ at, value }) => ({ at, value: Number(value) })),
+      },
+    ]
+  })
+}
