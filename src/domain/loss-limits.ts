@@ -193,6 +193,8 @@ export interface Dispute {
    * differ.
    */
   readonly agreedBy: number | undefined
+  /** Both figures were known and differed: until then one was only missing, and one reading that agrees ends it. */
+  readonly hasDiffered: boolean
   readonly isLogged: boolean
 }
 
