@@ -2,7 +2,7 @@ import { SupervisedThread, type ThreadEnd } from '../lib/supervised-thread.ts'
 import { CandleTapes, type FinishedTape } from '../simulator/market/recorded/candle-tape.ts'
 import { withoutPlace } from '../lib/without-place.ts'
 import { showDuration } from '../lib/text/show-duration.ts'
-import { HEAP_MB_MAX } from '../backtest/playing/watched-play.ts'
+import { HEAP_MB_MAX, SEMI_SPACE_MB } from '../backtest/playing/watched-play.ts'
 import type { TrialAnswer, TrialOrder } from './play-trial.ts'
 
 export interface TrialTask {
@@ -124,6 +124,7 @@ class TrialThread {
       askedBy: import.meta.url,
       task: {},
       heapMb: HEAP_MB_MAX,
+      semiSpaceMb: SEMI_SPACE_MB,
       onNews: (news) => (news.kind === 'tape' ? onTape(news.tape) : this.#settle(news)),
     })
   }
