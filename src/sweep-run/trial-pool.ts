@@ -68,7 +68,7 @@ export class TrialPool {
     return new TrialThread(sweep, (tape) => this.#tapes.add(tape))
   }
 
-  /** Of another sweep it could not read the files. */
+  /** A thread of another sweep could not read the files of this one. */
   #takeIdle(sweep: string): TrialThread | undefined {
     for (let thread = this.#idle.pop(); thread !== undefined; thread = this.#idle.pop()) {
       if (thread.sweep === sweep && !thread.isEnding) return thread
