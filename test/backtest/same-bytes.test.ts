@@ -52,8 +52,8 @@ test('the files of a backtest keep their bytes: grid', async () => {
     89f0f767a48cebe3 fills.csv
     30200d46d7059826 orders.csv
     19df7432e95f12d5 positions.csv
-    ab9969426b08e2bd report.html
-    0f35873e0cf7adfb report.json
+    a3b80e297dcb1237 report.html
+    da11ef59a7612eb7 report.json
     6e1eb44169c4e361 returns.csv
     b2e5fcb22ecb8f14 trades.csv"
   `)
@@ -80,8 +80,8 @@ test('the files of a backtest keep their bytes: market maker', async () => {
     b998b027ff817c11 fills.csv
     e0076426dff83caa orders.csv
     b52aa78bcccac116 positions.csv
-    e8c1abe1248d53c8 report.html
-    ae05490565083a0c report.json
+    21d1b7e83c1c2fa2 report.html
+    29ef6155db1d11a6 report.json
     8e2cc7c5bd3d4902 returns.csv
     a80580eeec50f207 trades.csv"
   `)
