@@ -260,7 +260,6 @@ export const accountSchema = z.strictObject({
     .array(unattendedSchema)
     .meta({ description: 'what is held and no strategy trades' }),
   openOrders: z.record(z.string(), z.int()).meta({ description: 'by state' }),
-  /** Unix ms of the oldest unknown order. */
   unknownSince: instant.nullable(),
   profit: z.strictObject({
     today: profitSchema.meta({
@@ -308,6 +307,19 @@ export const accountSchema = z.strictObject({
       }),
       symbols: z.array(z.string()),
       openOrders: z.int(),
+      capital: z
+        .strictObject({
+          set: z.string().meta({ description: 'as its file says: `40 %`, or an amount' }),
+          max: z.number().nullable().meta({
+            description: 'what that is now, in the margin coin; null: the equity is not known',
+          }),
+          used: z.number().nullable().meta({
+            description:
+              'the margin of what it holds and could come to hold by its open orders; null: a price is missing',
+          }),
+        })
+        .optional()
+        .meta({ description: 'what it may use of the account; absent: no `capital` is set' }),
     }),
   ),
 })

@@ -44,6 +44,7 @@ export function createCalls(options: ExchangeCallsOptions): ExchangeCalls {
     requestTimeoutMs: config.exchange.requestTimeoutMs,
     answerBytesMax: config.exchange.answerBytesMax,
     locale: config.exchange.locale,
+    isDemo: config.exchange.demo,
   })
   return { client, limiter }
 }
@@ -66,7 +67,7 @@ function createLimiter({
     tier: config.account.tier,
     use: config.exchange.limitsUse,
     beyondDocument: config.exchange.beyondDocument,
-    // An embedded exchange has forgotten the calls of an earlier run. Elsewhere a run may have made
+    // An embedded exchange has forgotten an earlier run's calls. Elsewhere a run may have made
     // calls that the journal lacks: its disk was full, or it died too early.
     previousRunEndedAt: isEmbedded ? undefined : clock.monotonic(),
     onCoolDown: (restMs) => logger.log('warn', 'limits.coolingDown', { restMs }),

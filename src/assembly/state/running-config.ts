@@ -4,11 +4,9 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { makeDirectory, writeDurably } from '../../lib/durable-file.ts'
+import { RUNNING_CONFIG_FILE } from './state-directory.ts'
 import { isContract } from '../../strategy/resolve-contract.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
-
-/** The parsed configuration of the last run, without secrets, in the environment's directory. */
-const CONFIG_FILE = 'running-config.json'
 
 const FILES_MAX = 1000
 /** Imports in comments count too: this can only make equal code look different. */
@@ -21,7 +19,7 @@ export interface RunningConfig extends DaemonConfig {
 }
 
 export interface CodeFile {
-  /** Relative to the folder of the strategy's file, so that it is equal on all machines. */
+  /** Relative to the strategy's folder, so that it is equal on all machines. */
   readonly name: string
   readonly text: string
 }
@@ -36,7 +34,7 @@ export interface StrategyCode {
 /** A reload uses them again. */
 export interface RunStart {
   readonly mainFile: string
-  /** Texts that change only the main file and its strategies. */
+  /** They change only the main file and its strategies. */
   readonly set: readonly string[]
   readonly params: readonly string[]
   /** Absolute paths; they change only the main file. */
@@ -65,7 +63,7 @@ export function keepRunningConfig(config: DaemonConfig, start: RunStart): void {
     // It may be missing for an account that is off.
     makeDirectory(config.state.directory, 0o700)
     const kept: KeptConfig = { ...withCode(config), ...start }
-    writeDurably(join(config.state.directory, CONFIG_FILE), JSON.stringify(kept))
+    writeDurably(join(config.state.directory, RUNNING_CONFIG_FILE), JSON.stringify(kept))
   } catch {}
 }
 
@@ -94,13 +92,15 @@ export function readMainFile(config: DaemonConfig): string | undefined {
 
 function readKept({ state: { directory } }: StatePlace): KeptConfig | undefined {
   try {
-    return parseBoundedJson(readFileSync(join(directory, CONFIG_FILE), 'utf8')) as KeptConfig
+    return parseBoundedJson(
+      readFileSync(join(directory, RUNNING_CONFIG_FILE), 'utf8'),
+    ) as KeptConfig
   } catch {
     return undefined
   }
 }
 
-/** Resolves links as Node does. Files that the code reads by itself are not included. */
+/** Resolves links as Node does; files that the code reads by itself are not included. */
 export function readStrategyCode(moduleFile: string): StrategyCode {
   const { paths: _paths, ...code } = followImports(moduleFile)
   return code

@@ -15,7 +15,6 @@ import { addConfigOptions } from '../process/options.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 
-/** These verbs also work while the files are broken. */
 export function addOperatedOptions(command: Command): Command {
   return addConfigOptions(command).option(
     '--state <dir>',
@@ -24,11 +23,33 @@ export function addOperatedOptions(command: Command): Command {
 }
 
 /**
- * From the file, or if that is broken, the configuration with which the daemon runs. @throws
- * ConfigError if no such daemon is known, after printing the last ways to stop one; Failure
- * STATE_NEVER_RAN
+ * From the file, or if that is broken, the running daemon's. @throws ConfigError if no such daemon
+ * is known, after printing the last ways to stop one; Failure STATE_NEVER_RAN, STATE_AMBIGUOUS
  */
 export function loadOperated(options: ConfigOptions): DaemonConfig {
+  const config = loadMeant(options)
+  assertOneRuns(config.state.directory)
+  return config
+}
+
+/** One configuration that runs with two markets is two accounts, and a command is for one. */
+function assertOneRuns(directory: string): void {
+  const held = listHeldDirectories(directory)
+  if (held.length <= 1) return
+  const facts = held.map((place) => {
+    const [holder] = listHolders(place)
+    const how = holder === undefined ? '' : `, started with: intentd ${holder.command}`
+    return [`pid ${holder?.pid ?? 'unknown'}`, `--state ${toShellWord(place)}${how}`] as const
+  })
+  throw new Failure({
+    code: 'STATE_AMBIGUOUS',
+    sentence: `${held.length} daemons run with this state.directory, each with a market of its own`,
+    facts: Object.fromEntries(facts),
+    hint: 'give the command the --state of the one that is meant; for a reload, stop the other one first',
+  })
+}
+
+function loadMeant(options: ConfigOptions): DaemonConfig {
   if (options.state !== undefined) return loadState(options.state)
   const request = toConfigRequest(options)
   try {
@@ -39,22 +60,23 @@ export function loadOperated(options: ConfigOptions): DaemonConfig {
     const running = chooseRunning(found, options.set)
     const config = running && readOf(running.directory)
     if (running === undefined || config === undefined) {
-      sayLastWays(found)
+      printLastWays(found)
       throw error
     }
-    sayInstead(error, running)
+    printAlternative(error, running)
     return config
   }
 }
 
 /**
- * A reload uses the `--set`, `--param`, `--market` and `--speed` of the daemon's start, so a
- * comparison with it need not repeat them.
+ * A reload uses the options of the daemon's start, so a comparison need not repeat them. @throws
+ * Failure STATE_AMBIGUOUS
  */
 export function asStarted(options: ConfigOptions): ConfigOptions & MarketOptions {
   const { file, cwd } = toConfigRequest(options)
   const running = findRunning(resolve(cwd, file))
   const chosen = chooseRunning(running, options.set)
+  if (chosen !== undefined) assertOneRuns(chosen.directory)
   const start = chosen && readRunStart({ state: { directory: chosen.directory } })
   // The account of another main file is read without options.
   if (start?.mainFile !== resolve(cwd, file)) return { ...options, market: [] }
@@ -73,7 +95,7 @@ export function setOtherwise(
 
 function loadState(given: string): DaemonConfig {
   const directory = resolve(given)
-  const config = readOf(directory) ?? readOfWorld(directory)
+  const config = readOf(directory) ?? readOneOfSeveral(directory) ?? readOfWorld(directory)
   if (config !== undefined) return config
   const above = dirname(directory)
   throw new Failure({
@@ -89,7 +111,7 @@ function loadState(given: string): DaemonConfig {
 
 /**
  * Each simulated account has a directory below `state.directory`, which addresses the daemon while
- * it is the account traded now or last.
+ * it is the last one traded.
  */
 function readOfWorld(directory: string): DaemonConfig | undefined {
   const above = dirname(directory)
@@ -97,6 +119,15 @@ function readOfWorld(directory: string): DaemonConfig | undefined {
   const [held] = listHeldDirectories(above)
   const current = held ?? (journal && dirname(journal))
   return current === directory ? readOf(above) : undefined
+}
+
+/** Its own directory addresses it alone: it looks for commands there too. */
+function readOneOfSeveral(directory: string): DaemonConfig | undefined {
+  const above = dirname(directory)
+  const held = listHeldDirectories(above)
+  if (held.length <= 1 || !held.includes(directory)) return undefined
+  const config = readOf(above)
+  return config && { ...config, state: { ...config.state, directory } }
 }
 
 /** The state may have been moved; its present place counts. */
@@ -119,12 +150,15 @@ function isSame(one: readonly string[], other: readonly string[]): boolean {
   return isDeepStrictEqual(one.toSorted(), other.toSorted())
 }
 
-function sayInstead({ problems: [first] }: ConfigError, { file, directory }: RunningFile): void {
+function printAlternative(
+  { problems: [first] }: ConfigError,
+  { file, directory }: RunningFile,
+): void {
   printOnce(`! the configuration is broken: ${first ? formatProblem(first) : file}`)
   printOnce(`  this goes to the daemon that runs with what it was before (state ${directory})`)
 }
 
-function sayLastWays(found: readonly RunningFile[]): void {
+function printLastWays(found: readonly RunningFile[]): void {
   if (found.length === 0) print('no daemon is known that was started with this file')
   else print('which daemon is meant cannot be told while the configuration is broken')
   for (const { directory, set } of found) {

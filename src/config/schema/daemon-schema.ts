@@ -2,6 +2,7 @@
 import { liquidationSchema } from './liquidation-schema.ts'
 import { z } from 'zod'
 import { alertsSchema } from './alerts-schema.ts'
+import { chatSchema } from './chat-schema.ts'
 import { positiveAmount, positiveDecimal } from './decimal-text.ts'
 import { accountShape, leverageSchema, tradedInstrumentsSchema } from './exchange-schema.ts'
 import { journalSchema } from './journal-schema.ts'
@@ -69,6 +70,10 @@ const exchangeSchema = z
     limitsUse: z.number().positive().max(1).default(1).meta({
       description:
         'Share of the documented rate limits this daemon may use; below 1 leaves room for others.',
+    }),
+    demo: z.boolean().default(false).meta({
+      description:
+        'Whether the keys are those of the demo environment of an exchange that has it at its one address: each signed call then carries the header paptrading: 1. Keys of real money are refused with it.',
     }),
     beyondDocument: z.boolean().default(false).meta({
       description:
@@ -144,8 +149,8 @@ const calendarSchema = z
 export const DATA_AGE_MS_MAX = 600_000
 
 /**
- * Limits of the account as numbers or decimals, under the names of the risk checks. Values of
- * orders and positions have no default, since it must not be guessed.
+ * Limits under the names of the risk checks. Values of orders and positions have no default: it
+ * must not be guessed.
  */
 const riskSchema = z
   .strictObject({
@@ -479,6 +484,7 @@ export const daemonFileSchema = z
       .prefault({})
       .meta({ description: 'Logs go to standard output.' }),
     alerts: alertsSchema.optional(),
+    chat: chatSchema.optional(),
     simulator: embeddedSimulatorSchema.optional(),
     backtest: backtestSchema.prefault({}),
     strategies: z

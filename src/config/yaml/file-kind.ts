@@ -1,4 +1,3 @@
-/** Kinds of files. A file read as another kind would give a problem for nearly every key. */
 import type { Problem } from './problem.ts'
 import type { YamlSource } from './yaml-source.ts'
 
@@ -30,6 +29,10 @@ const KINDS: Readonly<
     what: 'the file of the exchange simulator as a server',
     use: (file) => `\`intentd simulate -c ${file}\` reads it`,
   },
+}
+
+export function isOfKind(source: YamlSource, kind: FileKind): boolean {
+  return KINDS[kind].marks.every((key) => source.has([key]))
 }
 
 /**

@@ -85,7 +85,8 @@ export class Account implements MarketListener {
     this.#statistics.adopt(book)
     this.#grids = keepGrids(options.directory, settings.instruments)
     this.#recent = this.#createRecent()
-    this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, timers })
+    const { dryRun } = options.config
+    this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, timers, isDry: dryRun })
     this.#operator = listenToOperator(options, {
       onCommand: (command) => this.command(command),
       killedAt: () => killOf(this.#engine.book)?.at,
@@ -154,9 +155,8 @@ export class Account implements MarketListener {
   }
 
   /**
-   * Comes before anything is recorded: refused keys, or those of another account than the state's,
-   * end the run. A silent exchange proves nothing. @throws Failure CREDENTIALS_REFUSED,
-   * STATE_OF_OTHER_KEYS
+   * Before anything is recorded: refused keys, or those of another account, end the run. A silent
+   * exchange proves nothing. @throws Failure CREDENTIALS_REFUSED, STATE_OF_OTHER_KEYS
    */
   async admit(): Promise<void> {
     const { config, settings, calls, directory, access, ledger, journal, trusted } = this.#options
@@ -203,7 +203,7 @@ export class Account implements MarketListener {
   }
 
   /**
-   * The only entry for commands of an operator. Undefined if it is not obeyed: before the run has
+   * The only entry for an operator's commands. Undefined if it is not obeyed: before the run has
    * begun, after its end, or if the journal could not be written.
    */
   command(command: EngineCommand): CommandAnswer | undefined {
@@ -260,8 +260,7 @@ export class Account implements MarketListener {
   }
 
   /**
-   * @param name The strategy's id, its name or its loaded code. False if this account has no such
-   * strategy.
+   * @param name the strategy's id, name or loaded code @returns false if this account has none such
    */
   failStrategy(name: string, error: unknown): boolean {
     const failed = this.#options.strategies.filter(
@@ -466,7 +465,7 @@ export class Account implements MarketListener {
       },
       onWithheld: this.#options.config.dryRun
         ? (endpoint, body) =>
-            this.#options.logger.log('info', 'dryRun.withheld', { endpoint, body })
+            this.#options.logger.log('debug', 'dryRun.withheld', { endpoint, body })
         : undefined,
       onBroken: (error) => this.fail(error),
     })

@@ -12,6 +12,8 @@ export interface EventLogOptions {
   readonly grids: ReadonlyMap<string, InstrumentSteps>
   readonly clock: Clock
   readonly timers: Timers
+  /** Nothing leaves, so no line says that something was sent. */
+  readonly isDry?: boolean
 }
 
 /**
@@ -32,10 +34,7 @@ const CANCEL_TROUBLE_MS = 120_000
 
 const FAILING_CANCELS_MAX = 1000
 
-/**
- * Same instruments and same code, which is `undefined` where it failed for some orders. Monotonic
- * ms.
- */
+/** Same instruments and same code (`undefined`: it failed for some orders). Monotonic ms. */
 interface FailingCancel {
   failedAt: number
   loggedAt: number
@@ -45,8 +44,8 @@ interface FailingCancel {
 }
 
 /**
- * The log file has a line for each order sent, answered, filled and ended, so that a clientOid can
- * be searched. A terminal shows batches with counts, and fills; single orders only at `debug`.
+ * The log file has a line for each order sent, answered, filled and ended, to search a clientOid. A
+ * terminal shows batches with counts, and fills; single orders only at `debug`.
  */
 const ORDER_ROUTINE = new Set([
   'order.sent',
@@ -105,6 +104,7 @@ export class EventLog {
   }
 
   #log({ level, event, fields }: Announcement): void {
+    if (this.#options.isDry === true && this.#logWithheld(event, fields)) return
     if (event === 'read.failed') return this.#logFailedRead(String(fields['what']), fields)
     const isPartlyFailed = event === 'cancelAll.answered' && Number(fields['failed']) > 0
     if (event === 'cancelAll.failed' || isPartlyFailed)
@@ -112,6 +112,21 @@ export class EventLog {
     if (event === 'cancelAll.answered') this.#endCancelTrouble(fields)
     const shown = event === 'cancelAll.sent' && this.#isThinned(fields) ? 'debug' : level
     this.#options.logger.log(this.#levelOf(shown, event), event, this.#readable(event, fields))
+  }
+
+  /** False for what is no sending. */
+  #logWithheld(event: Announcement['event'], fields: Announcement['fields']): boolean {
+    const { logger } = this.#options
+    if (!event.endsWith('.sent')) return false
+    const readable = this.#readable(event, fields)
+    if (event === 'batch.sent') logger.log('info', 'batch.wouldSend', readable)
+    else if (event === 'call.sent') logger.log('info', 'call.wouldSend', readable)
+    else if (event === 'order.sent')
+      logger.log(logger.isTerminal ? 'debug' : 'info', 'order.wouldSend', readable)
+    else if (event === 'cancelAll.sent')
+      logger.log(logger.isTerminal ? 'debug' : 'info', 'cancelAll.wouldSend', readable)
+    else return false
+    return true
   }
 
   #isThinned({ symbols }: Announcement['fields']): boolean {

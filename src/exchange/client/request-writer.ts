@@ -17,10 +17,15 @@ import {
 export interface RequestWriterOptions {
   readonly signer: Signer | undefined
   readonly locale: string
-  /** Returns why nothing may be signed now. */
+  /** Why nothing may be signed now. */
   readonly objection?: (() => string | undefined) | undefined
   readonly platformCoin: string | undefined
+  /** The keys are those of the demo environment, which has the same address. */
+  readonly isDemo?: boolean | undefined
 }
+
+/** The API document does not name it: it is the exchange's own page on demo trading. Not signed. */
+const DEMO_HEADER = ['paptrading', '1'] as const
 
 export interface OutgoingRequest {
   readonly kind: 'written'
@@ -82,7 +87,7 @@ export class RequestWriter {
         auth === 'schemeB'
           ? signer.gatewayHeaders(request, signedAt())
           : signer.headers(request, signedAt())
-      headers.push(...signed)
+      headers.push(...signed, ...(this.#options.isDemo === true ? DEMO_HEADER : []))
     }
     const target = query === '' ? path : `${path}?${query}`
     return {
@@ -131,7 +136,7 @@ export function prepareRequest<Name extends CallableName>(
   try {
     return { kind: 'prepared', request: { endpoint, ...writeRequest(row, wire) } }
   } catch (error) {
-    // Clients of the exchange would sign this query value in different ways.
+    // Clients of the exchange would sign this value in different ways.
     if (!(error instanceof RangeError)) throw error
     return { kind: 'invalid', problem: error.message }
   }
@@ -148,12 +153,12 @@ export interface Credentials {
   readonly passphrase: Secret
 }
 
-/** The gateway has no passphrase. Document: Authentication, Scheme B. */
+/** Without passphrase. Document: Authentication, Scheme B. */
 export type GatewayCredentials = Pick<Credentials, 'apiKey' | 'secret'>
 
 type SignableRequest = Omit<SchemeARequest, 'timestamp'>
 
-/** Visible ASCII: the HTTP client throws for anything else. */
+/** The HTTP client throws for anything but visible ASCII. */
 const HEADER_VALUE = /^[\x21-\x7e]+$/
 
 export class Signer {
@@ -163,7 +168,7 @@ export class Signer {
   readonly #gateway: { readonly apiKey: string; readonly key: KeyObject }
   readonly #hidden = new HiddenTexts()
 
-  /** @throws Failure CREDENTIALS_UNUSABLE, without the text of a key that no header can carry */
+  /** @throws Failure CREDENTIALS_UNUSABLE, without the key's text */
   constructor(
     { apiKey, secret, passphrase }: Credentials,
     gateway: GatewayCredentials = { apiKey, secret },

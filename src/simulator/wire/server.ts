@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Failure, messageOf } from '../../lib/failure.ts'
+import { findPortHolder } from '../../lib/net/port-holder.ts'
 import { Answerer, type AnswererOptions } from './answerer.ts'
 import { renderFrontPage } from './front-page.ts'
 import { readRequest } from './checks/read-request.ts'
@@ -17,11 +18,10 @@ export interface ServerOptions extends AnswererOptions {
   readonly advance: (now: number) => unknown
   readonly bodyBytesMax: number
   /**
-   * From the connection's first byte to the last of the headers, ms. Default {@link
-   * HEADERS_MS_MAX}.
+   * From the connection's first byte to the last of the headers. Default {@link HEADERS_MS_MAX}.
    */
   readonly headersMsMax?: number
-  /** To the last byte of the body, ms; not shorter. Default {@link REQUEST_MS_MAX}. */
+  /** To the last byte of the body; not shorter. Default {@link REQUEST_MS_MAX}. */
   readonly requestMsMax?: number
 }
 
@@ -42,8 +42,8 @@ const KEEP_ALIVE_MS = 75_000
 const HEADERS_MS_MAX = 10_000
 const REQUEST_MS_MAX = 30_000
 /**
- * Node checks for slow connections every 30 s by default, which would turn a limit of 10 s into 40.
- * A tenth of the shorter limit costs nothing.
+ * Node's checks every 30 s would turn a limit of 10 s into 40. A tenth of the shorter limit costs
+ * nothing.
  */
 const CHECKS_A_LIMIT = 10
 const HEADER_BYTES_MAX = 16_384
@@ -85,7 +85,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return { baseUrl: `http://${urlHost(address)}:${address.port}`, stop: () => (stopped ??= stop()) }
 }
 
-/** The listener never fails: a defect is reported and answered, and the next request is served. */
+/** Never fails: a defect is reported and answered, and the next request is served. */
 function createListener(
   { bodyBytesMax, onEvent }: ServerOptions,
   answerer: Answerer,
@@ -135,10 +135,11 @@ function urlHost({ address, family }: AddressInfo): string {
 }
 
 function listenFailure(host: string, port: number, cause: Error): Failure {
+  const holder = cause.message.includes('EADDRINUSE') ? findPortHolder(port) : undefined
   return new Failure({
     code: 'SIMULATOR_LISTEN_FAILED',
     sentence: 'the simulator cannot listen at its address',
-    facts: { host, port },
+    facts: { host, port, ...(holder && { 'has it': `${holder.program} (pid ${holder.pid})` }) },
     hint: 'choose another port, or 0 for any that is free; another simulator may still be running',
     cause,
   })
