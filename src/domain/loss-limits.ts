@@ -185,6 +185,8 @@ export interface Dispute {
   readonly comparisons: number
   /** The last reading by which the figures agreed, until another confirms that. */
   readonly agreedBy: number | undefined
+  /** Both figures were known and differed: until then one was only missing, and one reading that agrees ends it. */
+  readonly hasDiffered: boolean
   readonly isLogged: boolean
 }
 

@@ -1,6 +1,7 @@
 import { readlinkSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import { parentPort, type Transferable, Worker, workerData } from 'node:worker_threads'
 import { type ErrorCrossing, FAILURES_CROSSING } from './packed-error.ts'
 import { Patience, readThreadTime } from './patience.ts'
@@ -45,6 +46,11 @@ export interface SupervisedThreadOptions<News> {
   readonly isByCpu?: boolean
   readonly heapMb?: number
   readonly youngHeapMb?: number
+  /**
+   * Young objects may take this much before they are collected, although the process began with a
+   * small heap for them. Threads that are started later have the same.
+   */
+  readonly semiSpaceMb?: number
   /** Growth of the process that it may cause: no limit of V8 counts everything. */
   readonly growthMb?: number
   readonly isBackground?: boolean
@@ -223,7 +229,9 @@ export function isOutOfMemory(error: Error): boolean {
 
 function openWorker<News>(options: SupervisedThreadOptions<News>): Worker {
   const { file, askedBy, task, transfer = [], isSilent = false, isBackground = false } = options
-  const { heapMb = HEAP_MB_MAX, youngHeapMb } = options
+  const { heapMb = HEAP_MB_MAX, youngHeapMb, semiSpaceMb } = options
+  // The flag of a process counts more than the limits of a thread.
+  if (semiSpaceMb !== undefined) setFlagsFromString(`--max-semi-space-size=${semiSpaceMb}`)
   const ofThisVersion = getCompileCacheDir()
   const worker = new Worker(new URL(`${file}${askedBy.slice(askedBy.lastIndexOf('.'))}`, askedBy), {
     workerData: task,

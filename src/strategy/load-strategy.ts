@@ -6,6 +6,7 @@ import { didYouMean } from '../lib/did-you-mean.ts'
 import { sha256Hex } from '../lib/digest.ts'
 import { messageOf } from '../lib/failure.ts'
 import { systemTimers, type Timers } from '../lib/timers.ts'
+import { queryOf } from './code-generations.ts'
 import * as contract from './contract.ts'
 import { isStrategy, type Strategy } from './define-strategy.ts'
 import { InstrumentView } from './instrument-view.ts'
@@ -97,7 +98,7 @@ function versionOf(path: string): string {
   const digest = sha256Hex([readFileSync(path, 'utf8')]).slice(0, 16)
   const first = firstRead.get(path) ?? digest
   firstRead.set(path, first)
-  return digest === first ? '' : `?${digest}`
+  return queryOf(digest === first ? '' : digest)
 }
 
 async function importFile(

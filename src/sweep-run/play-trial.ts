@@ -39,11 +39,23 @@ export type TrialAnswer = TrialOutcome | { readonly refused: string }
  * @throws what `backtest` would end with
  */
 export async function playTrial(order: TrialOrder, tapes: CandleTapes): Promise<TrialAnswer> {
-  const { config, options, version, periodMs } = order
   const watch: { ended: { why: string } | undefined } = { ended: undefined }
-  onBreakdown((error, strategy) => {
+  const forget = onBreakdown((error, strategy) => {
     watch.ended ??= { why: `${strategy === undefined ? '' : `${strategy}: `}${messageOf(error)}` }
   })
+  try {
+    return await playWatched(order, tapes, watch)
+  } finally {
+    forget()
+  }
+}
+
+async function playWatched(
+  order: TrialOrder,
+  tapes: CandleTapes,
+  watch: { readonly ended: { readonly why: string } | undefined },
+): Promise<TrialAnswer> {
+  const { config, options, version, periodMs } = order
   const { prepared } = await openBacktest(config, options, version, { tapes })
   const difference = await differenceOf(order, prepared)
   if (difference !== undefined) return { refused: difference }

@@ -2,7 +2,7 @@ import { SupervisedThread, type ThreadEnd } from '../lib/supervised-thread.ts'
 import { CandleTapes, type FinishedTape } from '../simulator/market/recorded/candle-tape.ts'
 import { withoutPlace } from '../lib/without-place.ts'
 import { showDuration } from '../lib/text/show-duration.ts'
-import { HEAP_MB_MAX } from '../backtest/playing/watched-play.ts'
+import { HEAP_MB_MAX, SEMI_SPACE_MB } from '../backtest/playing/watched-play.ts'
 import type { TrialAnswer, TrialOrder } from './play-trial.ts'
 
 export interface TrialTask {
@@ -10,18 +10,34 @@ export interface TrialTask {
   readonly tapes: readonly FinishedTape[]
 }
 
-/** A trial's thread reports its outcome as JSON, and the candles that it has drawn, for later trials. */
+/**
+ * A trial's thread reports its outcome as JSON, and the candles that it has drawn, for later trials. `isClean`: another
+ * trial that it plays sees nothing of this one.
+ */
 export type TrialNews =
-  | { readonly kind: 'outcome'; readonly text: string }
+  | { readonly kind: 'outcome'; readonly text: string; readonly isClean: boolean }
   | { readonly kind: 'tape'; readonly tape: FinishedTape }
 
-/** Runs trials in threads that share the candles which the first of them have drawn. */
+/** Each trial leaves the code of its strategies behind, since Node forgets no module. */
+const TRIALS_OF_THREAD_MAX = 100
+
+/**
+ * Runs trials in threads that share the candles which the first of them have drawn. A thread that is left clean plays
+ * the next trial of the same sweep: the engine has compiled the program there, which takes a second and more.
+ */
 export class TrialPool {
   readonly #tapes = new CandleTapes()
+  readonly #idle: TrialThread[] = []
+  #started = 0
 
   /** The candles that trials have drawn and later ones read. */
   get tapes(): readonly FinishedTape[] {
     return this.#tapes.finished
+  }
+
+  /** Threads that were started so far. */
+  get started(): number {
+    return this.#started
   }
 
   /**
@@ -33,26 +49,104 @@ export class TrialPool {
     limitMs: number,
     stop: AbortSignal,
   ): Promise<TrialAnswer | undefined> {
-    let outcome: TrialAnswer | undefined
-    const task: TrialTask = { order, tapes: this.#tapes.finished }
-    const thread = new SupervisedThread<TrialNews>({
-      file: './trial-thread',
-      askedBy: import.meta.url,
-      task,
-      heapMb: HEAP_MB_MAX,
-      patienceMs: limitMs,
-      onNews: (news) => {
-        if (news.kind === 'tape') this.#tapes.add(news.tape)
-        else outcome = JSON.parse(news.text) as TrialAnswer
-      },
-    })
+    const trial = { order, limitMs, stop }
+    const known = this.#takeIdle(sweepOf(order))
+    const answer = known && (await this.#play(known, trial))
+    // A failure may be due to what is left of an earlier trial, so it is believed only of a thread that has played no other.
+    const isBelieved = answer !== undefined && ('figures' in answer || 'isTimeOut' in answer)
+    if (isBelieved || stop.aborted) return answer
+    return this.#play(this.#start(sweepOf(order)), trial)
+  }
+
+  /** Ends the threads that wait. */
+  async close(): Promise<void> {
+    await Promise.all(this.#idle.splice(0).map((thread) => thread.end()))
+  }
+
+  #start(sweep: string): TrialThread {
+    this.#started += 1
+    return new TrialThread(sweep, (tape) => this.#tapes.add(tape))
+  }
+
+  /** A thread of another sweep could not read the files of this one. */
+  #takeIdle(sweep: string): TrialThread | undefined {
+    for (let thread = this.#idle.pop(); thread !== undefined; thread = this.#idle.pop()) {
+      if (thread.sweep === sweep && !thread.isEnding) return thread
+      void thread.end()
+    }
+    return undefined
+  }
+
+  async #play(
+    thread: TrialThread,
+    { order, limitMs, stop }: PlayedTrial,
+  ): Promise<TrialAnswer | undefined> {
     const abort = (): void => void thread.end()
     stop.addEventListener('abort', abort)
-    const end = await thread.ended
+    const played = await thread.play({ order, tapes: this.#tapes.finished }, limitMs)
     stop.removeEventListener('abort', abort)
-    if (end.kind === 'stopped') return undefined
-    const answer = outcome ?? describeEnd(end, limitMs)
+    if ('isClean' in played) {
+      if (played.isClean && thread.played < TRIALS_OF_THREAD_MAX && !stop.aborted)
+        this.#idle.push(thread)
+      else void thread.end()
+    } else if (played.kind === 'stopped') return undefined
+    const answer =
+      'isClean' in played ? (JSON.parse(played.text) as TrialAnswer) : describeEnd(played, limitMs)
     return 'failed' in answer ? withoutPlaces(answer) : answer
+  }
+}
+
+interface PlayedTrial {
+  readonly order: TrialOrder
+  readonly limitMs: number
+  readonly stop: AbortSignal
+}
+
+type TrialText = Extract<TrialNews, { kind: 'outcome' }>
+
+/** All trials of a sweep differ by these alone. */
+function sweepOf({ options, ...order }: TrialOrder): string {
+  const { param: _param, from: _from, to: _to, ...shared } = options
+  return JSON.stringify([order, shared])
+}
+
+/** Plays trials of one sweep, one at a time, until it is ended. */
+class TrialThread {
+  readonly sweep: string
+  played = 0
+  readonly #thread: SupervisedThread<TrialNews>
+  #settle: (outcome: TrialText) => void = () => undefined
+
+  constructor(sweep: string, onTape: (tape: FinishedTape) => void) {
+    this.sweep = sweep
+    this.#thread = new SupervisedThread<TrialNews>({
+      file: './trial-thread',
+      askedBy: import.meta.url,
+      task: {},
+      heapMb: HEAP_MB_MAX,
+      semiSpaceMb: SEMI_SPACE_MB,
+      onNews: (news) => (news.kind === 'tape' ? onTape(news.tape) : this.#settle(news)),
+    })
+  }
+
+  get isEnding(): boolean {
+    return this.#thread.isEnding
+  }
+
+  async play(task: TrialTask, limitMs: number): Promise<TrialText | ThreadEnd> {
+    this.played += 1
+    const outcome = new Promise<TrialText>((resolve) => {
+      this.#settle = resolve
+    })
+    this.#thread.wait(limitMs)
+    this.#thread.post(task)
+    const first = await Promise.race([outcome, this.#thread.ended])
+    this.#thread.wait(undefined)
+    return first
+  }
+
+  end(): Promise<void> {
+    return this.#thread.end()
   }
 }
 

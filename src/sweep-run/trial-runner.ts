@@ -35,6 +35,6 @@ export function runHere(jobs: number, limitMs: number): TrialRunner {
         hear(trial, 'refused' in answer ? { failed: answer.refused } : answer)
       }),
     describe: () => '',
-    close: () => Promise.resolve(),
+    close: () => pool.close(),
   }
 }

@@ -1,20 +1,37 @@
 /**
- * Each trial has a thread, so that strategies of one trial see nothing of another, and an endless
- * one can be ended.
+ * Plays the trials that are posted, one after the other. Each evaluates the code of its strategies
+ * anew, so that strategies of one trial see nothing of another.
  */
-import { runTask } from '../lib/supervised-thread.ts'
+import { hearPosted, runTask } from '../lib/supervised-thread.ts'
 import { roundNumbers } from '../report/round-numbers.ts'
-import { guardFiles } from '../strategy/isolation/guard-files.ts'
+import { beginGeneration, countGenerations, isCodeKept } from '../strategy/code-generations.ts'
+import { areFilesClosed, guardFiles } from '../strategy/isolation/guard-files.ts'
+import { hasOwnGlobals } from '../strategy/isolation/guard-thread.ts'
 import { CandleTapes } from '../simulator/market/recorded/candle-tape.ts'
 import { judgeUnopened, playTrial } from './play-trial.ts'
 import type { TrialNews, TrialTask } from './trial-pool.ts'
 
-await runTask<TrialTask, TrialNews>(async ({ order, tapes: known }, report) => {
+await runTask<object, TrialNews>((_, report) => {
   guardFiles()
+  countGenerations()
+  return hearPosted<TrialTask>((task) => void play(task, report))
+})
+
+async function play(
+  { order, tapes: known }: TrialTask,
+  report: (news: TrialNews) => void,
+): Promise<void> {
   const tapes = new CandleTapes(known, (tape) => report({ kind: 'tape', tape }))
   const outcome = await playTrial(order, tapes).catch((error: unknown) =>
     judgeUnopened(order, error),
   )
+  beginGeneration()
   // Rounded as in the log, so that results do not depend on whether they were read from it.
-  report({ kind: 'outcome', text: JSON.stringify(outcome, roundNumbers) })
-})
+  const text = JSON.stringify(outcome, roundNumbers)
+  report({ kind: 'outcome', text, isClean: isClean() })
+}
+
+/** Whether nothing of a trial can be seen by the next one: what code that may do everything leaves behind is not known. */
+function isClean(): boolean {
+  return areFilesClosed() && !isCodeKept() && !hasOwnGlobals()
+}

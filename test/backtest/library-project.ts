@@ -41,7 +41,7 @@ const PARAMS: Readonly<Record<PlayedStrategy, object>> = {
 export function writeProject(line: PlayedLine): { project: BacktestProject; files: string[] } {
   const symbols = SYMBOLS.slice(0, line.instruments)
   const project = new BacktestProject(symbols, [])
-  const listed = OTHERS.map(
+  const listed = OTHERS.filter((symbol) => symbols.includes(symbol)).map(
     (symbol) =>
       `  ${symbol}: { tickSize: "0.01", lotSize: "0.01", minSize: "0.01", minNotional: "5" }\n`,
   )

@@ -1,5 +1,6 @@
 // A thread that does what the test of the supervised thread tells it to.
 
+import { getHeapSpaceStatistics } from 'node:v8'
 import { Failure } from '../../src/lib/failure.ts'
 import { hearPosted, runTask } from '../../src/lib/supervised-thread.ts'
 
@@ -13,6 +14,7 @@ export type Order =
   | 'grow'
   | 'fill'
   | 'echo'
+  | 'discard'
 
 const DEEDS: Readonly<Record<Order, (report: (news: unknown) => void) => Promise<void> | void>> = {
   finish(report) {
@@ -50,6 +52,18 @@ const DEEDS: Readonly<Record<Order, (report: (news: unknown) => void) => Promise
   fill() {
     const kept: object[] = []
     for (;;) kept.push({ kept: kept.length })
+  },
+  discard(report) {
+    let kept: object[] = []
+    let most = 0
+    for (let made = 0; made < 1_000_000; made++) {
+      kept.push({ made, also: [made] })
+      if (made % 10_000 !== 0) continue
+      kept = []
+      const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')
+      most = Math.max(most, young?.space_size ?? 0)
+    }
+    report(most)
   },
   echo: (report) => hearPosted(report),
 }

@@ -90,6 +90,18 @@ test('one that fills the process, or its own heap, is ended', async () => {
   expect(filled.kind === 'failed' && isOutOfMemory(filled.error)).toBe(true)
 })
 
+test('young objects take what was said, whatever threads before had', async () => {
+  const taken: number[] = []
+  for (const semiSpaceMb of [1, 16]) {
+    const { thread, news } = open('discard', { semiSpaceMb })
+    expect(await thread.ended).toEqual({ kind: 'done' })
+    taken.push(Number(news[0]))
+  }
+
+  expect(taken[0]).toBeLessThan(8_000_000)
+  expect(taken[1]).toBeGreaterThan(12_000_000)
+})
+
 test('one that is ended says nothing any more, and nothing is left of it', async () => {
   const { thread, news } = open('echo')
   thread.post('heard')

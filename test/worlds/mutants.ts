@@ -1090,7 +1090,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'one-agreement-ends-a-dispute',
     what: 'a wrong answer every second time begins the time of a dispute anew, so that a loss closes nothing',
-    find: 'if (answeredAt !== undefined && (before.agreedBy === undefined || before.agreedBy === answeredAt)) {',
+    find: 'if (answeredAt !== undefined && before.hasDiffered && (before.agreedBy === undefined || before.agreedBy === answeredAt)) {',
     replace: 'if (answeredAt !== undefined && answeredAt < 0) {',
     isOfMoney: true,
   },

@@ -98,7 +98,9 @@ function compareProfit(core: Core, symbol: string): void {
     for (const strategy of limitedOn(core, symbol))
       noteStrategy(core, { strategy, symbol, statement, price, trust })
   }
-  if (trust === 'disputed' || trust === 'alone') askForPositionAgain(core, symbol)
+  // While our own price is too old, another reading says nothing more.
+  const isPriced = !Number.isNaN(price.price)
+  if (isPriced && (trust === 'disputed' || trust === 'alone')) askForPositionAgain(core, symbol)
 }
 
 function isJudged({ settings }: Core): boolean {

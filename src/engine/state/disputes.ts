@@ -48,6 +48,7 @@ export function noteComparison(core: Core, found: Comparison): Dispute | undefin
     // A wrong answer that comes every second time must not begin it anew.
     if (
       answeredAt !== undefined &&
+      before.hasDiffered &&
       (before.agreedBy === undefined || before.agreedBy === answeredAt)
     ) {
       const agreeing: Dispute = { ...before, ours, theirs, comparedAt: now, agreedBy: answeredAt }
@@ -82,6 +83,7 @@ export function noteComparison(core: Core, found: Comparison): Dispute | undefin
     countedFrom: isSilent ? now : before.countedFrom,
     comparisons: (before?.comparisons ?? 0) + 1,
     agreedBy: undefined,
+    hasDiffered: before?.hasDiffered === true || !isPatient,
     isLogged,
   }
   own(core.disputes.open).set(key, dispute)

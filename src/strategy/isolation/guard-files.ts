@@ -59,6 +59,10 @@ export function areFilesGuarded(): boolean {
   return isGuarded
 }
 
+export function areFilesClosed(): boolean {
+  return isClosed
+}
+
 /**
  * A file, or everything below a directory if the path ends in a separator. Must be called before
  * closing.

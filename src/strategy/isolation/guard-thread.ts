@@ -212,6 +212,13 @@ function silenceConsole(): void {
   Reflect.set(globalThis, 'console', Object.fromEntries(silent))
 }
 
+/** Whether code of a strategy has made a global of its own since. */
+export function hasOwnGlobals(): boolean {
+  return Object.getOwnPropertyNames(globalThis).some(
+    (name) => !GLOBALS.has(name) && Reflect.get(globalThis, name) !== undefined,
+  )
+}
+
 function removeGlobals(): void {
   const names = Object.getOwnPropertyNames(globalThis).filter((name) => !GLOBALS.has(name))
   for (const name of names)

@@ -40,6 +40,7 @@ export async function runWorker(
   const queue = await TrialQueue.open(url, loadSweepPassword({ cwd: process.cwd() }), id)
   const stop = new AbortController()
   const forget = onStopSignals(() => stop.abort())
+  const pool = new TrialPool()
   const member = new FleetMember({
     connection: queue,
     id,
@@ -49,7 +50,6 @@ export async function runWorker(
   })
   try {
     say(`worker ${holder}: ${threads === 1 ? '1 trial' : `${threads} trials`} at a time`)
-    const pool = new TrialPool()
     const worker = new SweepWorker({
       queue,
       threads,
@@ -63,6 +63,7 @@ export async function runWorker(
     say(`ended; ${worker.done === 1 ? '1 trial was' : `${worker.done} trials were`} computed`)
   } finally {
     forget()
+    await pool.close()
     await member.leave().catch(() => undefined)
     await queue.close()
   }

@@ -134,6 +134,31 @@ describe('[MON1] one wrong row of a position', () => {
     expect(bench.engine.disputes.size).toBe(0)
   })
 
+  test('asks for no other while our own price is too old, and agrees with the next price', () => {
+    const bench = holding()
+    bench.now += bench.settings.limits.dataAgeMaxMs + 1
+
+    bench.readRow(ENTRY)
+
+    expect(bench.engine.disputes.size).toBe(1)
+    expect(bench.take('readPosition')).toEqual([])
+
+    bench.hear(ENTRY)
+    expect(bench.engine.disputes.size).toBe(0)
+    expect(bench.take('readPosition')).toEqual([])
+  })
+
+  test('that differed before our own price was too old needs two that agree, all the same', () => {
+    const bench = holding()
+    bench.see({ row: { unrealisedProfit: '-999.97' } })
+    bench.now += bench.settings.limits.dataAgeMaxMs + 1
+    bench.readRow(ENTRY)
+
+    bench.hear(ENTRY)
+
+    expect(bench.engine.disputes.size).toBe(1)
+  })
+
   test('of a coin-margined account is logged with the digits of its coin', () => {
     const coin = { ...madeInstrument(), productType: 'COIN-FUTURES', marginCoin: 'BTC' } as const
     const bench = holding(DRAWDOWN, '*', 1e12, { instruments: new Map([[SYMBOL, coin]]) })
