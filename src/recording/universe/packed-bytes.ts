@@ -65,6 +65,11 @@ export class PackedReader {
   }
 
   unsigned(): number {
+    const first = this.#bytes[this.#at]
+    if (first !== undefined && first < 0x80) {
+      this.#at++
+      return first
+    }
     let value = 0
     for (let scale = 1; ; scale *= 0x80) {
       const byte = this.#bytes[this.#at++]

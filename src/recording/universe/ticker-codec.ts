@@ -250,12 +250,12 @@ export class TickerDecoder {
     for (const column of TICKER_COLUMNS)
       if (!this.#columns.includes(column)) table.columns[column].fill(Number.NaN)
     for (const column of this.#columns) {
-      const cells = memory.column(column)
-      const numbers: Float64Array | undefined = table.columns[column as TickerColumn]
-      for (const [row, place] of memory.order.entries()) {
-        const number = readCell(reader, { cells, place, guess: guesses[column] })
-        if (numbers !== undefined) numbers[row] = number
-      }
+      readCells(reader, {
+        cells: memory.column(column),
+        order: memory.order,
+        guess: guesses[column],
+        numbers: table.columns[column as TickerColumn],
+      })
     }
     if (!reader.isAtEnd) throw new RangeError('there is more behind an answer')
   }
@@ -277,20 +277,36 @@ function readTime(reader: PackedReader, before: number): number {
   return reader.unsigned() === 0 ? before + reader.signed() : reader.float()
 }
 
-function readCell(reader: PackedReader, { cells, place, guess }: CellPlace): number {
-  const before = at(cells.values, place)
-  const written = reader.unsigned()
-  if (written === EXCEPTION) return readException(reader, { cells, place })
-  const scale = SCALES[cells.decimals[place] as number]
-  if (scale === undefined) return before
-  const zigzag = written - 1
-  const difference = zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2
-  const number = (guessWhole(guess?.(place) ?? before, before, scale) + difference) / scale
-  cells.values[place] = number
-  return number
+interface ReadColumn {
+  readonly cells: Cells
+  readonly order: readonly number[]
+  readonly guess: Guess | undefined
+  /** Where the numbers go; undefined for a column that this version does not know. */
+  readonly numbers: Float64Array | undefined
 }
 
-function readException(reader: PackedReader, { cells, place }: CellPlace): number {
+/** The loop over all cells of a month: nothing is made for each of them. */
+function readCells(reader: PackedReader, { cells, order, guess, numbers }: ReadColumn): void {
+  const { values, decimals } = cells
+  for (let row = 0; row < order.length; row++) {
+    const place = order[row] as number
+    const written = reader.unsigned()
+    if (written === EXCEPTION) readException(reader, { cells, place })
+    else {
+      const scale = SCALES[decimals[place] as number]
+      if (scale !== undefined) {
+        const before = values[place] as number
+        const guessed = guessWhole(guess === undefined ? before : guess(place), before, scale)
+        const zigzag = written - 1
+        const difference = zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2
+        values[place] = (guessed + difference) / scale
+      }
+    }
+    if (numbers !== undefined) numbers[row] = values[place] as number
+  }
+}
+
+function readException(reader: PackedReader, { cells, place }: CellPlace): void {
   const decimals = reader.unsigned()
   const scale = SCALES[decimals]
   let number = Number.NaN
@@ -298,5 +314,4 @@ function readException(reader: PackedReader, { cells, place }: CellPlace): numbe
   else if (decimals === FLOAT) number = reader.float()
   cells.decimals[place] = decimals
   cells.values[place] = number
-  return number
 }
