@@ -11,6 +11,8 @@ import {
   shareWithoutVolume,
 } from '../played-prices.ts'
 import type { VirtualPolling } from '../virtual-pollers.ts'
+import { createKeptLooks } from '../kept-rows.ts'
+import type { UniverseRecording } from '../../recording/universe/universe-recording.ts'
 import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import {
   embeddedSimulatorSchema,
@@ -49,7 +51,14 @@ import { describeFeeds, loadFeedFiles, toPlayedFeed } from './feed-files.ts'
 import { remarksOnReach } from './load-warm.ts'
 import { type LoadingRequest, loadWarm } from './load-warm.ts'
 import { remarksOnFunding } from '../../assembly/instruments/funding-remarks.ts'
-import { assertPriced, describeUnpriced, narrow, type PriceSource } from './priced-instruments.ts'
+import { isKept, type LoadedUniverse, loadUniverse, openKeptRows } from './kept-universe.ts'
+import {
+  assertPriced,
+  describeUnpriced,
+  listUnfiled,
+  narrow,
+  type PriceSource,
+} from './priced-instruments.ts'
 
 /** What the command line says, over the configuration. */
 export interface BacktestRequest extends PlayedRange, LoadingRequest {
@@ -62,6 +71,8 @@ export interface BacktestRequest extends PlayedRange, LoadingRequest {
   readonly version: string
   /** Where the candles that a run has drawn are kept for the next runs; absent: nowhere. */
   readonly tapes?: CandleTapes | undefined
+  /** Tickers of all instruments that were kept; absent: only those with prices are shown. */
+  readonly universe?: UniverseRecording | undefined
 }
 
 /** A backtest whose files were read and found good: a run can be opened for any fill model. */
@@ -76,6 +87,8 @@ export interface PreparedBacktest {
   readonly toAt: number
   readonly polling: VirtualPolling
   readonly simulator: EmbeddedSimulatorSettings
+  /** Tickers of all instruments that are shown; undefined: only those of its prices. */
+  readonly universe: LoadedUniverse | undefined
   /** Of those that trade. */
   readonly strategyIds: readonly string[]
   /** By strategy: of what its code is made. */
@@ -99,6 +112,8 @@ const TIME_MS_MIN = 100
 const BEFORE_MS = 500
 /** Fills and positions are read this often at least where nobody says how often, ms. */
 const ACCOUNT_MS_MAX = 30_000
+/** The clock is measured by one look before the first kept answer, so that this is seen at its instant. */
+const LOOK_BEFORE_MS = 1000
 /** Fills that the exchange keeps: some minutes of them are read again. */
 const FILLS_KEPT = 1000
 
@@ -108,14 +123,14 @@ export async function prepareBacktest(
   request: BacktestRequest,
 ): Promise<PreparedBacktest> {
   const simulator = simulatorOf(loaded.config, request)
-  const whole = await loadRecordings(request, simulator)
+  const { whole, universe } = await loadPrices(loaded.config, request, simulator)
   const recordings = whole.length === 0 ? [] : cutRecordings(whole, request)
   assertPriced(loaded, whole, request)
   const config = narrow(loaded.config, recordings)
-  const { polling, ...age } = paceOf(config)
+  const { polling, ...age } = paceOf(config, universe)
   const played =
     recordings.length > 0
-      ? playRecordings(config, recordings, { whole, tapes: request.tapes })
+      ? playRecordings(config, recordings, { whole, tapes: request.tapes, universe })
       : playSeed(config, { ...request, simulator, polling })
   const { coverage } = played
   const fromAt = Math.min(...coverage.map((one) => one.fromAt))
@@ -143,6 +158,7 @@ export async function prepareBacktest(
     toAt,
     polling,
     feeds,
+    universe,
     prices: whole.length > 0 ? whole : coverage,
     seed: simulator.seed,
     fillModel: simulator.fillModel,
@@ -151,19 +167,20 @@ export async function prepareBacktest(
     remarks: listRemarks(
       strategies,
       { config, simulator, coverage, polling, feeds, fromAt, toAt },
-      { whole, recordings },
+      { whole, recordings, universe },
     ),
     unpricedIn: (range) => describeUnpriced({ ...loaded, config }, whole, range),
     open: (fillModel, directory) => ({
       config,
       model: fillModel,
       coverage,
+      keptRows: universe && openKeptRows(universe, request),
       toAt,
       directory,
       coin: account.marginCoin,
       productType: account.productType,
       backtest: {
-        startAt: fromAt,
+        startAt: fromAt - (universe === undefined ? 0 : LOOK_BEFORE_MS + backtest.latencyMs),
         polling,
         latencyMs: backtest.latencyMs,
         settings: { ...settings, recordedCandle: readRecordedCandles(whole, toAt) },
@@ -208,9 +225,15 @@ function listRemarks(
   {
     whole,
     recordings,
-  }: { readonly whole: readonly Recording[]; readonly recordings: readonly Recording[] },
+    universe,
+  }: {
+    readonly whole: readonly Recording[]
+    readonly recordings: readonly Recording[]
+    readonly universe: LoadedUniverse | undefined
+  },
 ): readonly string[] {
   return [
+    ...(universe?.remarks ?? []),
     ...remarksOn(strategies, coverage, simulator),
     ...remarksOnReach(config),
     ...describeFeeds(strategies, feeds, { fromAt, toAt }),
@@ -261,13 +284,31 @@ function simulatorOf(
   return { ...given, seed: seed ?? given.seed, startingBalance: balance ?? given.startingBalance }
 }
 
-/** In the order of their symbols, whatever the order of the options. */
-async function loadRecordings(
-  { files }: BacktestRequest,
+interface LoadedPrices {
+  /** In the order of their symbols, whatever the order of the options. */
+  readonly whole: readonly Recording[]
+  readonly universe: LoadedUniverse | undefined
+}
+
+/** Instruments that are traded and have no file of prices trade on the kept rows, if there are any. */
+async function loadPrices(
+  config: DaemonConfig,
+  request: BacktestRequest,
   { market }: EmbeddedSimulatorSettings,
-): Promise<readonly Recording[]> {
-  const recordings = await loadWithFunding(files, market.funding)
-  return recordings.toSorted((one, other) => (one.symbol < other.symbol ? -1 : 1))
+): Promise<LoadedPrices> {
+  const files = await loadWithFunding(request.files, market.funding)
+  const universe =
+    request.universe &&
+    loadUniverse(request.universe, {
+      ...request,
+      productType: config.account.productType,
+      symbols: listUnfiled(config, files),
+    })
+  const whole = [...files, ...(universe?.quotes ?? [])]
+  return {
+    whole: whole.toSorted((one, other) => (one.symbol < other.symbol ? -1 : 1)),
+    universe,
+  }
 }
 
 interface Prices {
@@ -289,10 +330,7 @@ function listed(config: DaemonConfig, now: number): readonly Instrument[] {
 function playRecordings(
   config: DaemonConfig,
   recordings: readonly Recording[],
-  {
-    whole,
-    tapes,
-  }: { readonly whole: readonly Recording[]; readonly tapes: CandleTapes | undefined },
+  { whole, tapes, universe }: LoadedPrices & { readonly tapes: CandleTapes | undefined },
 ): Prices {
   const coverage = recordings.map((recording) => {
     const uncut = whole.find(
@@ -304,7 +342,11 @@ function playRecordings(
   const toAt = Math.max(...coverage.map((one) => one.toAt))
   const continued = new Set(
     whole
-      .filter((recording) => describeRecording(recording).toAt >= toAt)
+      .filter(
+        (recording) =>
+          describeRecording(recording).toAt >= toAt ||
+          (isKept(recording) && universe?.listedLast.has(recording.symbol) === true),
+      )
       .map(({ symbol }) => symbol),
   )
   return {
@@ -377,7 +419,20 @@ interface BacktestPace {
  * often as prices, and every half minute at least. If prices are read more rarely, fills and positions are read right
  * before each look, where that leaves them young enough.
  */
-function paceOf({ polling, backtest, risk, execution }: DaemonConfig): BacktestPace {
+function paceOf(config: DaemonConfig, universe: LoadedUniverse | undefined): BacktestPace {
+  const pace = lookPaceOf(config)
+  if (universe === undefined) return pace
+  const { latencyMs } = config.backtest
+  const { tickersMs } = pace.polling
+  const looks = createKeptLooks(universe.instants, {
+    tickersMs,
+    stepMs: universe.stepMs,
+    latencyMs,
+  })
+  return { ...pace, polling: { ...pace.polling, nextTickersMs: looks } }
+}
+
+function lookPaceOf({ polling, backtest, risk, execution }: DaemonConfig): BacktestPace {
   const { pollMs, accountMs, latencyMs } = backtest
   if (pollMs === undefined && accountMs === undefined)
     return { polling: { ...polling, timeMs: TIME_MS_MIN } }

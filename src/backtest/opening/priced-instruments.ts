@@ -22,6 +22,16 @@ export function narrow(
 
 const listEnabled = ({ strategies }: DaemonConfig) => strategies.filter(({ enabled }) => enabled)
 
+/** What is traded and has no file of prices. */
+export function listUnfiled(
+  config: DaemonConfig,
+  files: readonly Pick<PriceSource, 'symbol'>[],
+): readonly string[] {
+  const filed = new Set(files.map(({ symbol }) => symbol))
+  const traded = new Set(listEnabled(config).flatMap(({ instruments }) => instruments))
+  return [...traded].filter((symbol) => !filed.has(symbol))
+}
+
 /** By instrument: the strategies that trade it, and where the file of each says so. */
 function tradedBy({ config, documents }: LoadedConfig): ReadonlyMap<string, readonly string[]> {
   const traders = listEnabled(config).flatMap(({ id, instruments }) =>
@@ -42,13 +52,18 @@ interface Unpriced {
   readonly elsewhere: readonly string[]
 }
 
+/** A range, and whether kept tickers are played: then a market without files is no seeded one. */
+interface PricedRange extends PlayedRange {
+  readonly universe?: object | undefined
+}
+
 /** Of a seeded market none. */
 function findUnpriced(
   loaded: LoadedConfig,
   whole: readonly Recording[],
-  range: PlayedRange,
+  range: PricedRange,
 ): readonly Unpriced[] {
-  if (whole.length === 0) return []
+  if (whole.length === 0 && range.universe === undefined) return []
   return [...tradedBy(loaded)].flatMap(([symbol, traders]) => {
     const own = whole.filter((one) => one.symbol === symbol)
     if (own.some((one) => hasRows(one, range))) return []
@@ -80,7 +95,7 @@ export function describeUnpriced(
 export function assertPriced(
   loaded: LoadedConfig,
   whole: readonly Recording[],
-  range: PlayedRange,
+  range: PricedRange,
 ): void {
   const unpriced = findUnpriced(loaded, whole, range)
   if (unpriced.length === 0) return

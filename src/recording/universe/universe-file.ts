@@ -12,7 +12,7 @@
 import { Buffer } from 'node:buffer'
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { zstdDecompressSync } from 'node:zlib'
+import { crc32, zstdDecompressSync } from 'node:zlib'
 import { z } from 'zod'
 import type { ContractRules } from '../../domain/contract-rules.ts'
 import { TickerTable } from '../../domain/ticker-table.ts'
@@ -66,8 +66,8 @@ export interface KeptListing {
 }
 
 export type UniverseEntry =
-  /** The table is overwritten with the next one. */
-  | { readonly kind: 'tickers'; readonly table: TickerTable }
+  /** The table is overwritten with the next one. The checksum is of the block that held it. */
+  | { readonly kind: 'tickers'; readonly table: TickerTable; readonly checksum: number }
   | ({ readonly kind: 'contracts' } & KeptListing)
 
 /** Why a file has no more: it is whole, or it ends within a block, or something in it was changed. */
@@ -79,8 +79,11 @@ export type UniverseEnding =
 export interface OpenedUniverseFile {
   readonly file: string
   readonly head: UniverseHead
-  /** Reads from the beginning; the ending says why there is no more. */
-  readonly entries: () => Generator<UniverseEntry, UniverseEnding>
+  /**
+   * Reads from the beginning, `contracts` without the tickers between them; the ending says why
+   * there is no more.
+   */
+  readonly entries: (what?: 'all' | 'contracts') => Generator<UniverseEntry, UniverseEnding>
 }
 
 export interface UniverseFile {
@@ -152,7 +155,11 @@ function unreadable(file: string, cause: unknown): Failure {
 export function openUniverseFile(file: string): OpenedUniverseFile {
   const bytes = load(file)
   const { head, firstAt } = readHead(bytes, file)
-  return { file, head, entries: () => readEntries({ bytes, file, firstAt }, head) }
+  return {
+    file,
+    head,
+    entries: (what = 'all') => readEntries({ bytes, file, firstAt, what }, head),
+  }
 }
 
 /** Reads no more of the file. @throws Failure as {@link openUniverseFile} */
@@ -235,10 +242,11 @@ interface FileBytes {
   readonly bytes: Buffer
   readonly file: string
   readonly firstAt: number
+  readonly what: 'all' | 'contracts'
 }
 
 function* readEntries(
-  { bytes, file, firstAt }: FileBytes,
+  { bytes, file, firstAt, what }: FileBytes,
   { columns }: UniverseHead,
 ): Generator<UniverseEntry, UniverseEnding> {
   const table = new TickerTable()
@@ -260,13 +268,14 @@ function* readEntries(
         yield { kind: 'contracts', readAt, contracts }
         continue
       }
+      if (what === 'contracts') continue
       if (letter === ENTRY_LETTERS.tickersAnew) decoder = new TickerDecoder(columns)
       else if (letter !== ENTRY_LETTERS.tickers) continue
       decoder.decode(content.subarray(1), table)
     } catch (error) {
       return { kind: 'damaged', failure: damaged(file, `block ${number}: ${messageOf(error)}`) }
     }
-    yield { kind: 'tickers', table }
+    yield { kind: 'tickers', table, checksum: crc32(block.payload) }
   }
 }
 

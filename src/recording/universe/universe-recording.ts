@@ -13,6 +13,8 @@ import {
 export interface UniverseSpan {
   readonly fromAt?: number | undefined
   readonly toAt?: number | undefined
+  /** `contracts`: without the tickers between them, which takes a tenth of the time. */
+  readonly what?: 'all' | 'contracts'
 }
 
 /** Something in a file that could not be read, in words. */
@@ -63,11 +65,12 @@ export class UniverseRecording {
   *entries({
     fromAt = Number.NEGATIVE_INFINITY,
     toAt = Number.POSITIVE_INFINITY,
+    what,
   }: UniverseSpan = {}): Generator<UniverseEntry, readonly UniverseFlaw[]> {
     const flaws: UniverseFlaw[] = []
     let lastAt = Number.NEGATIVE_INFINITY
     for (const { file } of this.#files.filter((one) => isWithin(one, { fromAt, toAt }))) {
-      const entries = unlessEmpty(() => openUniverseFile(file))?.entries() ?? endEmpty()
+      const entries = unlessEmpty(() => openUniverseFile(file))?.entries(what) ?? endEmpty()
       for (let next = entries.next(); ; next = entries.next()) {
         if (next.done === true) {
           flaws.push(...describe(file, next.value))
@@ -117,10 +120,13 @@ function describe(file: string, ending: Ending): readonly UniverseFlaw[] {
 }
 
 /** A file whose name is no day may hold anything. */
-function isWithin({ day }: UniverseFile, { fromAt, toAt }: Required<UniverseSpan>): boolean {
+function isWithin(
+  { day }: UniverseFile,
+  { fromAt, toAt }: { readonly fromAt: number; readonly toAt: number },
+): boolean {
   if (day === '') return true
   const beginsAt = Date.parse(day)
-  return beginsAt + DAY_MS > (fromAt ?? 0) && beginsAt < (toAt ?? 0)
+  return beginsAt + DAY_MS > fromAt && beginsAt < toAt
 }
 
 const DAY_MS = 86_400_000
