@@ -27,6 +27,8 @@ const FLUSH_MS = 100
  */
 const CHECKPOINT_CHANGES = 250
 const CHECKPOINT_RECORDS = 10_000
+/** A checkpoint waits at most for so many ticks for one that has recorded nothing itself. */
+const TICKS_WAITED_MAX = 5
 
 /** Seconds of the busiest trading. A journal that is further behind ends the run. */
 const WAITING_MAX = 10_000
@@ -114,6 +116,10 @@ export class Interpreter {
   #hasNewRecords = true
   /** A checkpoint is due, and parts of it are written in advance. */
   #isPreparing = false
+  /** How many ticks a checkpoint that is due has let pass. */
+  #ticksWaited = 0
+  /** Whether the present event has recorded something. */
+  #hasRecorded = false
   #isBusy = false
   #isOver = false
   #flushedAt = 0
@@ -260,6 +266,7 @@ export class Interpreter {
       throw error
     }
     this.#event = event
+    this.#hasRecorded = false
     this.#steppedAt = at
     this.#steppedFor = tickersReadAt
     this.#taken = 0
@@ -273,7 +280,7 @@ export class Interpreter {
     if (kind !== 'timePassed') return
     this.#reader.resume()
     this.#forgetRetreat()
-    if (this.#isCheckpointDue()) return this.#advanceCheckpoint()
+    if (this.#isCheckpointDue() && this.#advanceCheckpoint()) return
     const { journal, clock } = this.#ports
     const now = clock.monotonic()
     if (now - this.#flushedAt < FLUSH_MS) return
@@ -288,12 +295,22 @@ export class Interpreter {
     this.#ports.retreatNote.forget()
   }
 
-  /** All but the rows of the book is written in turns before, unless too many records wait. */
-  #advanceCheckpoint(): void {
+  /**
+   * All but the rows of the book is written in turns before, unless too many records wait. The rows
+   * wait for a tick that records nothing itself, since what it does and the rows come at once.
+   *
+   * @returns whether anything was written
+   */
+  #advanceCheckpoint(): boolean {
     const { journal } = this.#ports
     const isLate = journal.recordsSinceCheckpoint >= CHECKPOINT_RECORDS
-    this.#isPreparing = !isLate && journal.prepareCheckpoint()
-    if (!this.#isPreparing) journal.saveCheckpoint(takeBookChanges(this.#engine.book))
+    this.#isPreparing = true
+    if (!isLate && journal.prepareCheckpoint()) return true
+    if (!isLate && this.#hasRecorded && ++this.#ticksWaited <= TICKS_WAITED_MAX) return false
+    this.#isPreparing = false
+    this.#ticksWaited = 0
+    journal.saveCheckpoint(takeBookChanges(this.#engine.book))
+    return true
   }
 
   #isCheckpointDue(): boolean {
@@ -347,6 +364,7 @@ export class Interpreter {
     const { journal, listener } = this.#ports
     journal.append(record, bookings)
     this.#hasNewRecords = true
+    this.#hasRecorded = true
     if (durable) this.#commit()
     if (!this.#isOver) listener.recorded?.(record, durable)
   }

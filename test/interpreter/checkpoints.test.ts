@@ -100,6 +100,38 @@ describe('[DET2] processes that die before they have written enough for a checkp
   })
 })
 
+describe('the rows of a checkpoint that is due', () => {
+  /** A journal in memory that is far enough behind, and the interpreter that writes to it. */
+  function behind(): InterpreterBench {
+    const bench = new InterpreterBench()
+    const fills = fillsRecord(0, 400)
+    applyRecord(bench.book, fills)
+    bench.step('started', [{ kind: 'record', record: fills, durable: false }])
+    bench.done.length = 0
+    return bench
+  }
+  const recording = [{ kind: 'record', record: DENIAL, durable: false } as const]
+
+  test('wait for a tick that records nothing, and records are flushed meanwhile', async () => {
+    const bench = behind()
+
+    await bench.time.pass(1000)
+    bench.step('timePassed', recording)
+    expect(bench.done).toEqual(['append denial', 'flush'])
+    bench.step('timePassed', [])
+    expect(bench.done).toEqual(['append denial', 'flush', 'checkpoint'])
+  })
+
+  test('wait for five ticks at most', () => {
+    const bench = behind()
+
+    for (let tick = 0; tick < 6; tick++) bench.step('timePassed', recording)
+
+    expect(bench.done.indexOf('checkpoint')).toBe(bench.done.length - 1)
+    expect(bench.done.filter((what) => what === 'append denial')).toHaveLength(6)
+  })
+})
+
 /** Orders by name, each with a key of its own. */
 function sendRecord(count: number): JournalRecord {
   const orders = Array.from({ length: count }, (_, index): OrderTerms => {

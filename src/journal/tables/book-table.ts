@@ -58,7 +58,7 @@ export class BookTable {
         'INSERT INTO book (position, name, key, value, digest) VALUES (?, ?, ?, ?, ?)',
       ),
       update: database.prepare('UPDATE book SET value = ?, digest = ? WHERE position = ?'),
-      delete: database.prepare('DELETE FROM book WHERE position = ?'),
+      delete: database.prepare('DELETE FROM book WHERE position = ? RETURNING digest'),
     }
   }
 
@@ -98,15 +98,12 @@ export class BookTable {
   /** An entry that was added and removed between two checkpoints has no row. */
   #remove(name: string, key: string, position: number | undefined): void {
     if (position === undefined) return
-    this.#sum = takeDigest(this.#sum, this.#readDigest(position))
-    this.#statements.delete.run(position)
+    this.#sum = takeDigest(this.#sum, digestIn(this.#statements.delete.get(position), position))
     this.#positions.get(name)?.delete(key)
   }
 
   #readDigest(position: number): string {
-    const digest = this.#statements.digest.get(position)?.['digest']
-    if (digest === undefined) throw new RangeError(`row ${position} of the checkpoint is gone`)
-    return String(digest)
+    return digestIn(this.#statements.digest.get(position), position)
   }
 
   #place({ name, key }: BookRow, position: number): void {
@@ -140,6 +137,12 @@ export function renameRows(
     update.run(key, digest, position)
   }
   return sum
+}
+
+function digestIn(row: ReturnType<StatementSync['get']>, position: number): string {
+  const digest = row?.['digest']
+  if (digest === undefined) throw new RangeError(`row ${position} of the checkpoint is gone`)
+  return String(digest)
 }
 
 /**
