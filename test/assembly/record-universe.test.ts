@@ -65,7 +65,7 @@ class RecordedExchange {
 
 function refused(receivedAt: number): Answer<never> {
   const code = { code: '40015', message: 'system is abnormal', status: 500 } as const
-  return { kind: 'refused', class: 'retry', topic: 'system', receivedAt, ...code } as Answer<never>
+  return { kind: 'refused', class: 'retry', topic: 'system', receivedAt, ...code }
 }
 
 const minute = (count: number) => Date.UTC(2026, 0, 1, 12, count)

@@ -1,4 +1,4 @@
-import { TickerTable } from '../../src/domain/ticker-table.ts'
+import type { TickerTable } from '../../src/domain/ticker-table.ts'
 import { createRandom, type Random } from '../../src/lib/random.ts'
 
 const DAY_MINUTES = 1440

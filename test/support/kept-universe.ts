@@ -1,7 +1,7 @@
 import type { ContractRules } from '../../src/domain/contract-rules.ts'
 import { TickerTable } from '../../src/domain/ticker-table.ts'
 import { UniverseWriter } from '../../src/recording/universe/universe-writer.ts'
-import { DrawnTickers } from './drawn-tickers.ts'
+import type { DrawnTickers } from './drawn-tickers.ts'
 import { toBytes } from './ticker-bytes.ts'
 
 const MINUTE_MS = 60_000

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { mergeContracts } from '../../config/kept-contracts.ts'
-import type { ConfigRequest } from '../../config/load-config.ts'
+import { type ConfigRequest, readMainFile } from '../../config/load-config.ts'
 import type { ContractRules } from '../../domain/contract-rules.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -40,18 +40,26 @@ function assertProduct({ productType, source }: UniverseRecording, wanted: strin
   })
 }
 
-/** With the rules of contracts that were kept, for instruments of which the configuration says none. */
-export function withKeptContracts(
+/**
+ * With the rules of contracts that were kept, for instruments of which the configuration says none;
+ * and none needs a start price, since what has no prices is said later.
+ */
+export function withKeptTickers(
   request: ConfigRequest,
   recording: UniverseRecording,
   range: PlayedRange,
 ): ConfigRequest {
+  const { cwd, file, overrides, played } = request
+  const mainFile = resolve(cwd, file)
+  const { value } = readMainFile({ file: mainFile, cwd, ...(overrides && { overrides }) })
+  const recorded = [...(played?.recorded ?? []), ...Object.keys(value?.instruments ?? {})]
+  const prices = { files: [], speed: undefined, ...played, recorded }
   const contracts = readRules(recording, range)
-  if (contracts.size === 0) return request
+  if (contracts.size === 0) return { ...request, played: prices }
   const { source, productType } = recording
   const now = mergeContracts(undefined, { readAt: 0, source, productType, contracts }, [])
   const answer = { before: undefined, now, isPlayed: true } as const
-  return { ...request, contracts: new Map([[resolve(request.cwd, request.file), answer]]) }
+  return { ...request, played: prices, contracts: new Map([[mainFile, answer]]) }
 }
 
 /** The rules of each contract at the beginning of a range, or where it is listed first. */

@@ -22,7 +22,7 @@ import { SEEDED, withRecorded } from '../../assembly/instruments/played-request.
 import { toConfigRequest } from '../../config/config-request.ts'
 import { onBreakdown } from '../../strategy/on-breakdown.ts'
 import { listAssumptions } from '../opening/assumptions.ts'
-import { withKeptContracts } from '../opening/kept-universe.ts'
+import { withKeptTickers } from '../opening/kept-universe.ts'
 import { UniverseRecording } from '../../recording/universe/universe-recording.ts'
 import { backtestCommand } from '../opening/play-options.ts'
 import {
@@ -63,8 +63,8 @@ export async function openBacktest(
   const range = { fromAt: options.from, toAt: options.to }
   const given = toConfigRequest({ config, set: options.set, param: options.param })
   const universe = options.universe === undefined ? undefined : openUniverse(options)
-  const request = universe === undefined ? given : withKeptContracts(given, universe, range)
-  const loaded = loadConfig(await withRecorded(request, options))
+  const recorded = await withRecorded(given, options)
+  const loaded = loadConfig(universe ? withKeptTickers(recorded, universe, range) : recorded)
   const prepared = await prepareWatched(loaded, watcher, {
     files: filesOf(options, Object.entries(loaded.config.simulator?.market.recordings ?? {})),
     feeds: options.feed,

@@ -11,7 +11,8 @@
  * answer.
  */
 import type { Buffer } from 'node:buffer'
-import { TICKER_COLUMNS, type TickerColumn, TickerTable } from '../../domain/ticker-table.ts'
+import { TICKER_COLUMNS } from '../../domain/ticker-table.ts'
+import type { TickerColumn, TickerTable } from '../../domain/ticker-table.ts'
 import { PackedReader, PackedWriter, WHOLE_MAX } from './packed-bytes.ts'
 
 const FIRST_COLUMNS = ['lastPr', 'open24h', 'openUtc', 'baseVolume', 'quoteVolume'] as const

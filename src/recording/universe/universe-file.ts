@@ -293,8 +293,7 @@ function changeContracts(
 ): ReadonlyMap<string, ContractRules> {
   const changed = new Map(isWhole ? [] : before)
   for (const symbol of gone) changed.delete(symbol)
-  for (const [symbol, rules] of Object.entries(contracts))
-    changed.set(symbol, rules as unknown as ContractRules)
+  for (const [symbol, rules] of Object.entries(contracts)) changed.set(symbol, rules)
   return changed
 }
 
