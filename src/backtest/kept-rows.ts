@@ -1,8 +1,8 @@
 import { TICKER_COLUMNS, type TickerColumn, TickerTable } from '../domain/ticker-table.ts'
-import type { UniverseRecording } from '../recording/universe/universe-recording.ts'
-import type { PlayedRange } from './played-prices.ts'
+import { indexFrom } from '../prices/recording.ts'
+import type { UniverseRecording, UniverseSpan } from '../recording/universe/universe-recording.ts'
 
-export interface KeptRowsOptions extends PlayedRange {
+export interface KeptRowsOptions extends Pick<UniverseSpan, 'fromAt' | 'toAt'> {
   readonly recording: Pick<UniverseRecording, 'entries'>
   /** Between two answers, ms: for so long a row counts as new. */
   readonly stepMs: number
@@ -139,11 +139,10 @@ export function createKeptLooks(
   }: { readonly tickersMs: number; readonly stepMs: number; readonly latencyMs: number },
 ): (now: number) => number {
   const gridMs = Math.max(1000, Math.round(stepMs / 1000) * 1000)
-  let next = 0
   return (now) => {
     const arrivesAt = now + latencyMs
-    while ((instants[next] ?? Number.POSITIVE_INFINITY) <= arrivesAt) next += 1
-    const keptAt = instants[next]
+    const last = indexFrom(instants, arrivesAt)
+    const keptAt = instants[last] === arrivesAt ? instants[last + 1] : instants[last]
     const usualAt = arrivesAt + tickersMs
     if (keptAt === undefined || usualAt < Math.floor(keptAt / gridMs) * gridMs) return tickersMs
     return keptAt - arrivesAt

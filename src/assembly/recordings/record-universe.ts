@@ -13,7 +13,7 @@ export interface UniverseRecorderOptions {
   readonly clock: Clock
   readonly timers: Timers
   readonly everyMs: number
-  /** What an operator should hear, a sentence: what fails, and that it goes on. */
+  /** Hears what an operator should know, a sentence: that it fails and why, and that it goes on. */
   readonly say: (sentence: string) => void
 }
 

@@ -137,9 +137,8 @@ export async function prepareBacktest(
   const toAt = Math.max(...coverage.map((one) => one.toAt))
   const strategies = await loadWarm({ ...loaded, config }, { whole, fromAt, request })
   const feeds = await loadFeedFiles(request.feeds ?? [], strategies)
-  const { version } = request
   const capital = simulator.startingBalance
-  const settings = settingsOf(config, { strategies, version, capital, age })
+  const settings = settingsOf(config, { strategies, version: request.version, capital, age })
   const { account, exchange, backtest } = config
   const { core: matching } = toSimulatorOptions(simulator, { files: [], speed: 1 })
   const openExchange = (fillModel: FillModelName) =>

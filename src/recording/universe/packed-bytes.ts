@@ -36,7 +36,7 @@ export class PackedWriter {
     this.#length += bytes.copy(this.#bytes, this.#length)
   }
 
-  /** What was written since the last call. */
+  /** Returns the bytes since the last call. */
   take(): Buffer {
     const taken = Buffer.from(this.#bytes.subarray(0, this.#length))
     this.#length = 0

@@ -205,7 +205,7 @@ function takeLock(directory: string, holder: LockHolder): ProcessLock {
   })
 }
 
-/** What is kept in one directory is played as one market. */
+/** The files of one directory are played as one market. */
 function assertSameExchange(directory: string, head: UniverseHead): void {
   const last = listUniverseFiles(directory).at(-1)
   if (last === undefined) return
