@@ -16,7 +16,14 @@ beforeEach(async () => {
 afterEach(() => void other.close())
 
 function at(port: number | undefined): Pick<DaemonConfig, 'control'> {
-  return { control: { host: '127.0.0.1', port, readOnly: false } }
+  return {
+    control: {
+      host: '127.0.0.1',
+      port,
+      readOnly: false,
+      agents: { research: false, safer: false },
+    },
+  }
 }
 
 test('a reload to a port that another process has is refused, with the address', async () => {

@@ -16,6 +16,7 @@ const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
     'whatif',
     'instruments',
     'dashboard',
+    'mcp',
     'log-level',
   ],
   Act: ['pause', 'resume', 'mode', 'restrict', 'flatten', 'kill', 'release', 'adopt'],

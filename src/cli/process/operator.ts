@@ -10,8 +10,15 @@ const LOOK_MS = 100
 
 const COLUMNS = 80
 
+/** Names the assistant for which a command is run (`intentd mcp`). */
+export const AGENT_VARIABLE = 'INTENTD_AGENT'
+
+const AGENT_CHARS_MAX = 40
+
 export function operatorName(): string {
-  return `${userInfo().username}@${hostname()}`
+  const user = `${userInfo().username}@${hostname()}`
+  const agent = process.env[AGENT_VARIABLE]?.replaceAll(/[^\w .-]/g, '').slice(0, AGENT_CHARS_MAX)
+  return agent === undefined ? user : `agent ${agent} for ${user}`
 }
 
 /** Wrapped to the terminal's width, or unwrapped if piped. */

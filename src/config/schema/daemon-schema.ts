@@ -295,6 +295,22 @@ const controlSchema = z
       .boolean()
       .default(false)
       .meta({ description: 'Whether commands are refused there, by socket and port.' }),
+    agents: z
+      .strictObject({
+        research: z.boolean().default(false).meta({
+          description:
+            'Whether it may run backtests, check-bias and the tests of strategies: one at a time, with low priority.',
+        }),
+        safer: z.boolean().default(false).meta({
+          description:
+            'Whether it may restrict, flatten and kill. What it has done stays until a person ends it.',
+        }),
+      })
+      .prefault({})
+      .meta({
+        description:
+          'What an assistant may do that is served by `intentd mcp`. Without it, it looks.',
+      }),
   })
   .meta({ description: 'The control interface of a running daemon.' })
 

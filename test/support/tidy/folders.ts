@@ -71,6 +71,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
       'explain',
       'fleet',
       'kill',
+      'mcp',
       'parity',
       'prices',
       'reload',

@@ -1,0 +1,350 @@
+import { z } from 'zod'
+
+/**
+ * `look` changes nothing; `research` computes on past prices; `safer` only ever
+ * takes risk away. There is no tool that adds risk: a person releases, resumes and reloads.
+ */
+export type AgentPower = 'look' | 'research' | 'safer'
+
+export interface AgentTool<Input extends z.ZodType = z.ZodType> {
+  readonly name: string
+  readonly power: AgentPower
+  readonly description: string
+  readonly input: Input
+  /** Whether the command prints words instead of JSON. */
+  readonly isText?: boolean
+  /** When it is ended unfinished; absent: by its power. */
+  readonly withinMs?: number
+  /** Words of the command line after `intentd`. */
+  words(input: z.output<Input>, config: ConfigWords): readonly string[]
+}
+
+/** The configuration that this program was started with. */
+export interface NamedConfig {
+  readonly file: string
+  readonly set: readonly string[]
+}
+
+/** How the configuration is named on the command line, by verbs that take `-c` and by those that take it as argument. */
+export interface ConfigWords {
+  readonly asOption: readonly string[]
+  readonly asArgument: readonly string[]
+}
+
+/** A word that a command line cannot take for an option. */
+const word = z.string().regex(/^[A-Za-z0-9*_][A-Za-z0-9*_:.#@/-]{0,199}$/)
+const symbol = word.meta({ description: 'an instrument, such as BTCUSDT' })
+const strategy = word.meta({ description: 'the id of a strategy' })
+const when = word.meta({ description: '10m, 2h or 7d ago, or an instant: 2025-06-02T06:00Z' })
+const day = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?Z?)?$/)
+  .meta({ description: 'UTC: 2025-06-01 or 2025-06-01T12:00' })
+const limit = z.int().min(1).max(500).default(50).meta({ description: 'at most so many' })
+const span = {
+  since: when.optional(),
+  until: when.optional(),
+}
+const groups = z.enum(['day', 'week', 'month', 'strategy', 'instrument', 'coin'])
+const reason = z
+  .string()
+  .min(1)
+  .max(300)
+  .meta({ description: 'why, in a sentence; it is kept in the journal' })
+
+/** An absolute path, or one that leaves the folder, could name a file of secrets; a parser's error would show its lines. */
+const priceFile = z
+  .string()
+  .regex(/^(?:[A-Z0-9]{2,40}=)?(?!\.)[\w-][\w.-]*(?:\/(?!\.)[\w.-]+)*\.(?:csv|csv\.gz|json|jsonl)$/)
+  .meta({ description: 'FILE or SYMBOL=FILE, below the folder that this program was started in' })
+
+const param = z
+  .string()
+  .regex(/^[\w-]+\.[\w.-]+=[\w.+-]{1,60}$/)
+  .meta({ description: 'STRATEGY.PARAM=VALUE' })
+
+const play = {
+  market: z.array(priceFile).max(20).optional().meta({
+    description: 'price files; absent: a made-up market of `days`',
+  }),
+  days: z.int().min(1).max(400).optional().meta({ description: 'length of the made-up market' }),
+  from: day.optional(),
+  to: day.optional(),
+  params: z.array(param).max(50).optional(),
+  seed: z.int().min(0).max(4_294_967_295).optional(),
+}
+
+/** The types of strategies are checked too. */
+const CHECK_MS = 120_000
+/** A kill is done when it is proved. */
+const KILL_MS = 150_000
+
+function tool<Input extends z.ZodType>(row: AgentTool<Input>): AgentTool {
+  return row
+}
+
+function option(name: string, value: string | number | undefined): readonly string[] {
+  return value === undefined ? [] : [`--${name}=${value}`]
+}
+
+function playWords(
+  input: z.output<z.ZodObject<typeof play>>,
+  { asArgument }: ConfigWords,
+): readonly string[] {
+  return [
+    ...asArgument,
+    ...(input.market ?? []).flatMap((file) => option('market', file)),
+    ...option('days', input.days),
+    ...option('from', input.from),
+    ...option('to', input.to),
+    ...(input.params ?? []).flatMap((one) => option('param', one)),
+    ...option('seed', input.seed),
+  ]
+}
+
+/** Each is a command of intentd, so every way to ask gives the same figures. */
+export const AGENT_TOOLS: readonly AgentTool[] = [
+  tool({
+    name: 'status',
+    power: 'look',
+    description:
+      'Everything at a glance: mode and reasons, ages of data, positions, orders, profit, equity, limits. Also from the journal where no daemon runs.',
+    input: z.strictObject({}),
+    words: (_, { asOption }) => ['status', '--json', ...asOption],
+  }),
+  tool({
+    name: 'positions',
+    power: 'look',
+    description: 'What the account holds, which strategy holds it, and how far a liquidation is.',
+    input: z.strictObject({}),
+    words: (_, { asOption }) => ['positions', '--json', ...asOption],
+  }),
+  tool({
+    name: 'orders',
+    power: 'look',
+    description: 'Orders that are not over, those of unknown outcome too.',
+    input: z.strictObject({ symbol: symbol.optional(), strategy: strategy.optional() }),
+    words: (input, { asOption }) => [
+      'orders',
+      '--json',
+      ...asOption,
+      ...option('symbol', input.symbol),
+      ...option('strategy', input.strategy),
+    ],
+  }),
+  tool({
+    name: 'fills',
+    power: 'look',
+    description: 'Fills from the journal, of all runs: the last ones of a span.',
+    input: z.strictObject({
+      ...span,
+      symbol: symbol.optional(),
+      strategy: strategy.optional(),
+      limit,
+    }),
+    words: (input, { asOption }) => [
+      'fills',
+      '--json',
+      ...asOption,
+      ...option('since', input.since),
+      ...option('until', input.until),
+      ...option('symbol', input.symbol),
+      ...option('strategy', input.strategy),
+      ...option('limit', input.limit),
+    ],
+  }),
+  tool({
+    name: 'trades',
+    power: 'look',
+    description:
+      'Closed trades from the journal, each of one strategy from flat to flat: entry, exit, hold, net, reason.',
+    input: z.strictObject({
+      ...span,
+      symbol: symbol.optional(),
+      strategy: strategy.optional(),
+      limit,
+    }),
+    words: (input, { asOption }) => [
+      'trades',
+      '--json',
+      ...asOption,
+      ...option('since', input.since),
+      ...option('until', input.until),
+      ...option('symbol', input.symbol),
+      ...option('strategy', input.strategy),
+      ...option('limit', input.limit),
+    ],
+  }),
+  tool({
+    name: 'profit',
+    power: 'look',
+    description:
+      'What trading has made, from the journal: realised profit, fees, funding, by day, week, month, strategy, instrument or coin.',
+    input: z.strictObject({ ...span, by: groups.default('day') }),
+    words: (input, { asOption }) => [
+      'profit',
+      '--json',
+      ...asOption,
+      ...option('by', input.by),
+      ...option('since', input.since),
+      ...option('until', input.until),
+    ],
+  }),
+  tool({
+    name: 'explain',
+    power: 'look',
+    description:
+      'The whole history of an order, or why an instrument did what it did, from the journal with its sequence numbers.',
+    input: z.strictObject({
+      subject: word.meta({
+        description: 'a symbol, a clientOid, an intent key, or the tradeId or orderId of a fill',
+      }),
+      since: when.optional().meta({ description: 'of a symbol: 10m or 2h ago, or an instant' }),
+    }),
+    words: (input, { asOption }) => [
+      'explain',
+      input.subject,
+      '--json',
+      ...asOption,
+      ...option('since', input.since),
+    ],
+  }),
+  tool({
+    name: 'whatif',
+    power: 'look',
+    description: 'What would be held, worth and left if the market moved.',
+    input: z.strictObject({
+      move: z
+        .array(z.string().regex(/^(?:[A-Z0-9]{2,40}=)?[+-]?\d{1,3}(?:\.\d{1,4})?%$/))
+        .max(20)
+        .optional()
+        .meta({ description: '-10% of every price, or BTCUSDT=-20% of one; absent: usual moves' }),
+      fillAll: z.boolean().default(false).meta({ description: 'as if all that rests was filled' }),
+    }),
+    words: (input, { asOption }) => [
+      'whatif',
+      '--json',
+      ...asOption,
+      ...(input.move ?? []).flatMap((move) => option('move', move)),
+      ...(input.fillAll ? ['--fill-all'] : []),
+    ],
+  }),
+  tool({
+    name: 'instruments',
+    power: 'look',
+    description:
+      'Rules of each instrument: tick, lot, minimum, funding, status, and who says them.',
+    input: z.strictObject({}),
+    words: (_, { asOption }) => ['instruments', '--json', ...asOption],
+  }),
+  tool({
+    name: 'check',
+    power: 'look',
+    description:
+      'Reads the whole configuration and its strategies as they stand in the files now, and reports every problem with its line.',
+    input: z.strictObject({}),
+    isText: true,
+    withinMs: CHECK_MS,
+    words: (_, { asOption }) => ['check', '--no-secrets', ...asOption],
+  }),
+  tool({
+    name: 'plan',
+    power: 'look',
+    description:
+      'What the files as they stand now would do to the running daemon, its orders and positions. A person makes it so with `intentd reload`.',
+    input: z.strictObject({}),
+    isText: true,
+    withinMs: CHECK_MS,
+    words: (_, { asOption }) => ['plan', ...asOption],
+  }),
+  tool({
+    name: 'backtest',
+    power: 'research',
+    description:
+      'Runs the configuration on past or made-up prices, in a process of its own, and writes a report under backtests/.',
+    input: z.strictObject({
+      ...play,
+      model: z.enum(['pessimistic', 'default', 'optimistic', 'all']).optional(),
+    }),
+    isText: true,
+    words: (input, config) => [
+      'backtest',
+      ...playWords(input, config),
+      ...option('model', input.model),
+    ],
+  }),
+  tool({
+    name: 'check_bias',
+    power: 'research',
+    description:
+      'Cuts off the future at some moments of a backtest, and says whether a strategy had looked at it.',
+    input: z.strictObject(play),
+    isText: true,
+    words: (input, config) => ['check-bias', ...playWords(input, config)],
+  }),
+  tool({
+    name: 'test',
+    power: 'research',
+    description: 'Runs the tests that lie beside the strategies.',
+    input: z.strictObject({}),
+    isText: true,
+    words: () => ['test'],
+  }),
+  tool({
+    name: 'restrict',
+    power: 'safer',
+    description:
+      'From now on only orders that reduce (reducing), or none (halted), and what rests and adds risk is cancelled. Only a person can end it.',
+    input: z.strictObject({
+      scope: word.meta({ description: "an instrument, strategy:ID, or '*' for the account" }),
+      mode: z.enum(['reducing', 'halted']),
+      reason,
+    }),
+    isText: true,
+    words: (input, { asOption }) => [
+      'restrict',
+      input.scope,
+      input.mode,
+      ...asOption,
+      ...option('reason', input.reason),
+    ],
+  }),
+  tool({
+    name: 'flatten',
+    power: 'safer',
+    description:
+      'Closes everything that is held in a scope, and holds it halted. Only a person can end it.',
+    input: z.strictObject({
+      scope: word.meta({ description: "an instrument, strategy:ID, or '*' for the account" }),
+      reason,
+    }),
+    isText: true,
+    words: (input, { asOption }) => [
+      'flatten',
+      input.scope,
+      ...asOption,
+      ...option('reason', input.reason),
+    ],
+  }),
+  tool({
+    name: 'kill',
+    power: 'safer',
+    description:
+      'Stops all trading at once, cancels every order, and waits for the proof. Positions stay. Only a person can end it.',
+    input: z.strictObject({ reason }),
+    isText: true,
+    withinMs: KILL_MS,
+    words: (input, { asOption }) => ['kill', ...asOption, ...option('reason', input.reason)],
+  }),
+]
+
+/** The tools that a configuration allows. */
+export function toolsFor(powers: ReadonlySet<AgentPower>): readonly AgentTool[] {
+  return AGENT_TOOLS.filter(({ power }) => powers.has(power))
+}
+
+/** Names the configuration for the commands. */
+export function toConfigWords({ file, set }: NamedConfig): ConfigWords {
+  const overrides = set.map((one) => `--set=${one}`)
+  return { asOption: [`--config=${file}`, ...overrides], asArgument: [file, ...overrides] }
+}

@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants, setPriority } from 'node:os'
+import { AGENT_VARIABLE } from '../process/operator.ts'
+
+/** An assistant reads all of it: what is longer is cut, and said to be. */
+const OUTPUT_CHARS_MAX = 200_000
+
+export interface ToolRun {
+  /** The command's exit code; undefined: it was ended unfinished. */
+  readonly code: number | undefined
+  readonly output: string
+  /** Its remarks, on standard error. */
+  readonly aside: string
+  readonly isCut: boolean
+}
+
+export interface RunOptions {
+  readonly words: readonly string[]
+  readonly withinMs: number
+  /** Leaves the processor to others. */
+  readonly isPatient: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Runs a command of this program in a process of its own, which is ended when its time is over or the caller has gone. */
+export async function runTool(options: RunOptions): Promise<ToolRun> {
+  const { words, withinMs, isPatient, signal } = options
+  const ended = AbortSignal.any([AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])])
+  const [, program = ''] = process.argv
+  const child = spawn(process.execPath, [program, ...words], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, [AGENT_VARIABLE]: 'mcp', NO_COLOR: '1' },
+    signal: ended,
+    killSignal: 'SIGKILL',
+  })
+  if (isPatient && child.pid !== undefined)
+    setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  const output = new BoundedText()
+  const aside = new BoundedText()
+  child.stdout.setEncoding('utf8').on('data', (text: string) => output.add(text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => aside.add(text))
+  child.on('error', () => undefined)
+  const [code] = (await once(child, 'close')) as [number | null]
+  return {
+    code: code ?? undefined,
+    output: output.text,
+    aside: aside.text,
+    isCut: output.isCut,
+  }
+}
+
+class BoundedText {
+  text = ''
+  isCut = false
+
+  add(more: string): void {
+    const room = OUTPUT_CHARS_MAX - this.text.length
+    this.isCut ||= more.length > room
+    this.text += more.slice(0, room)
+  }
+}

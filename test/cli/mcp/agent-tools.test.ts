@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest'
+import type { z } from 'zod'
+import {
+  AGENT_TOOLS,
+  type AgentPower,
+  toConfigWords,
+  toolsFor,
+} from '../../../src/cli/mcp/agent-tools.ts'
+import { VERBS } from '../../../src/cli/main.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+
+const CONFIG = toConfigWords({ file: '/srv/trader/config/paper.yaml', set: ['onStop=leave'] })
+
+/** Verbs that can add risk, end what restricts, or change files, keys or the exchange's account. */
+const RISKIER = [
+  'release',
+  'resume',
+  'mode',
+  'reload',
+  'adopt',
+  'run',
+  'standby',
+  'handover',
+  'repair',
+  'journal',
+  'archive',
+  'call',
+  'accept',
+  'init',
+  'new-strategy',
+  'log-level',
+]
+
+const namesFor = (...powers: readonly AgentPower[]): readonly string[] =>
+  toolsFor(new Set(powers)).map(({ name }) => name)
+
+test('an assistant that may look gets tools that change nothing', () => {
+  expect(namesFor('look')).toEqual([
+    'status',
+    'positions',
+    'orders',
+    'fills',
+    'trades',
+    'profit',
+    'explain',
+    'whatif',
+    'instruments',
+    'check',
+    'plan',
+  ])
+  expect(namesFor('look', 'safer').slice(-3)).toEqual(['restrict', 'flatten', 'kill'])
+  expect(namesFor('look', 'research').slice(-3)).toEqual(['backtest', 'check_bias', 'test'])
+})
+
+/** A text that somebody might try to slip in, or a plausible one. */
+const TEXTS = [
+  'BTCUSDT',
+  'strategy:grid-btc',
+  '*',
+  '7d',
+  '2025-06-01',
+  'fills of today',
+  '--config=/etc/passwd',
+  '-c',
+  '--set=strategies=["/tmp/x.yaml"]',
+  '../.env',
+  '.env',
+  '/etc/shadow',
+  'prices/../../.env.csv',
+  'prices/.hidden.csv',
+  'BTCUSDT=/etc/passwd.csv',
+  'prices/btc.csv',
+  'BTCUSDT=prices/btc.csv',
+  'grid.levels=4',
+  '--unclaimed',
+  '$(reboot)',
+  'a\n--release',
+  '-10%',
+  'BTCUSDT=-20%',
+  '',
+  'x'.repeat(5000),
+]
+
+test('whatever 20,000 calls ask for, a command line has the words that the tool knows, and no option slips in', () => {
+  const random = createRandom('mcp')
+  const pick = <Value>(values: readonly Value[]): Value =>
+    values[Math.floor(random.next() * values.length)] as Value
+  const OPTION =
+    /^--(?:json|no-secrets|fill-all|(?:config|set|symbol|strategy|since|until|limit|by|move|market|days|from|to|param|seed|model|reason)=[^]*)$/
+  let taken = 0
+
+  for (let call = 0; call < 20_000; call++) {
+    const tool = pick(AGENT_TOOLS)
+    const shape = (tool.input as z.ZodObject).shape
+    const given = Object.fromEntries(
+      Object.keys(shape).flatMap((key) => {
+        const value: unknown = pick([
+          undefined,
+          pick(TEXTS),
+          [pick(TEXTS)],
+          pick([0, 1, 30, -1, 1e9, 0.5]),
+          'halted',
+          true,
+        ])
+        return value === undefined ? [] : [[key, value]]
+      }),
+    )
+    const parsed = tool.input.safeParse(given)
+    if (!parsed.success) continue
+    taken += 1
+    const words = tool.words(parsed.data, CONFIG)
+    const [verb = '', ...rest] = words
+    expect(RISKIER).not.toContain(verb)
+    expect(VERBS.flatMap(({ names }) => names)).toContain(verb)
+    for (const word of rest) {
+      if (word.startsWith('-')) expect(word).toMatch(OPTION)
+      else
+        expect(word).toMatch(
+          /^(?:\/srv\/trader\/config\/paper\.yaml|[A-Za-z0-9*_][\w*:.#@/-]{0,199})$/,
+        )
+      expect(word).not.toMatch(/^--(?:market)=.*(?:\.\.|=\/|\/\.|=\.)/)
+    }
+    expect(rest.filter((word) => /^--(?:config|set)=/.test(word))).toEqual(
+      rest.filter((word) => CONFIG.asOption.includes(word)),
+    )
+  }
+
+  expect(taken).toBeGreaterThan(2000)
+})
