@@ -14,6 +14,8 @@ interface DrawnInstrument {
   readonly spreadTicks: number
   /** The last day, minute by minute; a ring. */
   readonly past: Float64Array
+  high: number
+  low: number
   price: number
   last: number
   openUtc: number
@@ -96,6 +98,8 @@ export class DrawnTickers {
       volatility,
       spreadTicks: 1 + random.integer(4),
       past,
+      high: past.reduce((a, b) => Math.max(a, b)),
+      low: past.reduce((a, b) => Math.min(a, b)),
       price,
       last: price,
       openUtc: price,
@@ -111,7 +115,7 @@ export class DrawnTickers {
   #move(one: DrawnInstrument, at: number): void {
     const random = this.#random
     const minutely = one.turnover / DAY_MINUTES
-    one.past[this.#minute % DAY_MINUTES] = one.price
+    this.#remember(one)
     one.price *= Math.exp(random.normal() * one.volatility * Math.sqrt(1 / YEAR_MINUTES))
     if (at % (DAY_MINUTES * 60_000) < 60_000) one.openUtc = one.price
     one.holding *= 1 + random.normal() * 1e-4
@@ -124,6 +128,15 @@ export class DrawnTickers {
     one.last = one.price
     one.base = Math.abs(one.base + (traded - leaving) / one.price)
     one.quote = Math.abs(one.quote + traded - leaving)
+  }
+
+  #remember(one: DrawnInstrument): void {
+    const place = this.#minute % DAY_MINUTES
+    const leaving = one.past[place]
+    one.past[place] = one.price
+    const isEdge = leaving === one.high || leaving === one.low
+    one.high = isEdge ? one.past.reduce((a, b) => Math.max(a, b)) : Math.max(one.high, one.price)
+    one.low = isEdge ? one.past.reduce((a, b) => Math.min(a, b)) : Math.min(one.low, one.price)
   }
 
   #fill(table: TickerTable, one: DrawnInstrument, at: number): void {
@@ -153,8 +166,8 @@ export class DrawnTickers {
       bidPr: bid,
       bidSz: drawSize(),
       askSz: drawSize(),
-      high24h: price(one.past.reduce((most, value) => Math.max(most, value))),
-      low24h: price(one.past.reduce((least, value) => Math.min(least, value))),
+      high24h: price(one.high),
+      low24h: price(one.low),
       ts: at - Math.floor(random.next() * random.next() * 400),
       change24h: round(last / open24h - 1, 5),
       baseVolume: round(one.base, one.sizeDecimals),
