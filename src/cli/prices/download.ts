@@ -17,7 +17,7 @@ import { systemTimers } from '../../lib/timers.ts'
 import { writeOut } from '../../lib/write-out.ts'
 import { type Granularity, GRANULARITIES, granularityOf } from '../../protocol/beyond/candles.ts'
 import { addConfigOptions } from '../process/options.ts'
-import { openPublicClient } from './public-client.ts'
+import { openPublicClient, sourceOf } from './public-client.ts'
 import { parseDate } from '../process/play-options.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 
@@ -86,7 +86,7 @@ async function download(
           fromAt: from,
           toAt: Math.min(to, openOf(systemClock.now(), lengthMs)),
           file: join(directory, nameDownload(symbol, lengthMs)),
-          source: exchange.source,
+          source: sourceOf(config),
           timers: systemTimers,
           onProgress: (share, label) => progress.show((index + share) / symbols.length, label),
           stopReason: () => stopReason,

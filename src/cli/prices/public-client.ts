@@ -12,8 +12,6 @@ import { openCallExchange } from '../call/call-exchange.ts'
 
 export interface PublicClient {
   readonly client: ExchangeClient
-  /** Its address, or `simulator`. */
-  readonly source: string
   close(): Promise<void>
 }
 
@@ -21,6 +19,11 @@ export interface PublicClient {
 const SIMULATOR_FILE = 'simulator.sqlite'
 /** A daemon that runs at the same address keeps at least half of the limits. */
 const LIMITS_USE_MAX = 0.5
+
+/** The address of the exchange, or `simulator`. */
+export function sourceOf({ exchange: { baseUrl } }: Pick<DaemonConfig, 'exchange'>): string {
+  return baseUrl === undefined ? 'simulator' : new URL(baseUrl).host
+}
 
 /** Reads public endpoints of the exchange of a configuration, or of a simulator of its own. */
 export async function openPublicClient({
@@ -62,7 +65,6 @@ export async function openPublicClient({
   })
   return {
     client,
-    source: isSimulated ? 'simulator' : new URL(exchange.baseUrl).host,
     close: async () => {
       await client.close()
       await limiter.stop()

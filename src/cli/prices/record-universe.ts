@@ -7,13 +7,12 @@ import { loadConfig } from '../../config/load-config.ts'
 import { readContracts } from '../../exchange/readers/contracts-reader.ts'
 import { PRIORITY } from '../../exchange/limiter/grant.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { makeDirectory } from '../../lib/durable-file.ts'
 import { onStopSignals } from '../../lib/stop-signals.ts'
 import { showDuration } from '../../lib/text/show-duration.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 import { UniverseWriter } from '../../recording/universe/universe-writer.ts'
-import { openPublicClient } from './public-client.ts'
+import { openPublicClient, sourceOf } from './public-client.ts'
 
 export interface RecordUniverseOptions extends Pick<ConfigOptions, 'config' | 'set'> {
   readonly out: string
@@ -26,43 +25,41 @@ export async function recordUniverse(options: RecordUniverseOptions): Promise<nu
   const { config } = loadConfig(toConfigRequest(options))
   const { productType } = config.account
   const directory = resolve(options.out)
-  makeDirectory(directory)
-  const exchange = await openPublicClient({ config, directory, endpoint: 'contracts' })
+  const source = sourceOf(config)
+  const writer = new UniverseWriter({
+    directory,
+    source,
+    productType,
+    holder: {
+      pid: process.pid,
+      since: systemClock.now(),
+      host: hostname(),
+      name: config.name,
+      command: 'record --universe',
+    },
+    onTorn: (file, tornBytes) =>
+      say(`${file} ended within an answer: ${tornBytes} bytes are left out`),
+  })
   try {
-    const { client, source } = exchange
-    const writer = new UniverseWriter({
-      directory,
-      source,
-      productType,
-      holder: {
-        pid: process.pid,
-        since: systemClock.now(),
-        host: hostname(),
-        name: config.name,
-        command: 'record --universe',
-      },
-      onTorn: (file, tornBytes) =>
-        say(`${file} ended within an answer: ${tornBytes} bytes are left out`),
-    })
+    const exchange = await openPublicClient({ config, directory, endpoint: 'contracts' })
     try {
-      await runUntilSignal(
-        new UniverseRecorder({
-          readTickers: (table) =>
-            client.readTickers(table, productType, { priority: PRIORITY.background }),
-          readContracts: () => readContracts(client, productType),
-          writer,
-          clock: systemClock,
-          timers: systemTimers,
-          everyMs: options.every,
-          say,
-        }),
-        { ...options, what: `${productType} of ${source}` },
-      )
+      const { client } = exchange
+      const priority = PRIORITY.background
+      const recorder = new UniverseRecorder({
+        readTickers: (table) => client.readTickers(table, productType, { priority }),
+        readContracts: () => readContracts(client, productType),
+        writer,
+        clock: systemClock,
+        timers: systemTimers,
+        everyMs: options.every,
+        say,
+      })
+      await runUntilSignal(recorder, { ...options, what: `${productType} of ${source}` })
     } finally {
-      await writer.close()
+      await exchange.close()
     }
   } finally {
-    await exchange.close()
+    await writer.close()
   }
   return 0
 }
