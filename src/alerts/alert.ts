@@ -2,7 +2,7 @@ import type { LogEvent } from '../domain/log-events.ts'
 
 export type Urgency = 'info' | 'warning' | 'urgent'
 
-/** Messages that are no alerts: closed trades alone, or with every fill. */
+/** Closed trades alone, or with every fill. */
 export type TradeMessage = 'alert.closed' | 'alert.trades'
 
 export interface Alert {
@@ -20,7 +20,7 @@ export interface Alert {
   readonly account?: string | undefined
   /** Unix ms. */
   readonly at: number
-  /** Repetitions since the last message; 0 for a new alert. */
+  /** Since the last message; 0 for a new alert. */
   readonly repeats: number
 }
 

@@ -27,24 +27,23 @@ export interface AlertsOptions {
   readonly settings: AlertSettings
   readonly secrets: AlertSecrets
   readonly place: MessagePlace
-  /** The machine's clock, which only quiet hours and the digest use directly. */
+  /** The machine's clock, used directly only by quiet hours and the digest. */
   readonly clock: Clock
   readonly timers: Timers
   /** Messages about alerts themselves cause no alert. */
   readonly logger: AlertLog & { hide(secret: Secret): void }
   readonly proxyFor?: ProxyFor | undefined
-  /** Timeout of one call; shorter in tests. */
   readonly timeoutMs?: number
 }
 
 export interface AlertSource {
   /** A line each. */
   digest(): readonly string[]
-  /** Equity in words; undefined if it is not known. @param account its name; undefined: the only one */
+  /** In words; undefined if not known. @param account undefined: the only one */
   equityOf(account: string | undefined): string | undefined
   /**
-   * Reason to withhold the heartbeat; undefined if data are fresh, trading is possible and the
-   * books agree.
+   * Why the heartbeat is withheld; undefined if data are fresh, trading is possible and the books
+   * agree.
    */
   obstacle(): string | undefined
 }
@@ -55,7 +54,8 @@ const STEP_MS = 1000
 const STOP_MS = 3000
 
 /**
- * Reads every log line and sends alerts. Reading takes microseconds and awaits nothing; sending runs beside it.
+ * Reads every log line and sends alerts. Reading takes microseconds and awaits nothing; sending
+ * runs beside it.
  *
  *     new ──start()──► sending ──stop()──► stopped
  */
@@ -141,7 +141,7 @@ export class Alerts {
     })
   }
 
-  /** Failures by name of the target; undefined if it accepts alerts. */
+  /** Keyed by name of the target; undefined if it accepts alerts. */
   get targets(): ReadonlyMap<string, FailingTarget | undefined> {
     const { targets } = this.#options.secrets
     return new Map(targets.map(({ name }, index) => [name, this.#senders[index]?.failing]))
@@ -154,7 +154,6 @@ export class Alerts {
     return `alerts do not arrive at ${failing.map(({ target, reason }) => `${target} (${reason})`).join(', ')}`
   }
 
-  /** Sends a test alert to each target at once. */
   async test(): Promise<
     readonly (DeliveryResult & { readonly name: string; readonly kind: string })[]
   > {
@@ -257,7 +256,6 @@ export class Alerts {
     ])
   }
 
-  /** Logs a defect of alerts once. */
   #break(error: unknown): void {
     if (this.#isBroken) return
     this.#isBroken = true
@@ -265,7 +263,6 @@ export class Alerts {
   }
 }
 
-/** Whether a target asks for closed trades or fills. */
 export function wantsTrades({ targets }: Pick<AlertSettings, 'targets'>): boolean {
   return targets.some(({ trades }) => trades !== 'none')
 }

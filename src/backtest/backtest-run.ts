@@ -19,10 +19,14 @@ import { UID } from './direct-exchange.ts'
 import { ExchangeWatch } from './exchange-watch.ts'
 import { PassingJournal } from './memory-journal.ts'
 import type { KeptRows } from './kept-rows.ts'
-import { TradeLog } from './trade-log.ts'
 import { OrderLog } from './order-log.ts'
 import { type ViewedPrices, viewOf } from './played-prices.ts'
 import { WorstMomentWatch } from './worst-moment-watch.ts'
+import type { JournalRecord } from '../domain/record.ts'
+import type { Book } from '../engine/book/book.ts'
+import { type ClosePurpose, closePurposeOf, TradeFold } from '../engine/book/trade-fold.ts'
+import type { Booking } from '../journal/booking.ts'
+import { type TradesReport, TradeTable } from '../report/collect/trade-table.ts'
 
 export interface BacktestRunOptions {
   readonly config: Pick<DaemonConfig, 'risk' | 'simulator'>
@@ -35,15 +39,15 @@ export interface BacktestRunOptions {
   readonly coin: string
   /** Unix ms. */
   readonly toAt: number
-  /** Where its CSV files go; undefined for no files. */
+  /** For CSV files; undefined: none. */
   readonly directory: string | undefined
   /** See CollectorOptions. */
   readonly bucketMs?: number
-  /** Hears each step of the core, before its effects. */
+  /** Before its effects. */
   readonly onStep?: (step: Step) => void
 }
 
-/** Decisions that failed, by strategy: how many, and why the first one did. */
+/** How many by strategy, and why the first failed. */
 class FailedDecisions {
   readonly #byStrategy = new Map<string, { count: number; readonly reason: string }>()
 
@@ -66,7 +70,7 @@ class FailedDecisions {
   }
 }
 
-/** The steps that `risk.liquidation` took, as they were announced. */
+/** `risk.liquidation`, as announced. */
 class TakenSteps {
   readonly taken: TakenStep[] = []
 
@@ -84,7 +88,7 @@ const STEP_OF_CODE: Readonly<Partial<Record<string, LiquidationStep>>> = {
   liquidationFlatten: 'flatten',
 }
 
-/** One backtest that is watched and reported: a fill model, from the first price to the last. */
+/** A watched and reported backtest: one fill model, from the first price to the last. */
 export class BacktestRun {
   readonly #options: BacktestRunOptions
   readonly #core: ExchangeCore
@@ -150,12 +154,12 @@ export class BacktestRun {
     this.#moments = new WorstMomentWatch(this.#backtest.engine, settings, options.config)
   }
 
-  /** Unix ms: how far it has come. */
+  /** How far it has come. */
   get now(): number {
     return this.#backtest.now
   }
 
-  /** Plays on to an instant, at most to the end. @returns whether there is more. @throws whatever broke the run. */
+  /** At most to the end. @returns whether there is more @throws whatever broke the run */
   playTo(at: number): boolean {
     const { toAt } = this.#options
     this.#backtest.run(Math.min(at, toAt) - this.now)
@@ -167,7 +171,7 @@ export class BacktestRun {
     return this.#backtest.equity?.equity
   }
 
-  /** What it came to, as far as it was played. */
+  /** As far as it was played. */
   finish(): RunReport {
     const { model, toAt, coin } = this.#options
     while (!this.#core.advance(this.now));
@@ -235,8 +239,8 @@ export class BacktestRun {
 }
 
 /**
- * When trading ended and why, the earliest first, of what stands at the end: nobody releases anything in a backtest.
- * Unix ms. A run may begin restricted.
+ * When trading ended and why, the earliest first, as it stands at the end: nothing is released in a
+ * backtest. A run may begin restricted.
  */
 export function describeRestrictions(
   restrictions: readonly Restriction[],
@@ -279,9 +283,49 @@ function toLimiterUse(endpoint: EndpointStatistics): LimiterUse {
   }
 }
 
-/** For people: a coin may cost 0.00000248 or 101,010.5, and an account may count in dollars or in bitcoin. */
+/** A coin may cost 0.00000248 or 101,010.5, and an account may count in dollars or in bitcoin. */
 const DIGITS = 8
 
 function shorten(text: string): string {
   return decimal(text).prec(DIGITS).toString()
+}
+
+/** As the daemon's book counts them. */
+class TradeLog {
+  readonly #book: () => Book
+  readonly #table: TradeTable
+  readonly #purposes = new Map<string, ClosePurpose>()
+  /** Begins with the first record that may move something: before, the book knows no instrument. */
+  #fold: TradeFold | undefined
+
+  constructor(options: { readonly book: () => Book; readonly directory: string | undefined }) {
+    this.#book = options.book
+    this.#table = new TradeTable(options.directory)
+  }
+
+  take(record: JournalRecord, bookings: readonly Booking[]): void {
+    if (record.kind === 'send')
+      for (const terms of record.orders) {
+        const purpose = closePurposeOf(terms)
+        if (purpose !== undefined) this.#purposes.set(terms.clientOid, purpose)
+      }
+    const isMove = record.kind === 'adopt' || record.kind === 'assigned'
+    if (bookings.length === 0 && !isMove) return
+    const fold = (this.#fold ??= this.#begin())
+    for (const booking of bookings) fold.add(booking)
+    if (isMove) fold.add(record)
+  }
+
+  finish(): TradesReport {
+    this.#fold?.finish()
+    return this.#table.finish()
+  }
+
+  #begin(): TradeFold {
+    return new TradeFold({
+      book: this.#book(),
+      purposeOf: (clientOid) => this.#purposes.get(clientOid),
+      onClosed: (trade) => this.#table.add(trade),
+    })
+  }
 }

@@ -14,7 +14,7 @@ import { MemoryJournal } from './memory-journal.ts'
 import { DirectNetwork } from './network.ts'
 import type { PlayedFeed } from './played-feeds.ts'
 import {
-  type Surroundings,
+  type VirtualEnvironment,
   VirtualAccount,
   type VirtualLimits,
   type VirtualStrategy,
@@ -23,43 +23,43 @@ import type { VirtualPolling } from './virtual-pollers.ts'
 import { VirtualTime } from './virtual-time.ts'
 
 export interface BacktestOptions {
-  /** Unix ms: when the market of the exchange begins. */
+  /** The exchange's market begins. */
   readonly startAt: number
-  /** Its account is the one that {@link UID} names, and nobody else's. */
+  /** Its only account is {@link UID}. */
   readonly core: ExchangeCore
   readonly settings: EngineSettings
   readonly strategies: ReadonlyMap<StrategyId, VirtualStrategy>
   readonly polling: VirtualPolling
-  /** Strategies are shown these beside the market; absent: none. */
+  /** Shown beside the market. */
   readonly feeds?: readonly PlayedFeed[]
-  /** Of one way between us and the exchange, ms. */
+  /** One way. */
   readonly latencyMs: number
   readonly exchange?: DirectExchangeOptions
   readonly limits?: VirtualLimits
   readonly listener?: RunListener
-  /** Hears what a daemon would log. */
+  /** As a daemon would log. */
   readonly onAnnounced?: (announcement: Announcement) => void
   /** Default: in memory, durable at once. */
   readonly createJournal?: (time: VirtualTime) => JournalPort
 }
 
-/** What the exchange gives on one page of fills. */
+/** The exchange's page of fills. */
 const PAGE_FILLS = 100
 
-/** A stop has its own patience; this is only so that a backtest ends, ms. */
+/** A stop has its own patience; this only ends a backtest. */
 const STOP_MS_MAX = 3_600_000
 
-/** Nothing goes wrong: what happens reaches the run at once. */
-const UNDISTURBED: Pick<Surroundings, 'gate' | 'isKilled' | 'retreatNote'> = {
+/** Nothing goes wrong, and events reach the run at once. */
+const UNDISTURBED: Pick<VirtualEnvironment, 'gate' | 'isKilled' | 'retreatNote'> = {
   gate: { isStill: false, enter: (happens) => happens(), settle: (happens) => happens() },
   isKilled: () => false,
-  // There is no next run that could believe this one's book.
+  // No next run could believe this one's book.
   retreatNote: { leave: () => true, forget: () => undefined },
 }
 
 /**
- * The daemon's core, strategies and limits on the simulated exchange, in virtual time and without I/O: the same
- * options give the same run to the byte.
+ * The daemon's core, strategies and limits on the simulated exchange, in virtual time and without
+ * I/O: the same options give the same run to the byte.
  *
  *     new ──run()──► running ──stop()──► stopped
  */
@@ -67,7 +67,7 @@ export class Backtest {
   readonly #time: VirtualTime
   readonly #options: BacktestOptions
   readonly #account: VirtualAccount
-  /** How the stop ended; undefined before. */
+  /** Undefined before the stop. */
   #stopped: boolean | undefined
   #isStarted = false
 
@@ -94,7 +94,7 @@ export class Backtest {
     })
   }
 
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   get now(): number {
     return this.#time.now
   }
@@ -117,26 +117,25 @@ export class Backtest {
     return this.#account.engine.book
   }
 
-  /** What the exchange itself says of the account. */
   get ledger(): LedgerStatement {
     return this.#options.core.ledger(UID)
   }
 
-  /** Lets so much virtual time pass. @throws whatever broke the run. */
+  /** @throws whatever broke the run */
   run(forMs: number): void {
     if (!this.#isStarted) this.#account.start()
     this.#isStarted = true
     this.#time.runUntil(this.#time.now + forMs)
   }
 
-  /** Ends the run in good order, as the daemon would; false when what rests or is held could not be proved. */
+  /** In good order, as the daemon would; false if what rests or is held could not be proved. */
   stop(policy: StopPolicy): boolean {
     this.#account.dispatch({ kind: 'commanded', command: { kind: 'stop', policy } })
     this.#time.runUntil(this.#time.now + STOP_MS_MAX, () => this.#stopped !== undefined)
     return this.#stopped === true
   }
 
-  #surround(listener: RunListener): Surroundings {
+  #surround(listener: RunListener): VirtualEnvironment {
     const { onAnnounced } = this.#options
     return {
       ...UNDISTURBED,

@@ -21,35 +21,33 @@ export const MARGIN_COIN = 'USDT'
 
 export interface PlacedBatch {
   readonly body: string
-  /** Unix ms, exchange clock as the client knew it when it signed. */
+  /** Exchange clock as the client knew it. */
   readonly signedAt: number
-  /** Somebody on the way has sent it a second time. */
+  /** Sent a second time on the way. */
   readonly isCopy: boolean
 }
 
-/** One page of fills, the newest first. */
+/** The newest first. */
 export interface FillsQuery {
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   readonly sinceAt: number
   readonly limit: number
-  /** Only trades before this one. */
   readonly idLessThan?: string | undefined
 }
 
 type FillsPage = ResponseOf<'orderFills'>
 type WireTicker = ResponseOf<'tickers'>[number]
 
-/** The simulated exchange as requests meet it, without a wire: bodies in, replies out. */
+/** Without a wire: bodies in, replies out. */
 export interface SimulatedExchange {
   placeBatch(batch: PlacedBatch): Reply<BatchResult>
   cancelAll(body: string, signedAt: number): Reply<BatchResult>
   fillsPage(query: FillsQuery): Reply<FillsPage>
   position(symbol: string): Reply<readonly ReadPosition[] | null>
-  /** Fills a table with the tickers of now. */
   readTickers(table: TickerTable): void
 }
 
-/** What of the simulated market is shown, and how new it counts as; see played-prices.ts. */
+/** The visible part of the simulated market, and how new it counts as; see played-prices.ts. */
 export interface TickerView {
   isListed(symbol: string, at: number): boolean
   /** Unix ms when a price that came at `shownAt` was current last. */
@@ -63,18 +61,17 @@ export interface DirectExchangeOptions {
   readonly view?: TickerView
   /** Tickers of all instruments that were kept; absent: only those of the simulated market are shown. */
   readonly keptRows?: Pick<KeptRows, 'fill'> | undefined
-  /** The market was played, and nobody has heard of it yet. */
+  /** The market was played, and nothing has heard of it. */
   readonly onPlayed?: () => void
 }
 
-/** The simulator's core, called directly. */
 export class DirectExchange implements SimulatedExchange {
   readonly #core: ExchangeCore
   readonly #now: () => number
   readonly #options: DirectExchangeOptions
   readonly #productType: ProductType
 
-  /** @param now Unix ms, exchange clock. */
+  /** @param now Unix ms, exchange clock */
   constructor(core: ExchangeCore, now: () => number, options: DirectExchangeOptions = {}) {
     this.#core = core
     this.#now = now
@@ -159,7 +156,7 @@ function toMarketRows(
   )
 }
 
-/** @param deliveryStatus What is shown of it; default what the ticker says. */
+/** @param deliveryStatus default: the ticker's */
 export function addTicker(
   table: TickerTable,
   ticker: WireTicker,

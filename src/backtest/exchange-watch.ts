@@ -23,13 +23,13 @@ export interface WatchListener {
   onPrice(at: number, symbol: string, last: number): void
   onFill(fill: RunFill): void
   onFunding(payment: RunFunding): void
-  /** After each quote. @param at Unix ms. */
+  /** After each quote. @param at Unix ms */
   onFigures(at: number, figures: Readonly<AccountFigures>): void
 }
 
 /**
- * Looks over the exchange's shoulder after each quote, when orders were matched at it: fills, funding and the worth of
- * the account, each exactly once, and none of it sooner than it happened. What it sees nobody trades on.
+ * Looks at the exchange after each quote's matching: fills, funding and the account's worth, each
+ * exactly once, and none sooner than it happened. No trade depends on it.
  */
 export class ExchangeWatch {
   readonly #state: CoreState
@@ -44,11 +44,11 @@ export class ExchangeWatch {
     net: 0,
     marginUse: 0,
   }
-  /** What was displayed before the quote of now: an order that came between the two met it. */
+  /** The display before the present quote: an order that came in between met it. */
   readonly #touches = new Map<string, Touch>()
-  /** Positions that were looked at, closed ones until their funding is known, and their funding then. */
+  /** Positions, closed ones until their funding is known, and their funding then. */
   readonly #positions = new Map<Position, Decimal>()
-  /** A liquidation came since the account was valued last: nothing of it can be seen afterwards. */
+  /** A liquidation came since the last valuation: it cannot be seen afterwards. */
   #isLiquidated = false
   #fillsSeen = 0
   #fundingSeen: Decimal = ZERO
@@ -61,20 +61,20 @@ export class ExchangeWatch {
     for (const symbol of this.#state.symbols.values()) this.#follow(symbol)
   }
 
-  /** To be called whenever the market was played: an order may have been filled between two quotes. */
+  /** Whenever the market was played: an order may have been filled between two quotes. */
   look(): void {
     if (this.#state.clock.tradeSequence > this.#fillsSeen) this.#takeFills()
     const { funding = ZERO } = this.#account.coins.get(this.#coin) ?? {}
     if (funding !== this.#fundingSeen) this.#takeFunding(funding)
   }
 
-  /** The account now, at mark prices. */
+  /** At mark prices. */
   figures(): Readonly<AccountFigures> {
     this.#value()
     return this.#figures
   }
 
-  /** Mark prices of now, in quote coin. */
+  /** Quote coin. */
   marks(): ReadonlyMap<string, number> {
     const symbols = [...this.#state.symbols.values()].filter(({ markTicks }) => markTicks > 0)
     return new Map(
@@ -85,7 +85,7 @@ export class ExchangeWatch {
     )
   }
 
-  /** The nearest of our orders on each side. */
+  /** The nearest on each side. */
   resting(symbol: string): RestingPrices {
     const instrument = this.#state.symbols.get(symbol)?.instrument
     let [buy, sell] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
@@ -135,10 +135,11 @@ export class ExchangeWatch {
     const order = this.#orderOf(fill)
     const market = this.#state.symbols.get(fill.symbol)?.market
     const shown = { bidTicks: market?.bidTicks ?? 0, askTicks: market?.askTicks ?? 0 }
-    // A resting order meets the quote that fills it; one that takes met what stood there when it came.
+    // A resting order meets the quote that fills it; one that takes met what stood there when it
+    // came.
     const before = fill.tradeScope === 'taker' && fill.source === 'API' && this.#isBeforeQuote(fill)
     const known = before ? this.#touches.get(fill.symbol) : undefined
-    // Of the first quote nothing was displayed before.
+    // Nothing was displayed before the first quote.
     const touch = known !== undefined && known.bidTicks > 0 ? known : shown
     const { symbol, priceTicks: ticks, lots, direction, fee, profit, at } = fill
     return {
@@ -160,7 +161,7 @@ export class ExchangeWatch {
     }
   }
 
-  /** Whether the quote that stands now had not come yet: what is due at one instant arrives before its quote. */
+  /** Orders due at one instant arrive before its quote. */
   #isBeforeQuote({ symbol, at }: Fill): boolean {
     return at <= (this.#state.symbols.get(symbol)?.market.at ?? 0)
   }
@@ -184,7 +185,7 @@ export class ExchangeWatch {
     this.#listener.onFunding({ symbol, slot, amount: funding.minus(known), at: position.updatedAt })
   }
 
-  /** Funding that a position was paid before it ended belongs to those that held it then, not to those after its last fill. */
+  /** Funding paid before a position ended belongs to those that held it then. */
   #payEnded(symbol: string): void {
     for (const position of this.#positions.keys())
       if (position.lots === 0 && position.symbol === symbol) this.#payFunding(position)
@@ -226,7 +227,7 @@ export class ExchangeWatch {
       )
   }
 
-  /** In the margin coin: what it is worth, what it has gained, and what must stand behind it. */
+  /** Margin coin: worth, gain, and what must stand behind it. */
   #worthOf(position: Position, { instrument, markTicks }: SymbolState) {
     const mark = markTicks * instrument.tickFloat
     const quoteValue = mark * position.lots * instrument.lotFloat
@@ -241,7 +242,7 @@ export class ExchangeWatch {
   }
 }
 
-/** How the exchange calls the fills of a liquidation: see docs/simulator.md. */
+/** See docs/simulator.md. */
 const LIQUIDATION = /^(?:offset|reduce|burst)_close_/
 
 function shareOf(need: number, behind: number): number {

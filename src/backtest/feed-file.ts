@@ -9,38 +9,41 @@ import { parseValue, writeValue } from '../lib/value-text.ts'
 import { RECORDING_BYTES_MAX, unpackGzip } from '../prices/unpack-gzip.ts'
 
 /**
- * The readings of one feed, as lines of JSON, plain or gzipped. The first line names the request that they answer, as
- * `docs/data.md` describes it; each other line is one reading:
+ * The readings of one feed, as lines of JSON, plain or gzipped. The first line names the request
+ * that they answer (`docs/data.md`); each other line is one reading:
  *
  *     {"feed":"longShortRatio?symbol=BTCUSDT","format":1}
  *     {"readAt":1748476800123,"data":[{"ts":"1748476800000","longShortRatio":"1.52"}]}
  *
- * `readAt` is the instant from which on a strategy may know it: Unix ms, or ISO 8601 with its zone. `data` is what
- * `snapshot.feed(name).data` gives.
+ * From `readAt` on a strategy may know it: Unix ms, or ISO 8601 with its zone.
+ * `snapshot.feed(name).data` gives `data`.
  */
 export interface FeedFile {
   readonly feed: FeedId
   /** File name, for reports. */
   readonly source: string
-  /** The unpacked file has it. */
+  /** The unpacked file's. */
   readonly sha256: string
-  /** Unix ms, rising: when each reading is there. */
+  /** Rising. */
   readonly readAt: readonly number[]
-  /** Its data is parsed each time: a year of readings would not fit into memory as objects. */
+  /** Parsed each time: a year of readings would not fit into memory as objects. */
   reading(index: number): FeedReading
 }
 
 const FORMAT = 1
 const NEWLINE = 0x0a
-/** The exchange's clock and ours differ by this much at most, ms. */
+/** The exchange's clock and ours differ by this at most. */
 const CLOCKS_DIFFER_MS_MAX = 60_000
-/** Names under which the document gives the instant of a row, Unix ms. */
+/** The document's names for a row's instant. */
 const INSTANTS = ['ts', 'cTime', 'uTime'] as const
 const FIRST_AT = Date.UTC(2009, 0, 1)
-/** Unix seconds of any day are below it, milliseconds since 2001 above. */
+/** Unix seconds of any day are below, milliseconds since 2001 above. */
 const SECONDS_BELOW = 1e11
 
-/** @throws Failure FEED_UNREADABLE, FEED_DAMAGED (with file, line and what to do), and those of {@link unpackGzip} */
+/**
+ * @throws Failure FEED_UNREADABLE, FEED_DAMAGED (with file, line and what to do), and those of
+ * {@link unpackGzip}
+ */
 export async function loadFeedFile(path: string): Promise<FeedFile> {
   const packed = await readFile(path).catch((cause: unknown) => {
     throw new Failure({
@@ -54,7 +57,7 @@ export async function loadFeedFile(path: string): Promise<FeedFile> {
   return parseFeedFile(await unpackGzip(packed, { path, bytesMax: RECORDING_BYTES_MAX }), path)
 }
 
-/** @param bytes Unpacked. @throws Failure FEED_DAMAGED */
+/** @param bytes unpacked @throws Failure FEED_DAMAGED */
 export function parseFeedFile(bytes: Buffer, path: string): FeedFile {
   const lines = listLines(bytes)
   const feed = readHead(textOf(bytes, lines[0]), path)
@@ -77,7 +80,7 @@ export function parseFeedFile(bytes: Buffer, path: string): FeedFile {
   }
 }
 
-/** The file's text. @param readings In the order of their instants. */
+/** @param readings in the order of their instants */
 export function formatFeedFile(feed: FeedId, readings: readonly FeedReading[]): string {
   const lines = readings.map(
     ({ readAt, data }) => `{"readAt":${readAt},"data":${writeValue(data)}}\n`,
@@ -101,7 +104,6 @@ interface Line {
   readonly to: number
 }
 
-/** Where the lines stand that are not empty. */
 function listLines(bytes: Buffer): readonly Line[] {
   const lines: Line[] = []
   for (let from = 0, number = 1; from < bytes.length; number++) {
@@ -172,7 +174,7 @@ function assertLater(readAt: number, before: number | undefined, place: Place): 
   )
 }
 
-/** A row that carries a later instant than its reading was not there yet: a backtest on it would see the future. */
+/** A row with a later instant than its reading would let a backtest see the future. */
 function assertKnown({ data, readAt }: FeedReading, place: Place): void {
   for (const row of listRecords(data)) {
     for (const name of INSTANTS) {
@@ -187,13 +189,13 @@ function assertKnown({ data, readAt }: FeedReading, place: Place): void {
   }
 }
 
-/** The objects of a value, however deep. */
+/** However deep. */
 function listRecords(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   if (Array.isArray(value)) return value.flatMap(listRecords)
   return isRecord(value) ? [value, ...Object.values(value).flatMap(listRecords)] : []
 }
 
-/** Unix s or ms, as a number or a text, or a date as text; undefined for what is no instant. */
+/** Unix s or ms, number or text, or a date as text; undefined for no instant. */
 function toTime(value: unknown): number | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   const number = Number(value)

@@ -4,7 +4,7 @@ import type { Booking } from '../journal/booking.ts'
 import type { Journal, JournalContents, RowChange } from '../journal/journal.ts'
 import { MemoryKeys, MemoryRows } from '../journal/tables/key-table.ts'
 
-/** A journal that ends with its process: for backtests. Records are copied as the disk would. */
+/** It ends with its process. Records are copied as the disk would. */
 export class MemoryJournal implements Journal {
   readonly salt: string
   readonly #records: string[] = []
@@ -54,13 +54,13 @@ export class MemoryJournal implements Journal {
   close(): void {}
 }
 
-/** A journal that nobody reads again: only used keys are kept, since they name one order for ever. */
+/** It is never read again: only used keys are kept, since they name one order for ever. */
 export class PassingJournal implements JournalPort {
   readonly recordsSinceCheckpoint = 0
   readonly #keys = new MemoryKeys()
   readonly #onAppended: (record: JournalRecord, bookings: readonly Booking[]) => void
 
-  /** @param onAppended Called with each record and what it has booked. */
+  /** @param onAppended hears each record and what it has booked */
   constructor(onAppended: (record: JournalRecord, bookings: readonly Booking[]) => void) {
     this.#onAppended = onAppended
   }

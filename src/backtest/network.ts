@@ -6,38 +6,40 @@ import { errorCode } from '../protocol/error-codes.ts'
 import type { Reply } from '../simulator/shared/reply.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** One call: what the exchange does when it arrives, and who hears the answer. */
+/** The exchange's part when it arrives, and the listener of the answer. */
 export interface VirtualCall<Data> {
   readonly site: EndpointName
-  /** Ours, for the answer's times. It hears the exchange's time of each answer, and ours of both ends of the call. */
+  /**
+   * Ours, for the answer's times. It hears the exchange's time of each answer, and ours of both
+   * ends.
+   */
   readonly trusted: { readonly clock: Clock; readonly offset: Pick<ExchangeClock, 'observe'> }
-  /** @param isCopy somebody on the way has sent it a second time. */
+  /** @param isCopy sent a second time on the way */
   perform(isCopy: boolean): Reply<Data>
-  /** A network with faults may call it twice, and not at all once the process has died. */
+  /** With faults it may be called twice, or not at all once the process has died. */
   hear(answer: Answer<Data>): void
 }
 
-/** What carries calls to the exchange and answers back. */
+/** Carries calls to the exchange and answers back. */
 export interface Network {
-  /** Whether each call arrives once, and its answer is heard once. */
+  /** Each call arrives once, and its answer is heard once. */
   readonly isFaithful: boolean
-  /** How long a batch waits for its connection, ms. */
+  /** A batch waits so long for its connection. */
   connectMs(): number
   send<Data>(call: VirtualCall<Data>): void
 }
 
-/** Whose time the answer tells. */
 export function originOf({ site }: Pick<VirtualCall<unknown>, 'site'>): AnswerOrigin {
   return site === 'tickers' ? 'public' : 'signed'
 }
 
-/** A network on which nothing goes wrong: each way takes the same time. */
+/** Nothing goes wrong: each way takes the same time. */
 export class DirectNetwork implements Network {
   readonly isFaithful = true
   readonly #time: VirtualTime
   readonly #latencyMs: number
 
-  /** @param latencyMs Of one way. */
+  /** @param latencyMs of one way */
   constructor(time: VirtualTime, latencyMs: number) {
     this.#time = time
     this.#latencyMs = latencyMs
@@ -60,14 +62,14 @@ interface DirectCallOptions<Data> {
   readonly latencyMs: number
 }
 
-/** A call on its way to the exchange; then its answer on its way back. */
+/** On its way to the exchange; then its answer on its way back. */
 class DirectCall<Data> {
   readonly #call: VirtualCall<Data>
   readonly #time: VirtualTime
   readonly #latencyMs: number
-  /** Unix ms, our clock. */
+  /** Our clock. */
   readonly #sentAt: number
-  /** Unix ms, exchange clock: when it arrived; and what it was answered there. */
+  /** Exchange clock, at its arrival; and the answer there. */
   #requestTime = 0
   #reply: Reply<Data> | undefined
 
@@ -99,7 +101,7 @@ class DirectCall<Data> {
   }
 }
 
-/** What a client makes of a reply, by the class of its code. */
+/** As a client reads a reply, by the class of its code. */
 export function toAnswer<Data>(
   reply: Reply<Data>,
   times: { readonly receivedAt: number; readonly requestTime?: number },

@@ -21,7 +21,7 @@ export interface OrderLogOptions {
   readonly onDenied: (strategyId: string, symbol: string, count: number) => void
 }
 
-/** How the states of an order are called in files that other programs read. */
+/** The states' names in files for other programs. */
 const STATUS: Readonly<Record<OrderState, string>> = {
   queued: 'INITIALIZED',
   sent: 'SUBMITTED',
@@ -35,13 +35,13 @@ const STATUS: Readonly<Record<OrderState, string>> = {
   absent: 'EXPIRED',
 }
 
-/** The orders that are open, from the records of the run: who wanted them, what they were made for, how they ended. */
+/** Open orders, from the run's records: their strategy, purpose and end. */
 export class OrderLog {
   readonly denials = new Map<DenialCode, number>()
-  /** Strategies of which an order was sent or denied. */
+  /** With an order sent or denied. */
   readonly strategies = new Set<string>()
   readonly denialsByStrategy = new Map<string, Map<DenialCode, number>>()
-  /** By the exchange's code, with its words. */
+  /** Keyed by the exchange's code, with its words. */
   readonly rejections = new Map<string, { readonly message: string; count: number }>()
   readonly #options: OrderLogOptions
   readonly #open = new Map<ClientOid, OpenOrder>()
@@ -50,7 +50,7 @@ export class OrderLog {
     this.#options = options
   }
 
-  /** Takes a record that has just been applied to the book. */
+  /** Just applied to the book. */
   observe(record: JournalRecord): void {
     if (record.kind === 'send') this.#send(record)
     else if (record.kind === 'outcome') {
@@ -73,7 +73,7 @@ export class OrderLog {
     }
   }
 
-  /** Notes a fill of the exchange. @returns who wanted the order; undefined where nobody here did. */
+  /** @returns the order's strategy; undefined where none here wanted it */
   fill({
     clientOid,
     ticks,
@@ -89,7 +89,7 @@ export class OrderLog {
     return { strategyId: terms.strategyId, middle: open?.middle ?? 0 }
   }
 
-  /** What stands at the end of the run. */
+  /** At the end of the run. */
   close(): void {
     for (const clientOid of this.#open.keys()) {
       const order = this.#options.book().orders.get(clientOid)

@@ -2,10 +2,10 @@ import type { FeedId, FeedReading } from '../domain/feed.ts'
 import type { EngineEvent } from '../engine/event.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** Readings of one feed that are already known, in the order of their instants. */
+/** Known readings, in the order of their instants. */
 export interface PlayedFeed {
   readonly feed: FeedId
-  /** Unix ms, rising: when the run hears of each. */
+  /** Rising: when the run hears of each. */
   readonly heardAt: readonly number[]
   reading(index: number): FeedReading
 }
@@ -18,8 +18,8 @@ export interface PlayedFeedsOptions {
 }
 
 /**
- * Gives a run the readings of its feeds, each at its own instant and never before. A run that begins between two
- * readings begins with the first of them, as a daemon reads each feed when it starts.
+ * Gives each reading at its own instant and never before. A run that begins between two begins with
+ * the first, as a daemon reads each feed when it starts.
  */
 export class PlayedFeeds {
   readonly #options: PlayedFeedsOptions

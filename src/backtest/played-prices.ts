@@ -5,21 +5,21 @@ import type { PriceCoverage, PriceGap } from '../report/run-facts.ts'
 import { candleLength, indexFrom, type Recording } from '../prices/recording.ts'
 import type { TickerView } from './direct-exchange.ts'
 
-/** From when to when is played: Unix ms, the end excluded. */
+/** The end is excluded. */
 export interface PlayedRange {
   readonly fromAt?: number | undefined
   readonly toAt?: number | undefined
 }
 
-/** A row is missing when the next one comes later than so many steps. */
+/** Rows further apart have one missing between them. */
 const GAP_STEPS = 1.5
-/** Quotes come when they change: only a silence of so long, ms, is a gap. */
+/** Quotes come when they change: only so long a silence is a gap. */
 const QUOTE_GAP_MS_MIN = 60_000
 const GAPS_SHOWN = 5
-/** Of a tick: what dividing floats leaves. */
+/** Error that dividing floats leaves, in ticks. */
 const TICK_ERROR_MAX = 1e-4
 
-/** The rows of a range. @throws Failure BACKTEST_RANGE_EMPTY */
+/** @throws Failure BACKTEST_RANGE_EMPTY */
 export function cutRecordings(
   recordings: readonly Recording[],
   { fromAt, toAt }: PlayedRange,
@@ -39,7 +39,7 @@ export function cutRecordings(
   )
 }
 
-/** In words, where a recording lies that has no row in a range. */
+/** For a recording without a row in the range. */
 export function describePlace(
   { rows: { at } }: Recording,
   { fromAt = Number.NEGATIVE_INFINITY, toAt = Number.POSITIVE_INFINITY }: PlayedRange,
@@ -50,13 +50,11 @@ export function describePlace(
   return 'all of the range lies in a gap of its prices'
 }
 
-/** Whether a recording has a row in a range. */
 export function hasRows(recording: Recording, range: PlayedRange): boolean {
   const [begin, end] = rowsWithin(recording, range)
   return begin < end
 }
 
-/** The first row of a range, and the first behind it. */
 function rowsWithin(
   { rows: { at } }: Recording,
   { fromAt = Number.NEGATIVE_INFINITY, toAt = Number.POSITIVE_INFINITY }: PlayedRange,
@@ -64,7 +62,7 @@ function rowsWithin(
   return [indexFrom(at, fromAt), indexFrom(at, toAt)]
 }
 
-/** The share of the prices that lie between two ticks, 0 to 1. @param tick In quote coin. */
+/** Prices between two ticks, a share. @param tick quote coin */
 export function shareOffTick({ rows }: Recording, tick: number): number {
   const columns =
     rows.kind === 'candles'
@@ -80,13 +78,13 @@ export function shareOffTick({ rows }: Recording, tick: number): number {
   return count / Math.max(1, columns.length * rows.at.length)
 }
 
-/** The share of the candles in which nothing was traded, 0 to 1; 0 of quotes. */
+/** Candles without a trade, a share; 0 for quotes. */
 export function shareWithoutVolume({ rows }: Recording): number {
   if (rows.kind !== 'candles') return 0
   return rows.volume.filter((volume) => !(volume > 0)).length / Math.max(1, rows.volume.length)
 }
 
-/** @param facts What is there instead. */
+/** @param facts what is there instead */
 export function emptyRange(facts: Readonly<Record<string, string>>): Failure {
   return new Failure({
     code: 'BACKTEST_RANGE_EMPTY',
@@ -97,8 +95,8 @@ export function emptyRange(facts: Readonly<Record<string, string>>): Failure {
 }
 
 /**
- * What a recording says, and what it leaves out. @param stepMs From row to row, of the whole recording: how long a price
- * counts as new must not hang on where it was cut.
+ * Also names what the recording lacks. @param stepMs of the whole recording: how long a price
+ * counts as new must not depend on the cut
  */
 export function describeRecording(
   recording: Recording,
@@ -126,15 +124,14 @@ export function describeRecording(
   }
 }
 
-/** What a view needs of a coverage. */
 export interface ViewedPrices extends Pick<PriceCoverage, 'symbol' | 'fromAt' | 'toAt' | 'stepMs'> {
-  /** Unix ms: since when the first price stood before the prices begin; absent: it is new then. */
+  /** Since when the first price stood before the prices begin; absent: it is new then. */
   readonly firstAt?: number
 }
 
 /**
- * What a trader could have seen of these prices: nothing of an instrument before its recording begins or after it has
- * ended, and a price as new for as long as the recording knows no other.
+ * Shows a trader's view: nothing of an instrument before its recording begins or after its end, and
+ * a price as new for as long as the recording knows no other.
  */
 export function viewOf(coverage: readonly ViewedPrices[]): TickerView {
   const bySymbol = new Map(coverage.map((one) => [one.symbol, one]))
@@ -152,10 +149,10 @@ export function viewOf(coverage: readonly ViewedPrices[]): TickerView {
 }
 
 /**
- * The candles of recordings, as exact as the recordings are. Intervals that do not consist of whole rows have none,
+ * Candles of recordings, as exact as these are. Intervals that are not whole rows have none,
  * because what lies within a row is made up.
  *
- * @param toAt Unix ms, the end of the run: nothing is known of what closes later.
+ * @param toAt the end of the run: nothing is known of what closes later
  */
 export function readRecordedCandles(
   recordings: readonly Recording[],
@@ -173,7 +170,7 @@ export function readRecordedCandles(
     const closeAt = openAt + intervalMs
     if (closeAt > toAt) return undefined
     const [from, until] = [indexFrom(rows.at, openAt), indexFrom(rows.at, closeAt)]
-    // A row that reaches beyond the end knows what comes after it.
+    // A row that reaches beyond the end knows what comes after.
     const isWithin = from < until && (rows.at[until - 1] ?? 0) + stepMs <= closeAt
     return isWithin ? joinRows(rows, { openAt, from, until }) : undefined
   }
@@ -204,7 +201,7 @@ function cutRows(rows: Recording['rows'], begin: number, end: number): Recording
   return Object.fromEntries(columns) as Recording['rows']
 }
 
-/** From row to row, ms: of candles the shortest step, of quotes the median. */
+/** Candles: the shortest step; quotes: the median. */
 export function rowStep({ rows, intervalMs }: Pick<Recording, 'rows' | 'intervalMs'>): number {
   return rows.kind === 'candles' ? candleLength(rows.at, intervalMs) : medianStep(rows.at)
 }

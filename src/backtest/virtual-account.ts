@@ -29,25 +29,26 @@ import type { VirtualTime } from './virtual-time.ts'
 import type { Gate, VirtualWire } from './virtual-wire.ts'
 import type { TokenPool, TokenPoolOptions } from '../exchange/limiter/call-window.ts'
 
-/** A strategy, and its params as its own schema gave them back. */
+/** With params as its own schema gave them back. */
 export interface VirtualStrategy {
   readonly strategy: Strategy
   readonly params: unknown
 }
 
-/** What stands around a run in virtual time: nothing in a backtest, everything that can go wrong in a fault world. */
-export interface Surroundings {
+/**
+ * The surroundings of a run in virtual time: a backtest has none, a fault world everything that can
+ * go wrong.
+ */
+export interface VirtualEnvironment {
   readonly gate: Gate
   readonly interruptions?: Interruptions
   readonly listener: RunListener
-  /** Whether the kill file is there. */
   readonly isKilled: () => boolean
   readonly announcements: Omit<AnnouncementsPort, 'announce' | 'quiesced'> &
     Partial<Pick<AnnouncementsPort, 'announce'>>
   readonly retreatNote: RetreatNotePort
 }
 
-/** How much of the documented limits is used. */
 export type VirtualLimits = Pick<LimiterOptions, 'tier' | 'use'>
 
 export interface VirtualAccountOptions {
@@ -61,20 +62,23 @@ export interface VirtualAccountOptions {
   readonly journal: JournalPort
   readonly strategies: ReadonlyMap<StrategyId, VirtualStrategy>
   readonly polling: VirtualPolling
-  /** Strategies are shown these beside the market; absent: none. */
+  /** Shown beside the market. */
   readonly feeds?: readonly PlayedFeed[] | undefined
-  /** Fills that one page of the exchange has. */
+  /** On one page of the exchange. */
   readonly pageFills: number
-  /** Whether a run before this one may have called the exchange just now. */
+  /** A run before this one may just have called the exchange. */
   readonly hasPreviousRun: boolean
-  /** They call the exchange; default: {@link VirtualCalls}. */
+  /** Default: {@link VirtualCalls}. */
   readonly createCalls?: ((options: VirtualCallsOptions) => ExchangePort) | undefined
-  /** Default: all of those of an ordinary account. */
+  /** Default: an ordinary account's. */
   readonly limits?: VirtualLimits | undefined
-  readonly surroundings: Surroundings
+  readonly surroundings: VirtualEnvironment
 }
 
-/** One run of an account in virtual time: the core, its interpreter, its strategies, and what happens by itself. */
+/**
+ * One run of an account in virtual time: the core, its interpreter, its strategies, and what
+ * happens by itself.
+ */
 export class VirtualAccount {
   readonly engine: Engine
   readonly interpreter: Interpreter
@@ -98,17 +102,17 @@ export class VirtualAccount {
     this.interpreter = new Interpreter(this.engine, this.ports)
   }
 
-  /** What the limiter has done so far, by endpoint. */
+  /** Keyed by endpoint, so far. */
   get limiter(): readonly EndpointStatistics[] {
     return this.#limiter.statistics()
   }
 
-  /** Whether the core has begun: before that there is nothing to bring to an end. */
+  /** Before that there is nothing to bring to an end. */
   get hasBegun(): boolean {
     return this.#hasBegun
   }
 
-  /** Begins with the exchange's clock, which is measured before anything else. */
+  /** The exchange's clock is measured first. */
   start(): void {
     const { exchange, polling, settings } = this.#options
     const pollers = new VirtualPollers({
@@ -132,13 +136,13 @@ export class VirtualAccount {
     if (event.kind === 'started') this.#playFeeds()
   }
 
-  /** The core is not asked any more, and nothing falls due: what is left to do is a retreat. */
+  /** The core is not asked any more, and nothing falls due: what is left is a retreat. */
   close(): void {
     this.#isClosed = true
     this.interpreter.close()
   }
 
-  /** Nobody is granted a call any more either. */
+  /** No call is granted any more either. */
   end(): void {
     this.#isEnded = true
     this.close()
@@ -232,7 +236,7 @@ export class VirtualAccount {
 
 function ignore(): void {}
 
-/** A pool without the asynchronous machinery: a token that comes back is in stock at once. */
+/** Without the asynchronous machinery: a returned token is in stock at once. */
 export class DirectPool implements TokenPool {
   readonly leadMs = 0
   #stock: number

@@ -27,22 +27,22 @@ import { SUCCESS_CODE } from '../protocol/envelope.ts'
 import type { WireFill } from '../protocol/futures/order-fills.ts'
 
 export interface VirtualCallsOptions extends VirtualReadingsOptions {
-  /** A batch did not leave: perhaps the kill switch was thrown, and the core has not heard of it. */
+  /** A batch did not leave: the kill switch may have been thrown, unknown to the core. */
   readonly onWithheld: () => void
 }
 
-/** A call without a grant gives up after this, ms: more than a retreat waits for all its instruments. */
+/** More than a retreat waits for all its instruments. */
 const GRANT_MS = 6000
 
 interface VirtualSend {
   readonly endpoint: GrantedEndpoint
-  /** @param signedAt Unix ms, exchange clock as we know it. */
+  /** @param signedAt Unix ms, exchange clock as we know it */
   readonly perform: (signedAt: number, isCopy: boolean) => Reply<BatchResult>
   readonly options: CallOptions
   readonly onAnswer: OnAnswer<BatchResult>
 }
 
-/** The exchange in virtual time: with a grant in hand a call goes straight to the simulator's core. */
+/** With a grant a call goes straight to the simulator's core. */
 export class VirtualCalls implements ExchangePort {
   readonly #wire: VirtualWire
   readonly #exchange: SimulatedExchange
@@ -56,7 +56,7 @@ export class VirtualCalls implements ExchangePort {
     this.#onWithheld = options.onWithheld
   }
 
-  /** A batch waits a moment for its connection, is looked at once more, signed and written. */
+  /** A batch waits a moment for its connection, is checked once more, signed and written. */
   placeBatch(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void {
     const { time, network, gate } = this.#wire
     const waitMs = network.connectMs()
@@ -106,7 +106,7 @@ export class VirtualCalls implements ExchangePort {
     this.#readings.readPosition(symbol, onAnswer)
   }
 
-  /** The grant in hand; a call without one waits for its own. */
+  /** A call without a grant waits for its own. */
   #withGrant({ endpoint, options, onAnswer }: VirtualSend, then: (grant: Grant) => void): void {
     if (options.grant) return then(options.grant)
     const { time, trusted, limiter, gate } = this.#wire
@@ -167,12 +167,11 @@ type ReadPositions = readonly ReadPosition[] | null
 interface VirtualReadingsOptions {
   readonly wire: VirtualWire
   readonly exchange: SimulatedExchange
-  /** Fills a page. */
   readonly pageFills: number
   readonly settings: Pick<EngineSettings, 'positionMode' | 'instruments'>
 }
 
-/** Reads fills and positions as the exchange's client does, without promises: pages become a reading by the same code. */
+/** As the exchange's client does, without promises: pages become a reading by the same code. */
 class VirtualReadings {
   readonly #wire: VirtualWire
   readonly #exchange: SimulatedExchange
@@ -207,12 +206,10 @@ interface FillsCallOptions extends Omit<VirtualReadingsOptions, 'settings'> {
 
 interface FillsAsked {
   readonly span: FillsSpan
-  /** The pages before. */
   readonly read: FillsPages
   readonly onAnswer: OnAnswer<FillsReading>
 }
 
-/** Asks for one page of fills, and then for the next one. */
 class FillsCall implements WireCall<FillsPage> {
   readonly site = 'orderFills'
   readonly isReading = true
@@ -248,7 +245,7 @@ class FillsCall implements WireCall<FillsPage> {
   }
 }
 
-/** Fills by their rows: the exchange gives the same row again and again. */
+/** The exchange gives the same row again and again, so fills are kept by rows. */
 function createReader({
   positionMode,
   instruments,
@@ -273,7 +270,6 @@ interface PositionCallOptions {
   readonly onAnswer: OnAnswer<PositionReading>
 }
 
-/** Asks for the position of one instrument. */
 class PositionCall implements WireCall<ReadPositions> {
   readonly site = 'singlePosition'
   readonly isReading = true

@@ -7,17 +7,20 @@ import type { SimulatedExchange } from './direct-exchange.ts'
 import type { VirtualCall } from './network.ts'
 import type { VirtualWire } from './virtual-wire.ts'
 
-/** How often is looked, ms: asked before each wait. */
+/** Read before each wait. */
 export interface VirtualPolling {
   readonly tickersMs: number
   readonly fillsMs: number
   readonly positionsMs: number
   readonly timeMs: number
-  /** While the core waits for a moment, time passes so soon after each other event, then ever more seldom. Absent: as ever. */
+  /**
+   * While the core waits for a moment, time passes so soon after each event, then ever more seldom.
+   * Absent: as ever.
+   */
   readonly waitingMs?: number
-  /** So long before each read of the tickers, ms, and not every `fillsMs` and `positionsMs`. */
+  /** So long before each read of the tickers, and not every `fillsMs` and `positionsMs`. */
   readonly beforeTickers?: { readonly fillsMs: number; readonly positionsMs: number }
-  /** Unix ms, rising: from the first of them on prices are asked for then, and not every `tickersMs`. */
+  /** Rising: from the first on prices are read then, and not every `tickersMs`. */
   readonly tickersAt?: readonly number[]
   /** Ms from now until prices are asked for again, in the place of `tickersMs`. */
   readonly nextTickersMs?: (now: number) => number
@@ -31,35 +34,34 @@ export interface VirtualPollersOptions {
   readonly instruments: number | undefined
   readonly isOver: () => boolean
   readonly dispatch: (event: EngineEvent) => void
-  /** Right before the core hears that time has passed. */
   readonly onTime: () => void
-  /** Whether the core waits for a moment. */
+  /** The core waits for a moment. */
   readonly isWaiting: () => boolean
 }
 
-/** How long an offset that has not changed is not said again. */
+/** An unchanged offset is not said again for so long. */
 const OFFSET_SAID_MS = 1000
 
 const TIME_PASSED: EngineEvent = { kind: 'timePassed' }
 const FILLS_DUE: EngineEvent = { kind: 'pollDue', what: 'fills' }
 const POSITIONS_DUE: EngineEvent = { kind: 'pollDue', what: 'positions' }
 
-/** Everything that happens by itself in a run, as the daemon's pollers make it happen. */
+/** Everything that happens by itself, as the daemon's pollers make it happen. */
 export class VirtualPollers {
   readonly #options: VirtualPollersOptions
   #hasBegun = false
-  /** How long the core was made to wait last, and until when it waits now; virtual ms. */
+  /** The core's last wait, and until when it waits; virtual ms. */
   #waitsMs = 0
   #waitsUntil = 0
-  /** The next of `tickersAt`. */
+  /** In `tickersAt`. */
   #nextRead = 0
-  /** The offset of the exchange's clock that the core heard last, and when (Unix ms, our clock; 0 for not any more). */
+  /** The offset heard last, and when (Unix ms, our clock; 0: not any more). */
   #saidOffsetMs = 0
   #saidAt = 0
-  /** The table that the core looks at, and those that nobody does. */
+  /** The table that the core looks at, and the spare ones. */
   #shown: TickerTable | undefined
   readonly #spare: TickerTable[] = []
-  /** What falls due again and again. */
+  /** Repeated by time. */
   readonly #readTickers = () => this.start()
   readonly #readFills = () => this.#poll(FILLS_DUE)
   readonly #readPositions = () => this.#poll(POSITIONS_DUE)
@@ -68,7 +70,7 @@ export class VirtualPollers {
     this.#options = options
   }
 
-  /** Reads the tickers, then again and again; the first reading with a synchronised clock begins the run. */
+  /** The first reading with a synchronised clock begins the run. */
   start(): void {
     const { wire, exchange, isOver } = this.#options
     if (isOver()) return
@@ -106,7 +108,7 @@ export class VirtualPollers {
     return isListed ? nextAt - now : tickersMs
   }
 
-  /** The core has handled an event: a cancel-all that is due in a quarter of a second is not to wait for the next minute. */
+  /** A cancel-all due in a quarter of a second is not to wait for the next minute. */
   noteStep({ kind }: EngineEvent): void {
     const { wire, polling, isWaiting } = this.#options
     const { waitingMs, timeMs } = polling
@@ -144,7 +146,7 @@ export class VirtualPollers {
     this.#shown = table
   }
 
-  /** The core knows it for a minute: the same is said again long before that. */
+  /** The core knows it for a minute: it is said again long before. */
   #sayOffset(offsetMs: number, now: number): void {
     if (offsetMs === this.#saidOffsetMs && now - this.#saidAt < OFFSET_SAID_MS) return
     this.#saidOffsetMs = offsetMs
@@ -175,7 +177,7 @@ export class VirtualPollers {
     dispatch(TIME_PASSED)
   }
 
-  /** What falls due while the process stands still is not made up for. */
+  /** Nothing is made up for after the process stood still. */
   #every(interval: 'timeMs' | 'fillsMs' | 'positionsMs', run: () => void): void {
     const { wire, polling, isOver } = this.#options
     const due = () => {
@@ -196,7 +198,7 @@ interface TickersCallOptions {
 
 const READ = accept(undefined)
 
-/** One reading of the tickers, on its way. */
+/** One reading, on its way. */
 class TickersCall implements VirtualCall<undefined> {
   readonly site = 'tickers'
   readonly trusted: TrustedClock
@@ -212,7 +214,9 @@ class TickersCall implements VirtualCall<undefined> {
     this.#hear = hear
   }
 
-  /** What the core looks at stays what it was, however often the request arrives and its answer is heard. */
+  /**
+   * The core's table stays as it was, however often the request arrives and its answer is heard.
+   */
   perform(): Reply<undefined> {
     if (this.#table.readAt === 0) this.#exchange.readTickers(this.#table)
     return READ

@@ -1,19 +1,18 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Timers } from '../lib/timers.ts'
 
-/** What is done at an instant. */
-export type Due = (() => void) | { run(): void }
+export type DueTask = (() => void) | { run(): void }
 
 /**
- * Virtual time: things are due at instants of the exchange's clock (Unix ms), and happen one after the
- * other, at one instant in the order in which they were scheduled.
+ * Things are due at instants of the exchange's clock (Unix ms), and happen one after the other, at
+ * one instant in the order in which they were scheduled.
  */
 export class VirtualTime {
   /**
-   * What is due, and when of each (Unix ms): what happens next is last. They are short lists: a few calls and timers of
-   * one account. Two lists, because an object for each thing that is due would be made a million times a run.
+   * Callbacks and their instants (Unix ms), the next one last. The lists are short: a few calls and
+   * timers of one account. Two lists, because objects would be made a million times a run.
    */
-  readonly #dues: Due[] = []
+  readonly #dues: DueTask[] = []
   readonly #instants: number[] = []
   #now: number
   /** A machine whose clock is the exchange's. */
@@ -21,8 +20,8 @@ export class VirtualTime {
   readonly #settle: (() => void) | undefined
 
   /**
-   * @param startAt Unix ms.
-   * @param settle Called after each thing that was due: where promises are at work, it lets them come to their end.
+   * @param startAt Unix ms
+   * @param settle called after each due thing: lets promises come to their end
    */
   constructor(startAt: number, settle?: () => void) {
     this.#settle = settle
@@ -30,12 +29,12 @@ export class VirtualTime {
     this.clock = { now: () => this.#now, monotonic: () => this.#now - startAt }
   }
 
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   get now(): number {
     return this.#now
   }
 
-  /** Timers that can be cancelled, for what is written against the daemon's. */
+  /** Can be cancelled, for code written against the daemon's. */
   readonly timers: Timers = {
     after: (delayMs, callback) => {
       let isCancelled = false
@@ -48,7 +47,7 @@ export class VirtualTime {
     },
   }
 
-  after(delayMs: number, due: Due): void {
+  after(delayMs: number, due: DueTask): void {
     const dues = this.#dues
     const instants = this.#instants
     const at = this.#now + Math.max(0, Math.round(delayMs))
@@ -64,7 +63,7 @@ export class VirtualTime {
     instants[place] = at
   }
 
-  /** Lets time pass until an instant; stops early when there is nothing left, or `isOver` says so. */
+  /** Stops early when there is nothing left, or `isOver` says so. */
   runUntil(endAt: number, isOver: () => boolean = () => false): void {
     const instants = this.#instants
     for (

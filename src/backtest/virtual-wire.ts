@@ -6,17 +6,19 @@ import type { Reply } from '../simulator/shared/reply.ts'
 import type { Network, VirtualCall } from './network.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** How something reaches a process: at once in a backtest. In a fault world it stands still, and dies. */
+/**
+ * How something reaches a process: at once in a backtest. In a fault world it stands still, and
+ * dies.
+ */
 export interface Gate {
-  /** While it is true nothing falls due in the process. */
+  /** Nothing falls due in the process. */
   readonly isStill: boolean
-  /** Something reaches the core. */
   enter(happens: () => void): void
-  /** A grant is there, or a call has ended: a process hears of that even when its core is closed. */
+  /** A grant, or the end of a call: a process hears of it even when its core is closed. */
   settle(happens: () => void): void
 }
 
-/** What all calls of one process go through. */
+/** All calls of one process go through it. */
 export interface VirtualWire {
   readonly time: VirtualTime
   readonly trusted: TrustedClock
@@ -27,13 +29,12 @@ export interface VirtualWire {
 
 export interface WireCall<Data> {
   readonly site: EndpointName
-  /** It reaches the core, and once: an answer that comes twice would begin two readings. */
+  /** It reaches the core once: an answer that comes twice would begin two readings. */
   readonly isReading: boolean
   perform(isCopy: boolean): Reply<Data>
   hear(answer: Answer<Data>): void
 }
 
-/** Sends a reading as soon as it is granted. */
 export function askFor<Data>(wire: VirtualWire, call: WireCall<Data>): void {
   const waiting = wire.limiter.request(call.site, PRIORITY.reads, (grant) =>
     carry(wire, grant, call),
@@ -41,7 +42,6 @@ export function askFor<Data>(wire: VirtualWire, call: WireCall<Data>): void {
   if (!waiting) throw new Error(`too many wait for ${call.site}`)
 }
 
-/** Sends a call now; its grant ends with it. */
 export function carry<Data>(wire: VirtualWire, grant: Grant, call: WireCall<Data>): void {
   wire.network.send(new GrantedWireCall({ wire, grant, call }))
 }
@@ -52,14 +52,13 @@ interface GrantedWireCallOptions<Data> {
   readonly call: WireCall<Data>
 }
 
-/** A call on its way, with its grant. */
 class GrantedWireCall<Data> implements VirtualCall<Data> {
   readonly site: EndpointName
   readonly trusted: TrustedClock
   readonly #wire: VirtualWire
   readonly #grant: Grant
   readonly #call: WireCall<Data>
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   readonly #sentAt: number
   #isHeard = false
 
@@ -91,7 +90,7 @@ class GrantedWireCall<Data> implements VirtualCall<Data> {
 }
 
 function endGrant(grant: Grant, answer: Answer<unknown>, roundTripMs: number): void {
-  // What never left us pays for nothing.
+  // A call that never left us uses no grant.
   if (answer.kind === 'refused' && answer.class === 'notSent') return grant.unused()
   const isRateLimited = answer.kind === 'refused' && answer.topic === 'rate'
   grant.release({ requestTime: answer.requestTime, roundTripMs, isRateLimited })

@@ -9,11 +9,10 @@ import { describeScenario } from '../risk/worst-case.ts'
 import { drawCurve } from '../views/move-curve.ts'
 import { type AccountPicture, pictureAccount } from '../views/scenario-account.ts'
 
-/** The figure by which a moment is the worst one. */
 type MomentFigure = Pick<WorstMoment, 'measure' | 'figure' | 'subject'>
 
 /**
- * Keeps the account of the moment at which a move of the market would have hurt it most: where `risk.survives` was
+ * Keeps the account of the moment at which a move would have hurt most: where `risk.survives` was
  * used most; without it, where a position was nearest to its liquidation.
  */
 export class WorstMomentWatch {
@@ -34,7 +33,6 @@ export class WorstMomentWatch {
     this.#config = config
   }
 
-  /** To be called after each step of the core. */
   hear({ at, event }: Pick<Step, 'at' | 'event'>): void {
     if (event.kind === 'snapshotTaken') this.#tickers = event.tickers
     if (event.kind === 'positionRead') this.#positions.set(event.reading.symbol, event.reading)
@@ -42,7 +40,7 @@ export class WorstMomentWatch {
     if (found !== undefined) this.#worst = { ...found, at, ...this.#picture() }
   }
 
-  /** The moment with its curve; undefined where nothing was held, or its figures were not known. */
+  /** With its curve; undefined where nothing was held, or figures were not known. */
   report(): WorstMoment | undefined {
     if (this.#worst === undefined) return undefined
     const { measure, figure, subject, at, account, notCounted } = this.#worst

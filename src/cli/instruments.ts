@@ -74,7 +74,6 @@ type Origin = RulesOrigin | 'configuration'
 interface InstrumentRow extends Partial<ContractRules> {
   readonly symbol: string
   readonly isConfigured: boolean
-  /** The origin of each value, under its name. */
   readonly origins: Readonly<Record<string, Origin>>
   /** Unix ms, of the answer of the exchange. */
   readonly readAt?: number

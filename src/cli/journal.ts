@@ -228,14 +228,14 @@ function progressPrinter(): (progress: CopyProgress) => void {
   }
 }
 
-interface Described extends Pick<StateToCopy, 'to'> {
+interface CopyDescription extends Pick<StateToCopy, 'to'> {
   readonly seconds: number
   readonly next: string
 }
 
 export function describeCopy(
   { kind, counted, last }: CopyReport,
-  { to, seconds, next }: Described,
+  { to, seconds, next }: CopyDescription,
 ): string {
   const lines = {
     copied: `copied:   in ${seconds.toFixed(1)} s, and read back: every record, row and sum is as it was written`,

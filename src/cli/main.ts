@@ -99,6 +99,7 @@ export const VERBS: readonly Verbs[] = [
   { names: ['data'], load: async () => (await import('./prices/data.ts')).addDataCommand },
   { names: ['record'], load: async () => (await import('./prices/record.ts')).addRecordCommand },
   { names: ['call'], load: async () => (await import('./call/call.ts')).addCallCommand },
+  { names: ['chat'], load: async () => (await import('./chat/chat.ts')).addChatCommand },
   { names: ['mcp'], load: async () => (await import('./mcp/mcp.ts')).addMcpCommand },
   { names: ['replay'], load: async () => (await import('./replay/replay.ts')).addReplayCommand },
 ]

@@ -56,8 +56,8 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
 }
 
 /**
- * All users of a machine can see the arguments of processes (SEC1). Not done in the option's
- * parser, whose errors show the value.
+ * All users can see the arguments of processes (SEC1). The option's parser would show the value in
+ * its errors.
  */
 function assertAddress(command: Command, queue: string | undefined): void {
   assertDatabase(command, QUEUE_FLAGS, queue)

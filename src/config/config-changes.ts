@@ -8,7 +8,6 @@ export interface SettingChange {
   /** JSON; undefined: absent. */
   readonly was: string | undefined
   readonly is: string | undefined
-  /** Set for limits. */
   readonly limit?: 'tighter' | 'looser'
 }
 
@@ -21,10 +20,7 @@ export interface ConfigChanges {
   readonly refused: readonly SettingChange[]
 }
 
-/**
- * These identify the state, the account and the exchange, which a running daemon cannot change.
- * Logs and alerts belong to the process.
- */
+/** They identify the state, the account and the exchange. Logs and alerts belong to the process. */
 const FIXED = [
   'log',
   'alerts',

@@ -23,8 +23,8 @@ export function toConfigRequest(
 }
 
 /**
- * Prefers the working directory to the checkout. A package's files are only templates (`intentd
- * init`): otherwise the state would be in the installation, and the strategies below node_modules.
+ * Prefers the working directory to the checkout. A package's files are only templates, or the state
+ * would be in the installation.
  */
 function shippedFile(shipped: string): string {
   if (existsSync(resolve(shipped))) return shipped

@@ -1,7 +1,4 @@
-/**
- * Checks settings that are valid alone but contradict each other, on the salvaged parts. Missing
- * and invalid settings are skipped.
- */
+/** Checks settings that are valid alone but contradict each other, on the salvaged parts. */
 import { isProxyUrl } from '../lib/net/proxy.ts'
 import { isLoopback } from './loopback.ts'
 import { explainPattern, isTimeZone } from './schema/calendar-pattern.ts'

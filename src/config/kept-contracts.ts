@@ -25,7 +25,6 @@ export interface KeptContracts {
 
 const at = z.number().int()
 
-/** Rules that a configuration may name, whatever their origin. */
 const contractSchema = z.object({
   tickSize: stepDecimal(''),
   lotSize: stepDecimal(''),
@@ -79,7 +78,7 @@ function usableContracts(
   return usable
 }
 
-/** Returns the answer to be kept, with configured contracts of before that it no longer has. */
+/** To be kept, with configured contracts that the answer no longer has. */
 export function mergeContracts(
   before: KeptContracts | undefined,
   { contracts, ...reading }: ContractsReading,

@@ -9,7 +9,6 @@ import type { PartialSettings } from './yaml/salvage.ts'
 export interface ContractsAnswer {
   /** As kept by an earlier start, of the same exchange and product type. */
   readonly before: KeptContracts | undefined
-  /** Absent: there was no answer. */
   readonly now?: KeptContracts
   /** Why there was none. */
   readonly reason?: string

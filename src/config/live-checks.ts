@@ -4,8 +4,8 @@ import { ConfigError, type Problem } from './yaml/problem.ts'
 type Losses = DaemonConfig['risk']['losses']
 
 /**
- * The operator must have decided the maximum loss: a limit that restricts trading, or the word
- * none. Commands that only read or reduce risk do not need it.
+ * The operator must have decided the maximum loss: a limit, or the word none. Commands that only
+ * read or reduce risk need no decision.
  */
 export function findUndecidedLosses({
   config,
@@ -25,7 +25,6 @@ export function assertLossesDecided(accounts: readonly LoadedConfig[]): void {
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
-/** A drawdown that only warns is no limit. */
 export function isLossLimited(losses: Losses): boolean {
   if (losses === 'none') return false
   const { daily, drawdown } = losses

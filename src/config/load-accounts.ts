@@ -60,7 +60,6 @@ function checkMain({ config, documents }: LoadedConfig): readonly Problem[] {
   return [documents.main.problem(['accounts'], message)]
 }
 
-/** All accounts share the market data, so these settings must be equal. */
 function checkAlike(
   { config, documents: { main: source } }: LoadedConfig,
   main: DaemonConfig,

@@ -7,7 +7,6 @@ import type { PartialSettings } from './yaml/salvage.ts'
 
 type Instruments = DaemonFile['instruments']
 
-/** An instrument with all its rules, whoever said them. */
 export type TradedInstrument = Instruments[string] &
   Readonly<Record<(typeof RULE_NAMES)[number], string>>
 
@@ -19,8 +18,8 @@ export interface ResolvedRules {
 }
 
 /**
- * Completes instruments by the rules that are known of their contracts. An instrument with all four
- * rules stays as it is written. @param known is called only if one lacks a rule
+ * Completes instruments by the rules known of their contracts. One with all four stays as written.
+ * @param known is called only if one lacks a rule
  */
 export function resolveRules(
   { source, settings: { instruments } }: ReadableFile<DaemonFile>,

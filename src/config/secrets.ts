@@ -1,7 +1,7 @@
 /**
  * Reads secrets, and is the only reader of the process environment. A secret comes from a variable
- * (INTENTD_API_KEY), from a file that a variable names (INTENTD_API_KEY_FILE), or from `.env` in
- * the working directory, which the environment overrides; never from YAML or the command line.
+ * (INTENTD_API_KEY), a file that a variable names (INTENTD_API_KEY_FILE), or `.env` in the working
+ * directory, which the environment overrides; never from YAML or the command line.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -29,7 +29,6 @@ export interface SecretsRequest {
   readonly keysOfAll?: readonly (string | undefined)[]
 }
 
-/** With `_FILE` appended, the variable names a file with the secret. */
 const CREDENTIAL_VARIABLES = {
   apiKey: 'INTENTD_API_KEY',
   apiSecret: 'INTENTD_API_SECRET',

@@ -25,7 +25,6 @@ const SIMULATED: Readonly<Record<string, Readonly<Record<string, ContractRules>>
   'SUSDC-FUTURES': { SBTCSPERP: BTC },
 }
 
-/** Perpetual contracts of a product type by symbol. */
 export function simulatedContracts(productType: string): ReadonlyMap<string, ContractRules> {
   return new Map(Object.entries(SIMULATED[productType] ?? {}))
 }

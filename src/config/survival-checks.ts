@@ -95,8 +95,8 @@ interface LargestInput {
 
 /**
  * Capital = value × (move + fee + (1 ∓ move) × (rate + fee)), before funding, by the tier of the
- * largest value on the way. For inverse contracts all is in the coin, and the first tier is used,
- * since the price is not known.
+ * largest value on the way. For inverse contracts in the coin, by the first tier, since the price
+ * is not known.
  */
 export function listLargest({
   productType,

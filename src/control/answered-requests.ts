@@ -23,13 +23,12 @@ export interface AnswerStore {
 }
 
 /**
- * Obeyed commands by request id, so that a command repeated after a lost answer is not obeyed
+ * Commands are kept by request id, so that a command repeated after a lost answer is not obeyed
  * again. A process that dies between obeying and storing forgets the command; repeating a
- * restriction, a flatten, a release or a kill changes nothing.
+ * restriction, flatten, release or kill changes nothing.
  */
 export class AnsweredRequests {
   readonly #answered: Map<string, AnsweredRequest>
-  /** Ids answered by an earlier run. */
   readonly #earlier: Set<string>
   readonly #store: AnswerStore | undefined
 
@@ -49,7 +48,7 @@ export class AnsweredRequests {
       return hasEnded ? asForgotten(known.answer) : asRepeated(known.answer)
     }
     const answer = obey()
-    // The command changed nothing, so repeating it may succeed.
+    // Nothing changed, so repeating it may succeed.
     if (!answer.isObeyed) return answer
     const isKept = !OF_THIS_RUN.has(request.order.kind)
     this.#earlier.delete(request.requestId)

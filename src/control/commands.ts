@@ -59,7 +59,7 @@ export const controlRequestSchema = z.strictObject({
 
 export const controlAnswerSchema = z.strictObject({
   requestId: z.string(),
-  /** Done now or earlier; `status` shows the end of a flatten or a kill. */
+  /** Now or earlier; `status` shows the end of a flatten or a kill. */
   isObeyed: z.boolean(),
   text: z.string(),
   held: z.array(restrictionSchema),

@@ -28,16 +28,13 @@ const FOLLOWERS_MAX = 32
 export interface ControlAppOptions {
   readonly daemon: Controlled
   readonly version: string
-  /** Monotonic ms. */
   readonly monotonic: () => number
   readonly readOnly: boolean
   /** Shared by socket and port. */
   readonly answered: AnsweredRequests
   readonly entrance: Entrance
-  /** Undefined without a port. */
   readonly address: () => string | undefined
   readonly refusals: Refusals
-  /** Called when answering failed. */
   readonly onBroken: (reason: string) => void
 }
 
@@ -116,7 +113,7 @@ function addSession(app: Hono, { codes, tokens }: Entrance): void {
   })
 }
 
-/** The socket needs no proof of a token: the file system admitted the caller. */
+/** The socket needs no proof: the file system admitted the caller. */
 function addProof(app: Hono, { tokens }: Entrance): void {
   if (tokens === undefined) return
   app.get(PROOF_PATH, (context) => {
@@ -142,8 +139,7 @@ function addFollowing(
       const from = parseEventId(context, daemon.events)
       if (from === undefined)
         return context.json({ error: 'the id of an event is a whole number' }, 400)
-      // Followers are counted per kind of token, so readers take no place of commanders; the socket
-      // has one kind.
+      // Per kind of token, so readers take no place of commanders; the socket has one kind.
       const peer = peerOf(context.req.header('authorization'), entrance.tokens)
       if (followers[peer] >= FOLLOWERS_MAX) {
         refusals.add('follower', `${FOLLOWERS_MAX} follow already`)

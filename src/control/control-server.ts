@@ -27,13 +27,12 @@ export interface ControlServerOptions extends Omit<
 > {
   /** Receives the reason. */
   readonly onRefused: (why: string) => void
-  /** Only its owner has access. */
   readonly socket: string
   /** Loopback TCP; 0 takes any free port. */
   readonly port:
     | { readonly host: string; readonly number: number; readonly tokens: ControlTokens }
     | undefined
-  /** Listening failed: the daemon continues without this address. */
+  /** The daemon continues without this address. */
   readonly onUnreachable: (address: string, reason: string) => void
 }
 
@@ -55,9 +54,7 @@ export class ControlServer {
     this.#refusals = new Refusals(options.onRefused)
   }
 
-  /**
-   * The dashboard's address with a code that works once within a minute; undefined without a port.
-   */
+  /** Has a code that works once within a minute; undefined without a port. */
   newAddress(): string | undefined {
     return this.#baseUrl && `${this.#baseUrl}/#code=${this.#codes.issue()}`
   }
@@ -123,7 +120,6 @@ export class ControlServer {
     }
   }
 
-  /** @param isNews Whether a failure is reported. */
   async #listenAtPort(
     { host, number, tokens }: NonNullable<ControlServerOptions['port']>,
     isNews = true,
@@ -135,7 +131,6 @@ export class ControlServer {
       const server = await this.#listen(entrance, (one, then) =>
         one.listen({ host, port: number }, then),
       )
-      // It was stopped meanwhile.
       if (this.#isStopped) return void server.close()
       const address = server.address()
       const port = typeof address === 'object' && address !== null ? address.port : number
@@ -188,7 +183,7 @@ export class ControlServer {
     )
   }
 
-  /** Built at the first request: a daemon without control clients starts sooner and is smaller. */
+  /** A daemon without control clients starts sooner and is smaller. */
   #createListener(entrance: Entrance): RequestListener {
     const refusals = this.#refusals
     const options: ControlAppOptions = {

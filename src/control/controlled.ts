@@ -22,10 +22,7 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly found: string }>>
 }
 
-/**
- * A running daemon for the control interface. It answers at once from memory; reads that return a
- * promise run beside it.
- */
+/** A running daemon. It answers at once from memory; reads that return a promise run beside it. */
 export interface Controlled {
   readonly events: EventHistory
   status(): StatusView
@@ -34,7 +31,6 @@ export interface Controlled {
   orders(symbol?: string): readonly OrderView[]
   /** Newest first. */
   fills(limit: number, symbol?: string): readonly FillView[]
-  /** The last closed trades of all runs. */
   trades(query: ClosedTradesQuery): Promise<ClosedTradesView>
   /** Oldest first; undefined for an untraded instrument or another interval. */
   candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined

@@ -1,5 +1,3 @@
-// Views of single things.
-
 import { z } from 'zod'
 import { EXIT_REASONS, type ExitReason } from '../domain/closed-trade.ts'
 import { amount, instant } from './views.ts'
@@ -135,18 +133,17 @@ export type BacktestView = z.infer<typeof backtestSchema>
 
 export type ClosedTradesView = z.infer<typeof closedTradesSchema>
 
-/** A query for closed trades. An absent property restricts nothing. */
+/** An absent property restricts nothing. */
 export interface ClosedTradesQuery {
   readonly strategy?: string | undefined
   readonly symbol?: string | undefined
-  /** Unix ms, of the end of a trade: `since` is included, `until` is not. */
+  /** Unix ms, of a trade's end: `since` is included, `until` is not. */
   readonly since?: number | undefined
   readonly until?: number | undefined
   /** Only the last ones. */
   readonly limit: number
 }
 
-/** A query for records of the journal. */
 export interface JournalQuery {
   /** A text in the record as written; empty: any. */
   readonly containing: string

@@ -2,7 +2,7 @@ import type { EventView } from './views.ts'
 
 /** Minutes of a busy day, hours of a quiet one. */
 const EVENTS_MAX = 2000
-/** Kept in addition, since on a busy day other events are gone in a minute. */
+/** On a busy day other events are gone in a minute. */
 const ALERTS_MAX = 200
 const ALERTING: ReadonlySet<string> = new Set(['warn', 'error', 'fatal'])
 
@@ -35,8 +35,8 @@ export class EventHistory {
   }
 
   /**
-   * Events after an id, oldest first, and the number of forgotten ones: at most `max`, plus the
-   * warnings and errors that outlived the others.
+   * Oldest first, with the number of forgotten ones: at most `max`, plus the warnings and errors
+   * that outlived the others.
    */
   after(
     id: number,
@@ -53,7 +53,7 @@ export class EventHistory {
     return { events, missed: isOurs ? last - from - events.length : 0 }
   }
 
-  /** Calls once. Returns a function that cancels. */
+  /** Calls once. @returns a function that cancels */
   onNext(wake: () => void): () => void {
     this.#waiting.add(wake)
     return () => this.#waiting.delete(wake)

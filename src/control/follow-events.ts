@@ -7,7 +7,7 @@ import type { EventView } from './views.ts'
 /** A screen shows no more. */
 export const EVENTS_TOGETHER = 200
 export const EVERY_MS = 250
-/** Keep-alives let both ends notice a broken connection. */
+/** Both ends notice a broken connection. */
 const KEEP_ALIVE_MS = 15_000
 
 /**

@@ -12,9 +12,9 @@ interface LiveOptions {
 }
 
 /**
- * A screen's live view as server-sent events: `state` with changed parts of the status, and `log`
- * with events after an id. Nothing is written before the last message was taken: a slow client
- * skips states, misses events (`missed` says how many), and costs the daemon nothing.
+ * Server-sent events: `state` with changed parts of the status, and `log` with events after an id.
+ * Nothing is written before the last message was taken: a slow client skips states, misses events
+ * (`missed` says how many), and costs the daemon nothing.
  */
 export async function followLive({ stream, from, history, sections }: LiveOptions): Promise<void> {
   let [id, version] = [from, 0]

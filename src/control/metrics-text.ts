@@ -1,7 +1,7 @@
 export interface Sample {
   readonly labels?: Readonly<Record<string, string>>
   readonly value: number
-  /** A histogram or a summary has several series. */
+  /** A histogram or a summary has several. */
   readonly series?: 'bucket' | 'sum' | 'count'
 }
 
@@ -11,9 +11,8 @@ export interface MetricDefinition {
 }
 
 /**
- * All metrics, from which docs/metrics.md is generated. A clientOid is never a label, since each
- * would be a series. Series with known labels exist from the start with 0, so that alert rules see
- * them.
+ * The source of docs/metrics.md. A clientOid is never a label, since each would be a series. Series
+ * with known labels exist from the start with 0, so that alert rules see them.
  */
 export const METRICS = {
   intentd_build_info: { type: 'gauge', help: 'Always 1; labels: name, version, environment.' },
@@ -281,7 +280,7 @@ export const METRICS = {
 
 export type MetricName = keyof typeof METRICS
 
-/** Text format of Prometheus 0.0.4. An unknown value is NaN, not an absent series. */
+/** Prometheus 0.0.4. An unknown value is NaN, not an absent series. */
 export function renderMetrics(samples: ReadonlyMap<MetricName, readonly Sample[]>): string {
   return Object.entries(METRICS)
     .map(([name, { type, help }]) => {

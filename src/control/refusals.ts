@@ -3,7 +3,7 @@ import { renderMetrics } from './metrics-text.ts'
 /** `connection`: closed for lack of a place. `follower`: one too many. */
 export type RefusedKind = 'request' | 'connection' | 'follower'
 
-/** Refusals since the start; the caller logs them. */
+/** Since the start; the caller logs them. */
 export class Refusals {
   readonly #counts: Record<RefusedKind, number> = { request: 0, connection: 0, follower: 0 }
   readonly #onRefused: (why: string) => void

@@ -51,7 +51,7 @@ export interface ReadRoute<Query extends z.ZodType = z.ZodType> {
   read(daemon: Controlled, query: z.output<Query>): unknown
 }
 
-/** Keeps the type of the query for `read`. */
+/** Keeps the type of the query. */
 function route<Query extends z.ZodType>(row: ReadRoute<Query>): ReadRoute {
   return row
 }

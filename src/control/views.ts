@@ -260,7 +260,6 @@ export const accountSchema = z.strictObject({
     .array(unattendedSchema)
     .meta({ description: 'what is held and no strategy trades' }),
   openOrders: z.record(z.string(), z.int()).meta({ description: 'by state' }),
-  /** Unix ms of the oldest unknown order. */
   unknownSince: instant.nullable(),
   profit: z.strictObject({
     today: profitSchema.meta({

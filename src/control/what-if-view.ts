@@ -1,4 +1,4 @@
-// The account after a market move. Moves are shares: -0.1 is a fall of a tenth.
+// Moves are shares: -0.1 is a fall of a tenth.
 
 import { z } from 'zod'
 import { amount, instant } from './views.ts'

@@ -32,7 +32,7 @@ export interface DaemonEnd {
 
 /**
  * Accounts start together, once the clock is synchronised. One that breaks, or whose keys are
- * refused, is off; the others trade on, and the exit code reports it.
+ * refused, is off; the others trade on.
  */
 export class Daemon {
   readonly accounts: readonly Account[]
@@ -93,8 +93,8 @@ export class Daemon {
   }
 
   /**
-   * A strategy's error harms that strategy (STR1), any other breaks the run. False for a strategy
-   * that does not run here, but was loaded by a reload.
+   * A strategy's error harms that strategy (STR1), any other breaks the run. False for one that was
+   * only loaded by a reload.
    */
   failBy(strategy: string | undefined, error: unknown): boolean {
     if (strategy !== undefined)

@@ -48,9 +48,9 @@ export interface OfflineAccount {
 const CANCELS_MAX = 10
 
 /**
- * For one command, with locks against other traders here and on the journal's server. The command
- * must judge the keys noted in the journal. @throws Failure STATE_HELD, ACCOUNT_HELD,
- * DAEMON_EXCHANGE_MISSING, and those of opening a journal
+ * Locks out other traders here and on the journal's server. The command must judge the keys noted
+ * in the journal. @throws Failure STATE_HELD, ACCOUNT_HELD, DAEMON_EXCHANGE_MISSING, and those of
+ * opening a journal
  */
 export async function withOfflineAccount<Result>(
   options: OfflineOptions,

@@ -16,7 +16,7 @@ import { Failure } from '../lib/failure.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Timers } from '../lib/timers.ts'
 import { Account } from './account/account.ts'
-import { ShownOnServer } from './fleet/fleet-news.ts'
+import { ServerNews } from './fleet/fleet-news.ts'
 import { OrderedKills, throwStandingKill } from './fleet/ordered-kill.ts'
 import { accessTo } from '../assembly/account/account-keys.ts'
 import { holdAccount, type PassedOver } from '../assembly/account/account-lock.ts'
@@ -54,7 +54,7 @@ const RECORDS_KEPT_MS = 7 * 86_400_000
  */
 const KEYS_KEPT_MS = 366 * 86_400_000
 
-export interface AccountGiven {
+export interface AccountInput {
   readonly loaded: LoadedConfig
   readonly credentials: Credentials | undefined
   readonly keysMissing?: Failure | undefined
@@ -63,7 +63,7 @@ export interface AccountGiven {
   readonly limitsPassword?: Secret | undefined
 }
 
-export interface Opening extends AccountGiven {
+export interface Opening extends AccountInput {
   readonly accounts: number
   readonly strategies: readonly LoadedStrategy[]
   readonly market: MarketOverride
@@ -80,7 +80,7 @@ export interface Opening extends AccountGiven {
   readonly configOption: string
 }
 
-export interface OpenedAccount extends Ground {
+export interface OpenedAccount extends AccountState {
   readonly opening: Opening
   readonly access: ExchangeAccess
   readonly settings: EngineSettings
@@ -97,7 +97,7 @@ export async function openAccount(options: Opening): Promise<OpenedAccount> {
   if (options.keysMissing !== undefined) throw options.keysMissing
   const directory = stateDirectoryOf(config, options.market)
   const before = isEmbedded(config) ? findWorldBefore(directory) : undefined
-  const ground = await openGround(options, directory)
+  const ground = await openAccountState(options, directory)
   if (before !== undefined)
     options.logger.log('warn', 'simulator.otherAccount', {
       directory,
@@ -110,7 +110,7 @@ export async function openAccount(options: Opening): Promise<OpenedAccount> {
   // An earlier run played this recording to its end, so it starts again.
   await ground.close()
   options.logger.log('info', 'recording.startsAgain', { before: setWorldAside(directory) })
-  return prepare(options, await openGround(options, directory))
+  return prepare(options, await openAccountState(options, directory))
 }
 
 function nameChanges(config: DaemonConfig): readonly string[] {
@@ -122,7 +122,7 @@ function nameChanges(config: DaemonConfig): readonly string[] {
     .map(({ path, was = 'absent', is = 'absent' }) => `${path}: ${was} -> ${is}`)
 }
 
-async function prepare(options: Opening, ground: Ground): Promise<OpenedAccount> {
+async function prepare(options: Opening, ground: AccountState): Promise<OpenedAccount> {
   const { loaded, credentials, logger, strategies, timers, clock } = options
   const { embedded, journal } = ground
   try {
@@ -148,7 +148,7 @@ async function prepare(options: Opening, ground: Ground): Promise<OpenedAccount>
   }
 }
 
-interface Surroundings {
+interface AccountEnvironment {
   readonly market: ProductMarket
   readonly limiter: Limiter
   readonly watchdog: (number: number | undefined) => void
@@ -157,7 +157,7 @@ interface Surroundings {
 
 export function createAccount(
   opened: OpenedAccount,
-  { market, limiter, watchdog, tradeLog }: Surroundings,
+  { market, limiter, watchdog, tradeLog }: AccountEnvironment,
 ): Account {
   const { opening, embedded, journal, directory, access, settings, book, runners } = opened
   const { loaded, strategies, logger, trusted, timers } = opening
@@ -198,16 +198,16 @@ export function createAccount(
   return account
 }
 
-export interface Ground {
+export interface AccountState {
   readonly directory: string
   readonly journal: OpenedJournal
   readonly embedded: EmbeddedExchange | undefined
-  readonly shown: ShownOnServer | undefined
+  readonly shown: ServerNews | undefined
   readonly release: () => void
   readonly close: () => Promise<void>
 }
 
-async function openGround(options: Opening, directory: string): Promise<Ground> {
+async function openAccountState(options: Opening, directory: string): Promise<AccountState> {
   const taken: (() => void)[] = []
   const release = (): void => {
     for (const give of taken.splice(0).toReversed()) give()
@@ -230,7 +230,7 @@ async function openGround(options: Opening, directory: string): Promise<Ground> 
     }
     // A standby leaves the account to its writer, which may be on this machine.
     if (!options.standby) hold()
-    const shown = config.journal && new ShownOnServer({ ...options, config })
+    const shown = config.journal && new ServerNews({ ...options, config })
     if (shown) taken.push(() => shown.end())
     const { journal, whom } = await openAccountJournal(options, directory)
     if (shown) journal.lease?.show(shown)
@@ -329,7 +329,7 @@ function assertNotOlder(book: Book): void {
 
 function settingsOf(
   { loaded, version, strategies, accounts, logger }: Opening,
-  ground: Ground,
+  ground: AccountState,
 ): EngineSettings {
   const { directory, journal, embedded } = ground
   const configured = toEngineSettings(loaded.config, {

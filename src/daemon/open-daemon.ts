@@ -27,7 +27,7 @@ import { feedsOf } from '../assembly/strategies/feed-plan.ts'
 import { MarketData } from './market-data/market-data.ts'
 import type { Product } from './market-data/product-market.ts'
 import {
-  type AccountGiven,
+  type AccountInput,
   createAccount,
   openAccount,
   type OpenedAccount,
@@ -41,10 +41,10 @@ import { hangNoteOf } from './watchdog/hang-note.ts'
 import { Watchdog } from './watchdog/watchdog.ts'
 
 export interface OpenDaemonOptions
-  extends AccountGiven, Pick<Opening, 'market' | 'version' | 'logger' | 'timers' | 'standby'> {
+  extends AccountInput, Pick<Opening, 'market' | 'version' | 'logger' | 'timers' | 'standby'> {
   readonly clock: Clock
   readonly processStartedAt?: number
-  readonly others?: readonly AccountGiven[]
+  readonly others?: readonly AccountInput[]
   readonly onReload?: () => void
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly tryReload?: () => Promise<readonly string[]> | undefined
@@ -59,23 +59,22 @@ export interface OpenedDaemon {
   readonly isHandedOver: () => boolean
 }
 
-interface Ground extends Opened {
+interface DaemonParts extends DaemonAccounts {
   readonly trusted: TrustedClock
   readonly shared: SharedLimits | undefined
   readonly calls: ExchangeCalls
   readonly sharedTickers: SharedTickers | undefined
 }
 
-interface Opened {
+interface DaemonAccounts {
   readonly main: OpenedAccount
   readonly all: readonly OpenedAccount[]
   readonly off: readonly AccountOff[]
 }
 
 /**
- * An account whose keys are missing or whose state is held or unreadable is off, as long as another
- * one is not. @throws ConfigError for strategies that do not load; Failure if no account can be
- * opened
+ * An account without keys, or with a held or unreadable state, is off, as long as another one is
+ * not. @throws ConfigError for strategies that do not load; Failure if no account can be opened
  */
 export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaemon> {
   const trusted = new TrustedClock(options.clock)
@@ -135,7 +134,7 @@ async function listOpenings(
   return openings
 }
 
-async function openAccounts(openings: readonly Opening[]): Promise<Opened> {
+async function openAccounts(openings: readonly Opening[]): Promise<DaemonAccounts> {
   const all: OpenedAccount[] = []
   const off: AccountOff[] = []
   // Accounts are opened one after the other, but standbys wait at the same time.
@@ -167,7 +166,7 @@ async function settle(
   }
 }
 
-function assemble(options: OpenDaemonOptions, ground: Ground): OpenedDaemon {
+function assemble(options: OpenDaemonOptions, ground: DaemonParts): OpenedDaemon {
   const { main, all, off, trusted, calls, sharedTickers } = ground
   const { embedded } = main
   const { config } = options.loaded
@@ -216,7 +215,7 @@ function assemble(options: OpenDaemonOptions, ground: Ground): OpenedDaemon {
     off,
     tradeLogs,
   })
-  return { daemon, endsAt: () => embedded?.endsAt, ...heedLeases(all, daemon, logger) }
+  return { daemon, endsAt: () => embedded?.endsAt, ...followLeases(all, daemon, logger) }
 }
 
 interface Controlled {
@@ -228,7 +227,7 @@ interface Controlled {
 
 function openControlOf(
   options: OpenDaemonOptions,
-  { main, off, trusted, shared, sharedTickers }: Ground,
+  { main, off, trusted, shared, sharedTickers }: DaemonParts,
   { opened, account, market, readings }: Controlled,
 ): OpenedControl {
   const { loaded, logger, journalPassword } = opened.opening
@@ -260,7 +259,10 @@ function openControlOf(
 }
 
 /** The watchdog knows each strategy by its index over all accounts. */
-function createWatchdog({ loaded, logger, timers }: OpenDaemonOptions, ground: Ground): Watchdog {
+function createWatchdog(
+  { loaded, logger, timers }: OpenDaemonOptions,
+  ground: DaemonParts,
+): Watchdog {
   const { config } = loaded
   return new Watchdog({
     logger,
@@ -278,7 +280,7 @@ function createWatchdog({ loaded, logger, timers }: OpenDaemonOptions, ground: G
   })
 }
 
-function heedLeases(
+function followLeases(
   accounts: readonly OpenedAccount[],
   daemon: Pick<Daemon, 'stop'>,
   logger: Pick<DaemonLogger, 'log'>,

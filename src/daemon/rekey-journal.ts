@@ -39,8 +39,8 @@ export interface RekeyReport {
  * Accepts a rotated key if it opens the account for which the journal was written. Positions and
  * later fills are compared, then a fill of the journal, and last the names of resting orders, which
  * the exchange shows only when they are cancelled. Nothing is cancelled after a difference. Flat
- * accounts without fills and open orders are all alike: for these the operator must vouch. @throws
- * Failure STATE_OF_OTHER_ACCOUNT, REKEY_UNPROVED
+ * accounts without fills and orders are all alike: the operator must vouch. @throws Failure
+ * STATE_OF_OTHER_ACCOUNT, REKEY_UNPROVED
  */
 export function rekeyJournal(options: RekeyOptions): Promise<RekeyReport> {
   return withOfflineAccount(options, async (account) => {

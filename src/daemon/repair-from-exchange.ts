@@ -27,10 +27,10 @@ export interface TakenOver {
 }
 
 /**
- * Takes over only the exchange's positions into a state that is older. Everything that rests is
- * cancelled, and again when no request of a run killed just now can be accepted any more (A1). This
- * state does not know those requests, so the wait is unconditional. The journal may be a file or on
- * a server. @throws Failure STATE_OF_OTHER_KEYS, and those of `withOfflineAccount`
+ * Takes over the exchange's positions into an older state. Everything that rests is cancelled, and
+ * again when no request of a run killed just now can be accepted (A1): this state does not know
+ * them, so the wait is unconditional. @throws Failure STATE_OF_OTHER_KEYS, and those of
+ * `withOfflineAccount`
  */
 export function repairFromExchange(options: ExchangeRepairOptions): Promise<TakenOver> {
   const { config, timers, onWait } = options

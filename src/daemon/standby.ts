@@ -1,5 +1,5 @@
 import type { DaemonConfig } from '../config/load-config.ts'
-import type { Following, StandbyState } from '../journal/postgres/follow.ts'
+import type { FollowSettings, StandbyState } from '../journal/postgres/follow.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Secret } from '../lib/secret.ts'
 import { Failure } from '../lib/failure.ts'
@@ -7,7 +7,7 @@ import type { Timers } from '../lib/timers.ts'
 import { CommandInbox, refuseCommand } from './account/command-inbox.ts'
 import { serveControl } from './control/open-control.ts'
 import { createFleetSource } from './control/fleet-source.ts'
-import { noteLook, type Seen, StandbyControl } from './control/standby-control.ts'
+import { noteLook, type StandbyLook, StandbyControl } from './control/standby-control.ts'
 import type { DaemonLogger } from '../logging/logger.ts'
 
 export interface StandbyFrame {
@@ -28,7 +28,7 @@ export interface StandbyOptions {
 }
 
 export interface Standby {
-  readonly following: Following
+  readonly following: FollowSettings
   whom(): string
   differs(): readonly string[]
   end(): Promise<void>
@@ -37,7 +37,7 @@ export interface Standby {
 /** Follows until it may take over, and serves the control interface of its own state directory. */
 export async function startStandby(options: StandbyOptions): Promise<Standby> {
   const { config, clock, timers, logger, frame } = options
-  let seen: Seen | undefined
+  let seen: StandbyLook | undefined
   const log = createFollowingLog(logger, config.journal?.onDifference === 'refuse')
   const control = serveControl(
     (closedPort) =>

@@ -57,7 +57,6 @@ const PACKAGES: Readonly<Record<string, string>> = {
 const pack = promisify(gzip)
 const require = createRequire(import.meta.url)
 
-/** Files by path, and the content security policy. */
 export interface Page {
   readonly files: ReadonlyMap<string, PageFile>
   readonly policy: string

@@ -20,7 +20,7 @@ export function takesAway(endpoint: AccountCallEndpoint): boolean {
 
 export interface AccountCall {
   readonly strategyId: string
-  /** The same key of a strategy always means the same call. */
+  /** A key always means the same call. */
   readonly key: string
   readonly symbol: string
   readonly endpoint: AccountCallEndpoint

@@ -23,13 +23,10 @@ export type Move =
   | {
       readonly kind: 'assign'
       readonly owner: string
-      /**
-       * The strategy takes over a part of what no strategy held. The account's position stays as it
-       * is.
-       */
+      /** The strategy takes over what no strategy held. The account's position stays. */
       readonly taken: readonly TakenOver[]
     }
-  /** A release counts the strategy's trades lost in a row from zero again. */
+  /** After a release, trades lost in a row count from zero. */
   | { readonly kind: 'streakForgotten'; readonly strategyId: string }
 
 export interface TakenOver extends HoldingChange {
@@ -39,8 +36,8 @@ export interface TakenOver extends HoldingChange {
 export interface PricedFill {
   readonly fill: Fill
   /**
-   * Booked profit less the profit that follows from the fill's price, margin coin. Undefined where
-   * our own fills do not explain what the account held.
+   * Booked profit less that which follows from the price, margin coin. Undefined where our fills do
+   * not explain what was held.
    */
   readonly beyondPrice?: number
 }

@@ -9,7 +9,7 @@
 export type Answer<Data> = AcceptedAnswer<Data> | RefusedAnswer | UnknownAnswer
 
 interface AnswerTimes {
-  /** Exchange clock: `requestTime` of the envelope, if it has one. */
+  /** Exchange clock, from the envelope. */
   readonly requestTime?: number
   /** When the last byte arrived or the wait was given up. */
   readonly receivedAt: number
@@ -22,7 +22,7 @@ export interface AcceptedAnswer<Data> extends AnswerTimes {
 
 /**
  * `definite`: not done. `retry`: may be sent again (429, a stale timestamp). `notSent`: no byte has
- * left. `invalid`: our own check refused it, so no byte has left either.
+ * left. `invalid`: our own check refused it.
  */
 export type RefusalClass = 'definite' | 'retry' | 'notSent' | 'invalid' | 'exists'
 
@@ -51,8 +51,8 @@ export interface UnknownAnswer extends AnswerTimes {
 }
 
 /**
- * The status refuses without a code of the exchange, as when a proxy or a firewall answers with its
- * own page. It is unknown whether the exchange has received the call.
+ * The status refuses without a code of the exchange, as a proxy's or a firewall's page does.
+ * Whether the exchange has received the call is unknown.
  */
 export function isForbidden(answer: Answer<unknown>): answer is UnknownAnswer {
   return answer.kind === 'unknown' && (answer.status === 401 || answer.status === 403)
@@ -62,12 +62,12 @@ export function refusesKeys(answer: Answer<unknown>): answer is RefusedAnswer {
   return answer.kind === 'refused' && answer.topic === 'auth' && answer.class === 'definite'
 }
 
-/** Repeating the call is useless until a person has corrected something. */
+/** Repeating is useless until a person has corrected something. */
 export function isRefusedForGood(answer: Answer<unknown>): boolean {
   return isForbidden(answer) || (answer.kind === 'refused' && answer.class === 'definite')
 }
 
-/** "The symbol has been removed", and the older code for the same. Platform facts. */
+/** "The symbol has been removed", and the older code for it. Platform facts. */
 const REMOVED_CODES: ReadonlySet<string> = new Set(['40102', '40309'])
 /** "Parameter BTCUSDT does not exist". */
 const UNKNOWN_PARAMETER = '40034'
@@ -89,11 +89,9 @@ export function isUnanswered(answer: Answer<unknown>): answer is RefusedAnswer |
 }
 
 export interface ClockRefusals {
-  /**
-   * Calls in a row that were refused for their timestamp; calls that create orders do not count.
-   */
+  /** Refused for their timestamp; calls that create orders do not count. */
   readonly inRow: number
-  /** The exchange's clock is ahead of ours by this; undefined: the last refusal stated no time. */
+  /** The exchange's clock is ahead by this; undefined: no time was stated. */
   readonly aheadMs: number | undefined
 }
 
@@ -116,8 +114,8 @@ export function hearOfClock({ inRow }: ClockRefusals, answer: Answer<unknown>): 
 }
 
 /**
- * How far ahead of ours the clock is that signs the next call, ms: the last refusal's, or
- * alternately our own (0). Undefined: the exchange's clock as we know it.
+ * How far ahead of ours the next signing clock is: the last refusal's, or alternately our own (0).
+ * Undefined: the exchange's as we know it.
  */
 export function clockAheadAfter({ inRow, aheadMs }: ClockRefusals): number | undefined {
   return inRow >= OURS_FROM && inRow % 2 === 1 ? 0 : aheadMs

@@ -1,4 +1,4 @@
-/** A closed candle: exchange clock, quote coin, and the number of tickers in it. */
+/** Exchange clock, quote coin, and the number of tickers. */
 export type CandleRow = readonly [
   openAt: number,
   open: number,
@@ -19,14 +19,14 @@ export interface CandleColumns {
 
 const CANDLE_COLUMNS = ['openAt', 'open', 'high', 'low', 'close', 'ticks'] as const
 
-/** The last closed candles, without gaps: a ring buffer over columns. */
+/** Closed, without gaps: a ring buffer over columns. */
 export interface CandleSeries {
   readonly intervalMs: number
   readonly columns: CandleColumns
-  /** The oldest candle's index in the columns. Only {@link appendCandle} changes these fields. */
+  /** The oldest candle's index. Only {@link appendCandle} changes these fields. */
   first: number
   length: number
-  /** Candles without tickers since the series was last empty. */
+  /** Without tickers, since the series was last empty. */
   filled: number
 }
 
@@ -36,8 +36,8 @@ const DAY_MS = 86_400_000
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY_MS } as const
 
 /**
- * `1m`, `15m`, `4h`, `1d`, `90s`, `1500ms`: in ms. Undefined for an interval that does not divide a
- * day, or is below a second.
+ * `1m`, `15m`, `4h`, `1d`, `90s`, `1500ms`: in ms. Undefined for one that does not divide a day, or
+ * is below a second.
  */
 export function parseInterval(interval: string): number | undefined {
   const [, count = '', unit = ''] = /^([1-9]\d{0,8})(ms|s|m|h|d)$/.exec(interval) ?? []
@@ -94,8 +94,8 @@ export function toRows(series: CandleSeries, from = 0): readonly CandleRow[] {
 }
 
 /**
- * Missing candles before it are filled flat at the last close; a gap as long as the series empties
- * it. A candle that is not later than the last is ignored: what was known at a close never changes.
+ * Missing candles are filled flat at the last close; a gap as long as the series empties it. A
+ * candle not later than the last is ignored: what was known at a close never changes.
  */
 export function appendCandle(series: CandleSeries, row: CandleRow): void {
   const [openAt, , , , , ticks] = row

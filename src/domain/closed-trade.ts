@@ -21,8 +21,8 @@ export type ExitReason = keyof typeof EXIT_REASONS
 
 /**
  * From flat to flat, of one strategy on one side of one instrument. A fill that turns a position
- * ends one trade and begins the next; its fee counts for the one that it ends. Money is in the
- * margin coin, at the strategy's own average price.
+ * ends one trade and begins the next; its fee counts for the first. Margin coin, at the strategy's
+ * own average price.
  */
 export interface ClosedTrade {
   readonly strategyId: string
@@ -31,12 +31,12 @@ export interface ClosedTrade {
   readonly openedAt: number
   readonly closedAt: number
   readonly size: string
-  /** Quote coin: mean prices of everything that opened and closed it; null: not known. */
+  /** Quote coin: means of all that opened and closed it; null: not known. */
   readonly entryPrice: string | null
   readonly exitPrice: string | null
   readonly gross: string
   readonly fees: string
-  /** Their worth is part of `fees` as far as it is known. */
+  /** Their worth is part of `fees` as far as known. */
   readonly otherFees: Readonly<Record<string, string>>
   readonly funding: string
   /** gross - fees + funding */
@@ -46,7 +46,7 @@ export interface ClosedTrade {
   readonly share: number | null
   readonly fills: number
   readonly reason: ExitReason
-  /** Unknown amounts, in words; empty if all are known. */
+  /** Unknown amounts, in words. */
   readonly uncounted: string
 }
 
@@ -55,7 +55,7 @@ export interface TradeSums {
   readonly coin: string
   readonly trades: number
   readonly wins: number
-  /** Net results above and below zero; both are positive. */
+  /** Above and below zero; both are positive. */
   readonly gains: number
   readonly losses: number
   readonly heldMs: number

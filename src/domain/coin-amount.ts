@@ -1,7 +1,7 @@
 /** Coins worth about one unit of money, with those of the exchange's demo. */
 const MONEY = /^S?USD[A-Z]?$|^(?:EUR|GBP|AUD|CHF|CAD|BRL|DAI|FDUSD|TUSD)$/
 
-/** As many digits as the wire has: a hundredth of a bitcoin is a lot of money. */
+/** As on the wire: a hundredth of a bitcoin is a lot of money. */
 const COIN_DIGITS = 8
 const MONEY_DIGITS = 2
 

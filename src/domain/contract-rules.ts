@@ -1,29 +1,29 @@
-/** The rules of a contract as its exchange states them: decimals are text, sizes in base coin. */
+/** As its exchange states them: decimals are text, sizes in base coin. */
 export interface ContractRules {
   readonly tickSize: string
   readonly lotSize: string
   readonly minSize: string
-  /** Smallest order value, in quote coin. */
+  /** Order value, quote coin. */
   readonly minNotional: string
-  /** Hours between two payments of funding. */
+  /** Between two payments. */
   readonly fundingHours?: number
   readonly leverageMax?: number
-  /** Word of the exchange; absent: not said. */
+  /** The exchange's word; absent: not said. */
   readonly status?: string
-  /** Unix ms, of the listing. */
+  /** Its listing. */
   readonly launchedAt?: number
-  /** Unix ms, when it is to be removed. */
+  /** Its removal. */
   readonly offAt?: number
 }
 
-/** The status of a contract that can be traded without restriction. */
+/** It can be traded without restriction. */
 export const TRADABLE_STATUS = 'normal'
 
-/** One answer about all contracts of a product type. */
+/** All contracts of a product type. */
 export interface ContractsReading {
   /** Unix ms. */
   readonly readAt: number
-  /** Address of the exchange. */
+  /** The exchange's address. */
   readonly source: string
   readonly productType: string
   readonly contracts: ReadonlyMap<string, ContractRules>

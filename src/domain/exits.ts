@@ -1,8 +1,8 @@
 import type { HoldSide } from './position.ts'
 
 /**
- * The parts of `exits:` that close a position. Of protective levels that the price has passed, the
- * one that it met first names the exit; then come time, table and partial exits.
+ * The parts of `exits:` that close. Of protective levels that the price has passed, the one met
+ * first names the exit; then come time, table and partial exits.
  */
 export const EXIT_KINDS = {
   stop: 'the stop-loss',
@@ -15,39 +15,39 @@ export const EXIT_KINDS = {
 
 export type ExitKind = keyof typeof EXIT_KINDS
 
-/** How far a stop is from the price that it counts from: a share in millionths, or so many millionths of the ATR at entry. */
+/** A share in millionths, or so many millionths of the ATR at entry. */
 export type ExitDistance =
   | { readonly kind: 'share'; readonly millionths: number }
   | { readonly kind: 'atr'; readonly millionths: number }
 
 /**
- * The `exits:` of a strategy file. Shares are whole millionths (0.05 is 50,000), so that a level is
- * an exact number of ticks; durations in ms.
+ * Shares are whole millionths (0.05 is 50,000), so that a level is an exact number of ticks;
+ * durations in ms.
  */
 export interface ExitRules {
   readonly stop?: ExitDistance
-  /** Each order that opens also gives the exchange a stop-loss, at this share from its price. */
+  /** Orders that open give the exchange a stop-loss at this share. */
   readonly stopAtExchange?: number
-  /** Counts from the best price, once that has brought `after`. */
+  /** From the best price, once that has brought `after`. */
   readonly trailing?: { readonly after: number; readonly distance: ExitDistance }
   /** At entry plus `offset`, once the best price has brought `after`. */
   readonly breakEven?: { readonly after: number; readonly offset: number }
-  /** The last row that has begun counts: a profit of `least` or more closes. Sorted by time, from 0 on. */
+  /** The last row that has begun counts: a profit of `least` closes. Sorted by time, from 0 on. */
   readonly profitTable?: readonly { readonly fromMs: number; readonly least: number }[]
   readonly timeLimitMs?: number
-  /** Each once in a trade: at a profit of `at`, this share of the largest size is closed. Sorted. */
+  /** Each once in a trade: at a profit of `at`, this share of the largest size closes. Sorted. */
   readonly takeProfits?: readonly { readonly at: number; readonly close: number }[]
   readonly coolDownMs?: number
   readonly protections?: ExitProtections
-  /** The candles behind distances of the kind `atr`. */
+  /** Behind distances of the kind `atr`. */
   readonly atr?: { readonly intervalMs: number; readonly period: number }
 }
 
 /** Pauses of entries that end by themselves. */
 export interface ExitProtections {
-  /** After so many trades that a stop has ended at a loss. */
+  /** After so many trades that a stop ended at a loss. */
   readonly stops?: { readonly count: number; readonly withinMs: number; readonly pauseMs: number }
-  /** After so many trades that together have brought less than `below` of what was put in. */
+  /** After so many trades that together brought less than `below` of what was put in. */
   readonly lowProfit?: {
     readonly trades: number
     readonly withinMs: number
@@ -56,39 +56,39 @@ export interface ExitProtections {
   }
 }
 
-/** An exit that is due: it is until nothing above `keptLots` is left that could be closed. */
+/** Due until nothing above `keptLots` is left that could be closed. */
 export interface DueExit {
   readonly kind: ExitKind
   readonly keptLots: number
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   readonly since: number
 }
 
-/** A position of a strategy on one side of an instrument, from flat to flat, as its exits see it. */
+/** From flat to flat, as its exits see it. */
 export interface ExitTrade {
-  /** Unix ms, exchange clock, of the fill that opened it; of an older position, when it was first seen. */
+  /** Exchange clock, of the fill that opened it; of an older position, when it was first seen. */
   readonly openedAt: number
-  /** Average price in ticks, not necessarily whole; null: own fills do not explain what is held. */
+  /** Average in ticks, not necessarily whole; null: own fills do not explain what is held. */
   readonly entryTicks: number | null
   readonly lotsMax: number
-  /** The best price that two answers in a row have shown; null: none yet, or nothing needs it. */
+  /** Shown by two answers in a row; null: none yet, or not needed. */
   readonly bestTicks: number | null
-  /** Whole ticks; null: not known yet, or nothing needs it. */
+  /** Null: not known yet, or not needed. */
   readonly atrTicks: number | null
-  /** How many partial take-profits are done or due. */
+  /** Partial take-profits done or due. */
   readonly taken: number
-  /** After a partial exit a target counts up to these lots; null: without a bound. */
+  /** After a partial exit a target counts up to these; null: without a bound. */
   readonly capLots: number | null
   readonly due: DueExit | null
-  /** The last exit that was due for all of it; null: none was. */
+  /** The last exit that was due for all of it. */
   readonly leftBy: ExitKind | null
-  /** Realised less fees of the strategy on the instrument before it, margin coin. */
+  /** Realised less fees before it, margin coin. */
   readonly netBefore: number
 }
 
-/** A trade that ended, for the protections. */
+/** For the protections. */
 export interface EndedTrade {
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   readonly at: number
   readonly isStop: boolean
   /** Realised less fees, and the largest size at the average entry; margin coin. */
@@ -104,33 +104,39 @@ export const PAUSE_CAUSES = {
 
 export type PauseCause = keyof typeof PAUSE_CAUSES
 
-/** No order of the strategy that adds leaves on the instrument until then. */
+/** Nothing that adds leaves until then. */
 export interface EntryPause {
   readonly cause: PauseCause
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   readonly untilAt: number
 }
 
-/** The exits of one strategy on one instrument, as the journal keeps them. */
+/** As the journal keeps them. */
 export interface ExitState {
   readonly long: ExitTrade | null
   readonly short: ExitTrade | null
-  /** A target on this side has been exited: it does not count until the strategy wants something else. */
+  /**
+   * A target on this side has been exited: it does not count until the strategy wants something
+   * else.
+   */
   readonly lock: HoldSide | null
   readonly pause: EntryPause | null
-  /** The oldest first, and no more than the protections look at. */
+  /** The oldest first, as many as protections look at. */
   readonly ended: readonly EndedTrade[]
 }
 
-/** The two ends of the last two believed prices, whole ticks: what both of them have passed is passed. */
+/** The range of the last two believed prices: what both have passed is passed. */
 export interface BelievedTicks {
   readonly low: number
   readonly high: number
 }
 
-/** The state of judging exits that the book lacks. Changed by `exits.ts`. */
+/** State that the book lacks. Changed by `exits.ts`. */
 export interface ExitWatch {
-  /** Keyed by strategy and symbol: the exits with the newest best prices, and when they were last recorded; Unix ms, our clock. */
+  /**
+   * Keyed by strategy and symbol: with the newest best prices, and when last recorded; Unix ms, our
+   * clock.
+   */
   readonly states: ReadonlyMap<string, WatchedExits>
   /** Keyed by symbol. */
   readonly prices: ReadonlyMap<string, WatchedPrice>
@@ -142,18 +148,18 @@ interface WatchedExits {
 }
 
 interface WatchedPrice {
-  /** Which answer of the tickers it is from; Unix ms, exchange clock. */
+  /** Exchange clock, of the tickers' answer. */
   readonly answeredAt: number
-  /** This answer and the one before it; undefined: it is not believed. */
+  /** This answer and the one before it; undefined: not believed. */
   readonly last: BelievedTicks | undefined
   readonly before: BelievedTicks | undefined
-  /** Unix ms, our clock, since when the prices of the answers contradict each other; undefined: they do not. */
+  /** Our clock: since when prices of the answers contradict each other. */
   readonly contradictedSince: number | undefined
 }
 
 export const NO_EXITS: ExitState = { long: null, short: null, lock: null, pause: null, ended: [] }
 
-/** The exit that is due of a position, the long side first. */
+/** The long side first. */
 export function dueExitOf(
   state: ExitState | undefined,
 ): (DueExit & { readonly holdSide: HoldSide }) | undefined {

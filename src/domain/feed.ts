@@ -1,4 +1,4 @@
-/** Its data is the answer of a read endpoint, under our own names; frozen. */
+/** A read endpoint's answer, under our own names; frozen. */
 export interface FeedReading {
   readonly data: unknown
   readonly readAt: number

@@ -1,7 +1,7 @@
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 import type { CoinFee, Fill } from './fill.ts'
 
-/** In the margin coin, as far as it is known (MON2). An absent field is zero. */
+/** Margin coin, as far as known (MON2). An absent field is zero. */
 export interface Money {
   /** As the exchange states it in each fill. */
   readonly profit: Decimal
@@ -21,13 +21,11 @@ export interface OtherFees {
   readonly paid: string
   /** The part without a price is not counted. */
   readonly uncounted: string
-  /** In the margin coin: the counted part, which is included in the fees. */
+  /** Margin coin: the counted part, included in the fees. */
   readonly worth: string
 }
 
-/**
- * Amounts missing from a sum because they are not known, and amounts in it that were not stated.
- */
+/** Amounts missing from a sum, and amounts in it that were not stated. */
 export interface Uncounted {
   readonly coins: Readonly<Record<string, string>>
   readonly feesMissing: number
@@ -35,7 +33,7 @@ export interface Uncounted {
   readonly profitsOurs: number
 }
 
-/** Empty texts, as the journal keeps them, are not known either. */
+/** Empty texts are not known either. */
 export type FillMoney = Pick<Fill, 'fee' | 'profit' | 'otherFees' | 'isProfitOurs'>
 
 export const NO_MONEY: Money = { profit: ZERO, fees: ZERO, fills: 0 }
@@ -101,7 +99,7 @@ export function moneySince(money: Money, before: Money): Money {
   return sumMoney([money, negated])
 }
 
-/** Undefined if everything is counted, as the exchange has stated it. */
+/** Undefined if everything is counted, as stated. */
 export function uncountedOf(money: Money): Uncounted | undefined {
   const { otherFees = {}, feesMissing = 0, profitsMissing = 0, profitsOurs = 0 } = money
   const coins = Object.entries(otherFees)
@@ -112,10 +110,7 @@ export function uncountedOf(money: Money): Uncounted | undefined {
   return { coins: Object.fromEntries(coins), feesMissing, profitsMissing, profitsOurs }
 }
 
-/**
- * `+ 0.011 BGB, the fee of 2 fills, the profit of 1 fill not counted`; empty if everything is
- * counted.
- */
+/** `+ 0.011 BGB, the fee of 2 fills, the profit of 1 fill not counted` */
 export function describeUncounted(uncounted: Uncounted | undefined | null): string {
   if (!uncounted) return ''
   const { coins, feesMissing, profitsMissing, profitsOurs } = uncounted
@@ -134,10 +129,7 @@ export function marginFeesOf({ fees, otherFees = {} }: Money): Decimal {
   return Object.values(otherFees).reduce((sum, { worth }) => sum.minus(decimal(worth)), fees)
 }
 
-/**
- * The form of the journal's table: `BGB 0.011 at 4.2;BNB 0.2`. A fee without a price is not
- * counted.
- */
+/** As in the journal's table: `BGB 0.011 at 4.2;BNB 0.2`. A fee without a price is not counted. */
 export function toFeesText(otherFees: readonly CoinFee[] = []): string {
   return otherFees
     .map(
@@ -147,7 +139,7 @@ export function toFeesText(otherFees: readonly CoinFee[] = []): string {
     .join(';')
 }
 
-/** An empty text means that it is not known. */
+/** An empty text is not known. */
 export function toFillMoney(
   row: Readonly<Record<'fee' | 'profit' | 'otherFees', string>>,
 ): FillMoney {

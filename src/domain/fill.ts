@@ -34,10 +34,7 @@ export function isLiquidation({ fillKind }: Pick<Fill, 'fillKind'>): boolean {
 export interface CoinFee {
   readonly coin: string
   readonly amount: string
-  /**
-   * In the margin coin when the fill became known. Absent: no price was known, so the fee is not
-   * counted.
-   */
+  /** Margin coin when the fill became known. Absent: the fee is not counted. */
   readonly price?: string
 }
 
@@ -50,21 +47,21 @@ export interface Fill {
   readonly tradeSide: 'open' | 'close'
   readonly ticks: number
   readonly lots: number
-  /** Absent: written by a version that did not distinguish the kinds. */
+  /** Absent: written by an earlier version. */
   readonly fillKind?: FillKind
-  /** The order that set a take-profit or stop-loss last, and the price that was set. */
+  /** The order that set a take-profit or stop-loss last, and the price. */
   readonly exit?: {
     readonly clientOid: ClientOid
     readonly strategyId: StrategyId
     readonly price: string
   }
   readonly systemWord?: string
-  /** Decimal string in the margin coin; positive when paid. Absent: not known (MON2). */
+  /** Margin coin; positive when paid. Absent: not known (MON2). */
   readonly fee?: string
-  /** Each coin once. They are not part of `fee`. */
+  /** Each coin once; not part of `fee`. */
   readonly otherFees?: readonly CoinFee[]
   readonly profit?: string
-  /** Computed from the prices of our own fills, because the exchange stated none. */
+  /** From our own fills' prices, because the exchange stated none. */
   readonly isProfitOurs?: true
   readonly scope: 'taker' | 'maker'
   /** `API` for our orders; `SYS` for liquidation and delivery; others are orders made by hand. */
@@ -73,7 +70,7 @@ export interface Fill {
   readonly filledAt: number
 }
 
-/** A tradeId alone identifies no fill: the two fills of a self-trade share it. */
+/** The two fills of a self-trade share a tradeId. */
 export function fillKey({
   tradeId,
   orderId,
@@ -81,15 +78,10 @@ export function fillKey({
   return `${tradeId}|${orderId}`
 }
 
-/**
- * The exchange's apps and website, or the exchange itself. An order of the daemon never has these.
- */
+/** The exchange's apps and website, or itself; never an order of the daemon. */
 const OTHER_SOURCES: ReadonlySet<string> = new Set(['WEB', 'ANDROID', 'IOS', 'APP', 'SYS'])
 
-/**
- * Any other source, or none, proves nothing: an answer without a source may be about an order of
- * ours.
- */
+/** Other sources, or none, prove nothing: the answer may be about an order of ours. */
 export function isOfOthers({ source }: Pick<Fill, 'source'>): boolean {
   return OTHER_SOURCES.has(source)
 }
@@ -107,9 +99,9 @@ export interface FillsReading {
   readonly fills: readonly Fill[]
   /** For their instruments the reading is incomplete (MKT4). */
   readonly unreadable?: readonly UnreadableFill[]
-  /** Exchange clock: the start of the range that was read. */
+  /** Exchange clock: the start of the range. */
   readonly sinceAt: number
-  /** When the first page was requested: later fills may be missing. */
+  /** The first page's: later fills may be missing. */
   readonly requestedAt: number
   /** Exchange clock: the same moment (`requestTime` of the first page). */
   readonly exchangeTime: number

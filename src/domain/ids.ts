@@ -2,7 +2,7 @@ declare const brand: unique symbol
 
 type Brand<Value, Name extends string> = Value & { readonly [brand]: Name }
 
-/** 1 to 32 of `[0-9a-z-]`. The wire calls it client order id. */
+/** 1 to 32 of `[0-9a-z-]`. The wire's client order id. */
 export type ClientOid = Brand<string, 'ClientOid'>
 
 export type OrderId = Brand<string, 'OrderId'>
@@ -16,7 +16,7 @@ const CLIENT_OID = /^[0-9a-z-]{1,32}$/
 
 /**
  * @throws RangeError for a text that the exchange's rules, in any reading, would not accept
- * unchanged.
+ * unchanged
  */
 export function toClientOid(text: string): ClientOid {
   if (!CLIENT_OID.test(text)) throw new RangeError(`not a clientOid: "${text}"`)

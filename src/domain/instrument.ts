@@ -19,14 +19,14 @@ export interface Instrument {
   readonly productType: ProductType
   readonly marginCoin: string
   readonly tick: Grid
-  /** In base coin: one step is a lot. */
+  /** Base coin. */
   readonly lot: Grid
   readonly lotsMin: number
-  /** Smallest order value, in quote coin. */
+  /** Order value, quote coin. */
   readonly notionalMin: Decimal
   /** Positions must have it. Absent: any. */
   readonly leverage?: number
-  /** Minutes after midnight UTC, rising. Absent: as set for the account. */
+  /** Minutes after midnight UTC, rising. Absent: the account's. */
   readonly fundingMinutes?: readonly number[]
 }
 
@@ -38,7 +38,7 @@ export function isInverse({ productType }: Pick<Instrument, 'productType'>): boo
   return productType === 'COIN-FUTURES' || productType === 'SCOIN-FUTURES'
 }
 
-/** Sizes that may be summed: the 1000 orders that an account may have open, and positions. */
+/** The 1000 orders that an account may have open, and positions. */
 const SIZES_SUMMED_MAX = 2048
 
 export type InstrumentSteps = Pick<Instrument, 'tick' | 'lot'>
@@ -59,8 +59,7 @@ export function lotsMax({ lot }: Instrument): number {
 
 export function notionalOf({ tick, lot }: Instrument, ticks: number, lots: number): Decimal {
   const units = ticks * tick.units * lots * lot.units
-  // Where it is exact, one number of the finest units is several times faster than a product of
-  // four.
+  // Where exact, one number of the finest units is several times faster than a product of four.
   if (Number.isSafeInteger(units)) return decimal(`${units}e-${tick.decimals + lot.decimals}`)
   return decimalOfInteger(ticks)
     .times(decimal(tick.step))

@@ -74,7 +74,7 @@ export interface ModifyTriggerIntent {
   readonly stopLossTicks?: number | null
 }
 
-/** Isolated-margin orders on the instrument: those named by either id, or all. */
+/** Isolated margin: orders named by either id, or all. */
 export interface CancelMarginIntent {
   readonly kind: 'cancelMargin'
   readonly symbol: string
@@ -107,6 +107,5 @@ export interface OrderIntent {
   readonly takeProfitTicks: number | undefined
   readonly stopLossTicks: number | undefined
   readonly deadlineAt: number
-  /** The exit of the strategy that it carries out. Absent: none. */
   readonly exit?: ExitKind
 }

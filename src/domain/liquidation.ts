@@ -19,22 +19,21 @@ export interface MaintenanceRules {
 }
 
 /**
- * `agreed`: our figure and the exchange's are close to each other · `disputed`: they are not ·
- * `alone`: they have differed for so long that only ours counts · `ours`, `stated`: only one is
- * known · `none`: neither is.
+ * `agreed`: our figure and the exchange's are close · `disputed`: they are not · `alone`: they have
+ * differed so long that only ours counts · `ours`, `stated`: only one is known · `none`: neither.
  */
 export const DISTANCE_TRUSTS = ['agreed', 'disputed', 'alone', 'ours', 'stated', 'none'] as const
 export type DistanceTrust = (typeof DISTANCE_TRUSTS)[number]
 
 /**
- * After differing in consecutive readings for this long, only our figure counts: by then a person
- * who was alerted can have found out which is right.
+ * After differing for this long, only our figure counts: an alerted person can have found out which
+ * is right.
  */
 export const LIQUIDATION_DISPUTE_MS = 600_000
 
 /** Changed only by `engine/state/liquidations.ts`. */
 export interface LiquidationState {
-  /** Keyed by symbol, when its reading and the book last agreed on the positions. */
+  /** Keyed by symbol, when reading and book last agreed on the positions. */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
   readonly warned: ReadonlySet<string>
   /** Keyed by symbol and step: the reading that found it nearer, until another confirms that. */
@@ -58,26 +57,24 @@ export interface NearestDistance {
   readonly at: number
 }
 
-/**
- * From the mark price to the price at which the exchange would close the position. NaN: not known.
- */
+/** From the mark price to a liquidation. NaN: not known. */
 export interface LiquidationDistance {
   readonly symbol: string
   readonly holdSide: HoldSide
   readonly markPrice: number
   readonly ourPrice: number
   readonly statedPrice: number
-  /** Shares of the mark price; Infinity if there is no such price. */
+  /** Shares of the mark price; Infinity without such a price. */
   readonly ours: number
   readonly stated: number
-  /** The smaller of the known distances; only ours if `trust` is `alone`. */
+  /** The smaller known distance; only ours if `trust` is `alone`. */
   readonly nearest: number
-  /** The same in typical hourly moves; NaN while fewer than three hours are known. */
+  /** In typical hourly moves; NaN with fewer than three hours. */
   readonly moves: number
   readonly trust: DistanceTrust
   /**
-   * Maintenance margin and closing fee over the collateral; at 1 the position is liquidated. Our
-   * own figure, and the exchange's.
+   * Maintenance margin and closing fee over the collateral; at 1 the position is liquidated. Ours,
+   * and the exchange's.
    */
   readonly ratio: number
   readonly statedRatio: number
@@ -87,8 +84,8 @@ export interface LiquidationDistance {
 
 export interface HourlyCloses {
   readonly hour: number
-  /** The last price of each hour before, the oldest first; NaN where no price was read. */
+  /** The last price of each hour, the oldest first; NaN where none was read. */
   readonly closes: readonly number[]
-  /** Median of the hourly moves, as shares; NaN while fewer than three are known. */
+  /** Median of the hourly moves, shares; NaN with fewer than three. */
   readonly typical: number
 }

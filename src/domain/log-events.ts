@@ -41,6 +41,13 @@ export const LOG_EVENTS = {
   'cancelAll.failed':
     'A cancel-all was refused, or its answer is lost; it is repeated, while it is refused after up to a minute, so look at the exchange only if this goes on. After three lines there is one at growing intervals, up to ten minutes; `sinceLastLogged` says how many failures had no line.',
   'cancelAll.sent': 'A cancel-all of an instrument, or of the whole product type, was sent.',
+  'chat.failed':
+    'An answer of `intentd chat` did not arrive, or something in it failed; ask again. The daemon trades on beside it.',
+  'chat.listening': '`intentd chat` answers the people of the list now.',
+  'chat.obeyed':
+    'A person in the chat has confirmed a command, and it was run: with its exit code. The journal names the person too.',
+  'chat.stranger':
+    'Somebody who is not on the list `chat.people` wrote to the bot, or a group did: nothing was answered. Said once for each.',
   'clock.jumped':
     "The exchange's clock moved by more than two seconds against ours; find out which of the two was set.",
   'clock.machineAgrees': "The clock of this machine agrees with the exchange's again.",

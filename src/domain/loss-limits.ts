@@ -1,14 +1,12 @@
 import type { Holding, HoldSide } from './position.ts'
 import type { Scope } from './trading-mode.ts'
 
-/** An absent limit does not apply. Amounts in the margin coin, above zero. */
+/** An absent limit does not apply. Margin coin, above zero. */
 export interface LossLimits {
   readonly daily?: number
-  /**
-   * Loss below the peak: for the account a share of its peak equity, for other scopes an amount.
-   */
+  /** Loss below the peak: for the account a share of its peak equity, else an amount. */
   readonly drawdown?: { readonly [step in DrawdownStep]?: number }
-  /** Losing trades in a row of a strategy on one instrument. A trade goes from flat to flat. */
+  /** Losing trades in a row of a strategy on one instrument, from flat to flat. */
   readonly streak?: number
 }
 
@@ -16,28 +14,27 @@ export const DRAWDOWN_STEPS = ['warn', 'reducing', 'flatten'] as const
 export type DrawdownStep = (typeof DRAWDOWN_STEPS)[number]
 
 /**
- * Reference values of a scope's losses. Net profit is realised less fees, with funding and
- * unrealised.
+ * A scope's losses count from these. Net profit is realised less fees, with funding and unrealised.
  */
 export interface Watermark {
   readonly scope: Scope
   readonly dayFrom: number
-  /** When the day was first judged, or after the last release; null: not taken yet. */
+  /** When the day was first judged, or after the last release; null: not yet. */
   readonly dayNet: number | null
-  /** The highest net profit; null: not taken yet. */
+  /** The highest net profit; null: not yet. */
   readonly peak: number | null
-  /** The last step's peak, kept over a release of an earlier step while it is above `peak`. */
+  /** The last step's, kept over a release of an earlier step while above `peak`. */
   readonly lastPeak?: number
 }
 
-/** In the margin coin, by our own figure. */
+/** Margin coin, by our own figure. */
 export interface UsedLoss {
   readonly scope: Scope
   readonly net: number
   readonly dayLoss: number
   readonly drawdown: number
   readonly drawdownShare?: number
-  /** For the account a share, for other scopes an amount. */
+  /** For the account a share, else an amount. */
   readonly lastDrawdown: number
   readonly peak: number
   readonly lastPeak: number
@@ -52,18 +49,18 @@ export interface Fall {
 
 export interface Equity {
   readonly equity: number
-  /** Since a release reset the peak if the drawdown is limited, else since the run began. */
+  /** Since a release reset it if the drawdown is limited, else since the run began. */
   readonly peak: number
   readonly drawdown: number
 }
 
-/** As the exchange stated it when last read. Money in the margin coin. */
+/** As the exchange stated it when last read. Margin coin. */
 export interface PositionStatement extends Holding {
   readonly unrealised: number
   readonly markPrice: number
   /**
-   * For each side: price (quote coin), the margin that it binds, and maintenance margin over its
-   * collateral; NaN if not stated.
+   * Keyed by side: price (quote coin), bound margin, and maintenance margin over its collateral;
+   * NaN if not stated.
    */
   readonly liquidation: Readonly<Record<HoldSide, number>>
   readonly margin: Readonly<Record<HoldSide, number>>
@@ -72,8 +69,8 @@ export interface PositionStatement extends Holding {
 }
 
 /**
- * `flat`: nothing is held, so no price matters · `agreed`: our figure and the exchange's agree ·
- * `disputed`: they do not · `alone`: they have differed for so long that only ours counts.
+ * `flat`: no price matters · `agreed`: our figure and the exchange's agree · `disputed`: they do
+ * not · `alone`: they have differed so long that only ours counts.
  */
 export type Trust = 'flat' | 'agreed' | 'disputed' | 'alone'
 
@@ -88,15 +85,15 @@ export interface WitnessedNet {
 }
 
 /**
- * Net profit of an instrument, or of a strategy on one, in the margin coin. NaN: not known. A limit
- * is reached only if even `believed` is beyond it, a flatten waits for `confirmed`, and a peak
- * rises to `low` at most (MON1).
+ * Net profit of an instrument, or of a strategy on one, margin coin. NaN: not known. A limit is
+ * reached only if even `believed` is beyond it, a flatten waits for `confirmed`, and a peak rises
+ * to `low` at most (MON1).
  */
 export interface Worth {
   readonly trust: Trust
   readonly ours: number
   readonly theirs: number
-  /** The best of all figures that count now. */
+  /** The best of all figures that count. */
   readonly believed: number
   /**
    * The better and the worse of two readings from different answers; the worse only while the
@@ -109,7 +106,7 @@ export interface Worth {
    * first peak begins.
    */
   readonly basis: number
-  /** The next reading from other answers is compared with this one. */
+  /** The next reading from other answers is compared with this. */
   readonly base: WitnessedNet
   readonly earlier: number
 }
@@ -117,30 +114,28 @@ export interface Worth {
 /** Kept for this run. Changed only by `engine/state/losses.ts`. */
 export interface LossState {
   readonly statements: ReadonlyMap<string, PositionStatement>
-  /** Keyed by symbol and side: one reading has stated it, another must confirm it. */
+  /** Keyed by symbol and side: stated once, to be confirmed. */
   readonly statedCounters: ReadonlyMap<
     string,
     { readonly counter: string; readonly requestedAt: number }
   >
   /**
-   * Keyed by symbol and side: the exchange's average entry price, stated once, of lots that no fill
+   * Keyed by symbol and side: the exchange's average entry, stated once, of lots that no fill
    * explains.
    */
   readonly statedEntries: ReadonlyMap<
     string,
     { readonly ticks: number; readonly requestedAt: number }
   >
-  /**
-   * Keyed by symbol, and by strategy and symbol: when reading and book last agreed on the position.
-   */
+  /** Keyed by symbol, and by strategy and symbol: when reading and book last agreed. */
   readonly worths: ReadonlyMap<string, Worth>
-  /** Keyed by scope. The book lags behind it by a small rise at most. */
+  /** Keyed by scope. The book lags behind by a small rise at most. */
   readonly peaks: ReadonlyMap<string, number>
   readonly used: ReadonlyMap<string, UsedLoss>
   readonly warned: ReadonlySet<string>
   /** Their flatten waits for a second reading. */
   readonly awaited: ReadonlySet<string>
-  /** Keyed by symbol: when its position was last requested because of a dispute or a flatten. */
+  /** Keyed by symbol: last requested because of a dispute or a flatten. */
   readonly askedAt: ReadonlyMap<string, number>
 }
 
@@ -149,8 +144,8 @@ export interface FigureSettings {
   readonly toleranceRatio: number
   readonly toleranceMin: number
   /**
-   * After this only our own figure is judged, at prices within `indexBandRatio` of the index, and
-   * inside their own bid and ask.
+   * Then only our own figure is judged, at prices within `indexBandRatio` of the index, and inside
+   * their own bid and ask.
    */
   readonly disputeMsMax: number
   readonly indexBandRatio: number
@@ -176,7 +171,7 @@ export type DisputedFigure = (typeof DISPUTED_FIGURES)[number]
  *     (agreed) ──a comparison finds a difference──► open ──a later one finds none──► (agreed)
  *
  * `unrealised`: an instrument's profit, ours against the exchange's. `fills`: the book against a
- * second count of its fills. `liquidation`: where a position would be liquidated.
+ * second count. `liquidation`: where a position would be liquidated.
  */
 export interface Dispute {
   readonly figure: DisputedFigure
@@ -185,13 +180,10 @@ export interface Dispute {
   readonly theirs: string
   readonly since: number
   readonly comparedAt: number
-  /** A time in which nothing was compared does not count. */
+  /** Time without comparisons does not count. */
   readonly countedFrom: number
   readonly comparisons: number
-  /**
-   * The last reading by which the figures agreed, until another confirms that; undefined: they
-   * differ.
-   */
+  /** The last reading by which the figures agreed, until another confirms that. */
   readonly agreedBy: number | undefined
   readonly isLogged: boolean
 }
@@ -199,6 +191,6 @@ export interface Dispute {
 /** Changed only by `disputes.ts`. */
 export interface DisputeState {
   readonly open: ReadonlyMap<string, Dispute>
-  /** Scopes that may only reduce during a dispute, because the worse figure has reached a limit. */
+  /** They may only reduce during a dispute, because the worse figure has reached a limit. */
   readonly reduced: ReadonlyMap<Scope, { readonly reason: string; readonly since: number }>
 }

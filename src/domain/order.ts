@@ -26,7 +26,7 @@ export interface OrderTerms {
   readonly strategyId: StrategyId
   readonly symbol: string
   readonly purpose: OrderPurpose
-  /** The intent key, and the ordinal of the order for that key, from 0. */
+  /** The intent key, and the order's ordinal for it, from 0. */
   readonly key: string
   readonly generation: number
   readonly action: OrderAction
@@ -36,7 +36,6 @@ export interface OrderTerms {
   readonly takeProfitTicks?: number
   readonly stopLossTicks?: number
   readonly deadlineAt: number
-  /** The exit of the strategy that it carries out. Absent: none. */
   readonly exit?: ExitKind
 }
 
@@ -47,13 +46,10 @@ export interface Order {
   readonly filledLots: number
   /** Requests that may have carried it. */
   readonly attempts: number
-  /** Exchange clock: the signed timestamps of the first and the last such request. */
+  /** Exchange clock: signed timestamps of the first and last such request. */
   readonly firstSentAt: number
   readonly lastSentAt: number
-  /**
-   * The same for the last request without an answer, whose copy may still be on its way; 0: there
-   * is none.
-   */
+  /** The same for the last request without an answer, whose copy may be on its way; 0: none. */
   readonly unansweredAt: number
   readonly acceptedAt: number
   readonly endedAt: number
@@ -68,7 +64,7 @@ export function openLots(order: Order): number {
   return isTerminal(order) ? 0 : Math.max(0, order.terms.lots - order.filledLots)
 }
 
-/** In the exchange's book, once accepted. */
+/** Once accepted. */
 export function canRest(terms: {
   readonly ticks?: number | undefined
   readonly force: Force

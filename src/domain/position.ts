@@ -3,7 +3,7 @@ import type { MarginMode, PositionMode } from './instrument.ts'
 
 export type HoldSide = 'long' | 'short'
 
-/** In lots, neither negative. In one-way mode one of them is always zero. */
+/** Lots, neither negative. In one-way mode one is always zero. */
 export interface Holding {
   readonly longLots: number
   readonly shortLots: number
@@ -45,17 +45,17 @@ export function applyToHolding(
     : { longLots: holding.longLots, shortLots: holding.shortLots + lots }
 }
 
-/** As the exchange states it. Money in decimal strings of the margin coin. */
+/** As the exchange states it. Decimal strings, margin coin. */
 export interface PositionRow {
   readonly holdSide: HoldSide
   readonly lots: number
   readonly openPriceAvg: number
-  /** Empty if it is not stated (MON2). */
+  /** Empty if not stated (MON2). */
   readonly unrealisedProfit: string
-  /** While the position was open; empty before the first payment, and if it is not stated. */
+  /** While the position was open; empty before the first payment, and if not stated. */
   readonly fundingFee: string
   readonly markPrice: number
-  /** NaN if it is not stated; always NaN in a backtest. */
+  /** NaN if not stated; always in a backtest. */
   readonly liquidationPrice: number
   /** Here and below: NaN, undefined or absent if not stated. */
   readonly margin?: number
@@ -70,18 +70,18 @@ export interface PositionReading {
   readonly symbol: string
   readonly rows: readonly PositionRow[]
   /**
-   * The answer stated neither a position nor that there is none: it confirms a flat book and
-   * disproves nothing.
+   * Neither a position nor that there is none was stated: it confirms a flat book and disproves
+   * nothing.
    */
   readonly isSilent: boolean
   readonly requestedAt: number
-  /** Exchange clock: the moment that the answer describes (`requestTime` of its envelope). */
+  /** Exchange clock: the moment that the answer describes (`requestTime`). */
   readonly exchangeTime: number
 }
 
 /**
- * As our orders have set them. They stay known until the next position begins, so that the fill
- * that closed this one can be matched to them.
+ * As our orders have set them. They stay until the next position begins, so that the fill that
+ * closed this one can be matched.
  */
 export interface KeptExits {
   readonly clientOid: ClientOid

@@ -1,6 +1,6 @@
 /**
- * Each brand is made in exactly one file (`test/tidy.test.ts` checks that), so code that bypasses
- * risk or the journal does not compile.
+ * Each brand is made in exactly one file (`test/tidy.test.ts`), so code that bypasses risk or the
+ * journal does not compile.
  */
 declare const approved: unique symbol
 declare const recorded: unique symbol

@@ -14,9 +14,8 @@ import type { OrderTerms } from './order.ts'
 import type { Holding, HoldSide } from './position.ts'
 
 /**
- * The book is a fold over these records and nothing else, so a book rebuilt from the journal equals
- * the original. Plain JSON: no meaningful undefined, no dates, no maps. Instants are Unix ms of our
- * clock, unless the comment names the exchange's.
+ * The book is a fold over these and nothing else. Plain JSON: no meaningful undefined, no dates, no
+ * maps. Instants are Unix ms of our clock, unless the comment names the exchange's.
  */
 export type JournalRecord =
   | BootRecord
@@ -58,7 +57,7 @@ export interface InstrumentGrids {
 /** Durable before anything else. */
 export interface BootRecord extends DatedRecord {
   readonly kind: 'boot'
-  /** Exchange clock: a first run reads fills from this time. */
+  /** Exchange clock: a first run reads fills from here. */
   readonly exchangeAt: number
   readonly epoch: number
   readonly version: string
@@ -66,18 +65,15 @@ export interface BootRecord extends DatedRecord {
   readonly positionMode: PositionMode
   readonly configHash: string
   readonly strategies: readonly StrategyId[]
-  /**
-   * Keyed by symbol. If they have changed, the book is converted. Absent in records of earlier
-   * versions.
-   */
+  /** Keyed by symbol. If they changed, the book is converted. Absent in records of earlier versions. */
   readonly grids?: Readonly<Record<string, InstrumentGrids>>
 }
 
-/** If there are no new wishes, the strategy's state is recorded at intervals. */
+/** Without new wishes, the state is recorded at intervals. */
 export interface DecisionRecord extends DatedRecord {
   readonly kind: 'decision'
   readonly strategyId: StrategyId
-  /** JSON; absent if it has not changed. */
+  /** JSON; absent if unchanged. */
   readonly stateText?: string
   readonly quotes?: readonly LadderChange[]
   readonly targets?: readonly { readonly symbol: string; readonly lots: number }[]
@@ -87,14 +83,14 @@ export interface DecisionRecord extends DatedRecord {
   /** The market behind the decision; absent if no strategy decided. */
   readonly seen?: {
     readonly snapshot: number
-    /** Only instruments on which something changed. */
+    /** Only changed instruments. */
     readonly markets: Readonly<Record<string, SeenMarket>>
   }
 }
 
 /**
- * In full, or as a difference from the ladder before. `rungs` are in the order of the new one; each
- * is a new level, or the index that the level had before. An empty ladder is withdrawn.
+ * In full, or as a difference. `rungs` are in the new order; each is a new level, or the index that
+ * it had before. An empty ladder is withdrawn.
  */
 export type LadderChange =
   | { readonly symbol: string; readonly levels: readonly QuoteLevel[] }
@@ -122,7 +118,7 @@ export interface SendRecord extends DatedRecord {
   /** Exchange clock as we know it, of the signature. */
   readonly requestAt: number
   readonly body: string
-  /** When the limiter granted the call, and how long the instrument had waited for it, ms. */
+  /** When the call was granted, and how long the instrument had waited, ms. */
   readonly seen: {
     readonly snapshot: number
     readonly market: SeenMarket
@@ -131,8 +127,8 @@ export interface SendRecord extends DatedRecord {
 }
 
 /**
- * `notSent`: no byte of it has left. `clockRefused`: its timestamp was refused; it is sent again
- * under a new record with another timestamp.
+ * `notSent`: no byte has left. `clockRefused`: its timestamp was refused; it is sent again under a
+ * new record.
  */
 export type ItemOutcomeKind =
   | 'accepted'
@@ -146,12 +142,9 @@ export interface ItemOutcome {
   readonly clientOid: ClientOid
   readonly outcome: ItemOutcomeKind
   readonly orderId?: OrderId
-  /** Its request was answered (with a 429), so no copy of an unknown item is on its way. */
+  /** A 429 answered it, so no copy of an unknown item is on its way. */
   readonly isAnswered?: boolean
-  /**
-   * An unknown item that was alone in its request: the exchange refused it because the order
-   * already existed.
-   */
+  /** An unknown item, alone in its request, was refused because the order already existed. */
   readonly isDuplicate?: boolean
   readonly code?: string
   readonly message?: string
@@ -161,7 +154,7 @@ export interface AnswerFacts {
   readonly kind: Answer<unknown>['kind']
   readonly code: string
   readonly status?: number
-  /** Exchange clock, if the envelope had it. */
+  /** Exchange clock, from the envelope. */
   readonly requestTime?: number
 }
 
@@ -169,7 +162,7 @@ export interface OutcomeRecord extends DatedRecord {
   readonly kind: 'outcome'
   readonly batchId: number
   readonly items: readonly ItemOutcome[]
-  /** Absent if the outcomes were determined otherwise. */
+  /** Absent if outcomes were determined otherwise. */
   readonly answer?: AnswerFacts
 }
 
@@ -177,11 +170,11 @@ export interface OutcomeRecord extends DatedRecord {
 export interface FillsRecord extends DatedRecord {
   readonly kind: 'fills'
   readonly fills: readonly Fill[]
-  /** Exchange clock: when the fills were read, if one of them has a later, so wrong, date. */
+  /** Exchange clock: when the fills were read, if one has a later, so wrong, date. */
   readonly throughAt?: number
   /**
-   * The orderIds of fills from another source than the API that may belong to an order whose
-   * orderId is unknown: they wait for it.
+   * OrderIds of fills from another source than the API that may belong to a nameless order: they
+   * wait for it.
    */
   readonly waiting?: readonly OrderId[]
 }
@@ -189,7 +182,7 @@ export interface FillsRecord extends DatedRecord {
 /** Durable before its first byte, since from then on no resting order is certain. */
 export interface CancelRecord extends DatedRecord {
   readonly kind: 'cancel'
-  /** Our instruments that it covers: one, or all if it names only the product type. */
+  /** One instrument, or all of ours if it names only the product type. */
   readonly symbols: readonly string[]
   readonly requestAt: number
   readonly cause: string
@@ -217,7 +210,7 @@ export interface SettledOrder {
   /** If fills have revealed it. */
   readonly orderId?: OrderId
   readonly reason: string
-  /** Placed again as the next generation of the key (ORD8). */
+  /** The next generation of the key (ORD8). */
   readonly replacement?: OrderIntent
 }
 
@@ -241,15 +234,15 @@ export interface AdoptRecord extends DatedRecord {
 }
 
 /**
- * An operator's command, or a flatten, makes a strategy take over what the account holds outside
- * all strategies.
+ * After a command, or for a flatten, a strategy takes over what the account holds outside all
+ * strategies.
  */
 export interface AssignedRecord extends DatedRecord {
   readonly kind: 'assigned'
   readonly symbol: string
   readonly strategyId: string
   readonly holding: Holding
-  /** The average price that the account paid, not necessarily whole; absent if it is not known. */
+  /** The account's average price, not necessarily whole; absent if not known. */
   readonly longTicks?: number
   readonly shortTicks?: number
   readonly reason: string
@@ -257,8 +250,8 @@ export interface AssignedRecord extends DatedRecord {
 }
 
 /**
- * The exchange's average entry price, confirmed by two readings: the journal lacks the fills of
- * some lots.
+ * The exchange's average entry, confirmed by two readings: the journal lacks the fills of some
+ * lots.
  */
 export interface EntryRecord extends DatedRecord {
   readonly kind: 'entry'
@@ -273,7 +266,7 @@ export interface FundingRecord extends DatedRecord {
   readonly kind: 'funding'
   readonly symbol: string
   readonly holdSide: HoldSide
-  /** As read, a decimal string in the margin coin; empty once the position is gone. */
+  /** As read, margin coin; empty once the position is gone. */
   readonly counter: string
   readonly change: string
 }
@@ -291,9 +284,8 @@ export interface ReleasedRecord extends DatedRecord {
   readonly reason: string
   readonly by: string
   /**
-   * `kept`: the last drawdown step keeps its peak, the others take a new one. `new`: all steps take
-   * a new peak, whether or not a drawdown was held. Absent, as in older journals: all steps of a
-   * held drawdown take a new peak.
+   * `kept`: the last drawdown step keeps its peak, the others take a new one. `new`: all take a new
+   * peak, whether or not a drawdown was held. Absent, as in older journals: all of a held drawdown.
    */
   readonly peak?: 'kept' | 'new'
 }
@@ -303,13 +295,13 @@ export interface PruneRecord extends DatedRecord {
   readonly ordersBefore: number
   /** The oldest are forgotten first. Absent: no maximum. */
   readonly ordersMax?: number
-  /** Exchange clock: trades before this are forgotten. No earlier fill is read any more. */
+  /** Exchange clock: earlier trades are forgotten, and never read again. */
   readonly tradesBefore: number
   /** Exchange clock: every fill up to here is known. */
   readonly fillsThroughAt: number
   /** No fill after `fillsThroughAt` is known: the time recorded before was in the future. */
   readonly isBroughtBack?: true
-  /** Call keys used before this are forgotten, unless the call is still open. */
+  /** Keys of ended calls used before this are forgotten. */
   readonly keysBefore: number
 }
 
@@ -335,8 +327,8 @@ export interface CallEndedRecord extends DatedRecord {
 }
 
 /**
- * A repair writes it in place of records that were lost with a damaged journal: any order may have
- * been sent, filled or cancelled in them.
+ * In place of records lost with a damaged journal: any order may have been sent, filled or
+ * cancelled in them.
  */
 export interface RepairedRecord extends DatedRecord {
   readonly kind: 'repaired'
@@ -358,7 +350,7 @@ export interface CandlesRecord extends DatedRecord {
   readonly symbol: string
   readonly intervalMs: number
   readonly capacity: number
-  /** The oldest first. Gaps are filled with flat candles. */
+  /** The oldest first. Gaps are filled flat. */
   readonly candles: readonly CandleRow[]
   /** They replace the stored candles. */
   readonly isAnew?: boolean
@@ -369,16 +361,15 @@ export interface WatermarkRecord extends DatedRecord {
   readonly watermarks: readonly Watermark[]
 }
 
-/** The new state of the exits of a strategy on an instrument. */
 export interface ExitsRecord extends DatedRecord {
   readonly kind: 'exits'
   readonly strategyId: StrategyId
   readonly symbol: string
-  /** Null: they are not configured any more. */
+  /** Null: not configured any more. */
   readonly state: ExitState | null
 }
 
-/** Permanently names one order, or one call on the account. */
+/** Permanently names one order, or one call. */
 export interface StrategyKey {
   readonly purpose: 'place' | 'call'
   readonly strategyId: string
@@ -387,7 +378,7 @@ export interface StrategyKey {
 
 export interface UsedKey extends StrategyKey, DatedRecord {}
 
-/** Those of orders sent by key, and of calls that were decided on. */
+/** Keys of orders sent by key, and of calls that were decided on. */
 export function keysUsedBy(record: JournalRecord): readonly UsedKey[] {
   const { at } = record
   if (record.kind === 'decision') {

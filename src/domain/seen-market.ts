@@ -1,4 +1,4 @@
-/** At the moment of a decision or a request. Prices in quote coin. */
+/** At a decision or a request. Quote coin. */
 export interface SeenMarket {
   readonly bid: number
   readonly ask: number

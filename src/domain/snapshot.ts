@@ -13,7 +13,7 @@ export interface InstrumentMoment {
   readonly instrument: Instrument
   /** From the strategy's own fills. */
   readonly holding: Holding
-  /** With the time at which the exchange last confirmed it; 0 never. */
+  /** With the time at which the exchange last confirmed it; 0: never. */
   readonly accountHolding: Holding
   readonly positionReadAt: number
   readonly orders: readonly Order[]
@@ -22,21 +22,21 @@ export interface InstrumentMoment {
   readonly money?: Money | undefined
 }
 
-/** As far as it is known. These are parts of the engine's state and must never be changed. */
+/** Parts of the engine's state, as far as known: never to be changed. */
 export interface AccountMoment {
-  /** Margin coin at the beginning; undefined if not configured. */
+  /** At the beginning, margin coin. */
   readonly capital: Decimal | undefined
-  /** Equity of limits, status and metrics; undefined while a part is not known. */
+  /** The equity of limits, status and metrics; undefined while a part is not known. */
   readonly equity: number | undefined
   /** Keyed by strategy and symbol. */
   readonly money: ReadonlyMap<string, Money>
   readonly funding: ReadonlyMap<string, Decimal>
-  /** Keyed by symbol; absent if the position was not read in this run. */
+  /** Keyed by symbol; absent if not read in this run. */
   readonly marks: ReadonlyMap<string, PositionMark>
   readonly holdings: ReadonlyMap<string, Holding>
-  /** Keyed by symbol; absent if nothing is held or nothing was measured yet. */
+  /** Keyed by symbol; absent if nothing is held or measured. */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
-  /** Minutes after midnight UTC. */
+  /** After midnight UTC. */
   readonly fundingMinutes: readonly number[]
 }
 
@@ -50,12 +50,12 @@ export interface Snapshot {
   /** Exchange clock, as we know it. */
   readonly exchangeTime: number
   readonly tickers: TickerTable
-  /** The fills are known up to here; 0 never read. */
+  /** Fills are known up to here; 0: never read. */
   readonly fillsReadAt: number
   readonly instruments: readonly InstrumentMoment[]
-  /** Keyed by the names in the strategy file; a feed that was never read is absent. */
+  /** Keyed by the names in the strategy file; one never read is absent. */
   readonly feeds: ReadonlyMap<string, FeedReading>
-  /** Closed candles, by symbol and interval (`candleKey`). */
+  /** Closed, by symbol and interval (`candleKey`). */
   readonly candles: ReadonlyMap<string, CandleSeries>
   readonly account: AccountMoment
 }

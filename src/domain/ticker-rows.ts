@@ -1,6 +1,6 @@
 import { TICKER_COLUMNS, TickerTable } from './ticker-table.ts'
 
-/** Plain data that is not overwritten, unlike a ticker table. */
+/** Not overwritten, unlike a ticker table. */
 export interface TickerRows {
   readonly readAt: number
   readonly requestTime: number

@@ -46,9 +46,8 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number]
 const CLOCK_ERROR_MS = 1000
 
 /**
- * Whether a newer answer is already known. Answers overtake each other by less than the wait for
- * one. A known time further ahead of the exchange's clock was wrong, and would make every later
- * answer look old.
+ * Answers overtake each other by less than the wait for one. A known time further ahead was wrong,
+ * and would make every later answer look old.
  */
 export function isOvertaken(
   { requestTime }: Pick<TickerTable, 'requestTime'>,
@@ -66,16 +65,11 @@ export class TickerTable {
   readonly columns: Readonly<Record<TickerColumn, Float64Array>>
   readonly #rows = new Map<string, number>()
   #symbols: string[] = []
-  /**
-   * When the last byte of the answer arrived, or for another daemon's answer when that daemon
-   * requested it. Zero before the first answer.
-   */
+  /** The answer's last byte; for another daemon's answer, its request. 0 before the first. */
   readAt = 0
-  /** Exchange clock, when it received the request; our `readAt` if the answer has none. */
+  /** Exchange clock, at receipt of the request; else our `readAt`. */
   requestTime = 0
-  /**
-   * Rows of the answer that do not match the document, with the reason: all their values are NaN.
-   */
+  /** Rows that do not match the document, with the reason: their values are NaN. */
   unreadable: ReadonlyMap<string, string> = new Map()
 
   constructor(capacity: number = TICKER_ROWS_MAX) {
@@ -95,7 +89,7 @@ export class TickerTable {
     return this.#symbols[row] === symbol ? row : -1
   }
 
-  /** Creates a new symbol's row. @throws RangeError when the table is full. */
+  /** @throws RangeError when the table is full */
   claimRow(symbol: string): number {
     const known = this.#rows.get(symbol)
     if (known !== undefined && this.#symbols[known] === symbol) return known
@@ -108,7 +102,7 @@ export class TickerTable {
   }
 
   clear(): void {
-    // Rows of symbols that are no longer listed would be kept for ever.
+    // Rows of symbols no longer listed would be kept for ever.
     if (this.#rows.size > this.columns.lastPr.length) this.#rows.clear()
     this.#symbols = []
   }
@@ -125,8 +119,8 @@ function createColumns(capacity: number): Record<TickerColumn, Float64Array> {
 }
 
 /**
- * A reader fills the spare one of two tables with an answer and publishes it, so the newest table
- * is never overwritten while a snapshot uses it.
+ * A reader fills the spare one of two tables and publishes it, so the newest is never overwritten
+ * while a snapshot uses it.
  *
  *     spare ──publish()──► current ──publish() of the other──► spare
  */
@@ -139,15 +133,15 @@ export class TickerBuffers {
   }
 
   /**
-   * The same one until it is published. It still holds an older answer, so that rows can keep their
-   * places; a reader must leave either its own answer in it or nothing.
+   * The same until it is published. It still holds an older answer, so that rows keep their places;
+   * a reader must leave its own answer in it, or nothing.
    */
   spare(): TickerTable {
     const [one, other] = this.#tables
     return one === this.#current ? other : one
   }
 
-  /** @throws RangeError for a table that is not the spare of this buffer. */
+  /** @throws RangeError for a table that is not the spare */
   publish(table: TickerTable): void {
     if (!this.#tables.includes(table) || table === this.#current) {
       throw new RangeError('only the spare table of these buffers can be published')

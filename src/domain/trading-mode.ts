@@ -11,8 +11,8 @@ import type { StrategyId } from './ids.ts'
  * | `halted`   | cancel-alls, and the closing orders of an explicit flatten    |
  * | `killed`   | cancel-alls                                                   |
  *
- * The account, each strategy and each instrument has one; the strictest of the three counts for an order.
- * Open orders that may add risk are cancelled, unless the restriction is volatile
+ * Account, strategy and instrument have one each; the strictest counts. Open orders that may add
+ * risk are cancelled, unless the restriction is volatile
  * (`engine/resolution/restricted-orders.ts`).
  */
 export const TRADING_MODES = ['active', 'reducing', 'halted', 'killed'] as const
@@ -22,9 +22,9 @@ export type TradingMode = (typeof TRADING_MODES)[number]
 export type RestrictedMode = Exclude<TradingMode, 'active'>
 
 /**
- * All but the last five are recorded, and hold over restarts until an operator releases them; those
- * five are volatile: they follow a measurement. The flatten of a stop is volatile too, and so are
- * `unreadable` until it has lasted, and `olderState` until it is proved.
+ * All but the last five are recorded, and hold over restarts until a release; those five follow a
+ * measurement. The flatten of a stop is volatile too, and so are `unreadable` until it has lasted,
+ * and `olderState` until it is proved.
  */
 export const MODE_REASONS = {
   operator: { mode: 'halted', ends: 'an operator releases it' },
@@ -155,8 +155,8 @@ export function toTradingState(restrictions: readonly Restriction[]): TradingSta
 }
 
 /**
- * Everything about an order depends on the exchange's clock, so among halts an unsynchronised clock
- * is the strictest.
+ * Everything about an order depends on the exchange's clock, so an unsynchronised one is the
+ * strictest halt.
  */
 function strictnessOf({ mode, code }: Restriction): number {
   return TRADING_MODES.indexOf(mode) + (code === 'clockUnsynchronised' ? 0.5 : 0)
@@ -169,8 +169,8 @@ export interface LeavingOrder {
 }
 
 /**
- * The restriction that keeps the order from leaving (RSK2); undefined lets it go. Only this
- * function knows the meaning of each mode.
+ * Keeps the order from leaving (RSK2); undefined lets it go. Only this function knows the meaning
+ * of each mode.
  */
 export function heldBackBy(
   { restrictions }: TradingState,

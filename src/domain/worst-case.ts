@@ -2,7 +2,7 @@ import type { StrategyId } from './ids.ts'
 import type { HoldSide } from './position.ts'
 import type { ModeReason } from './trading-mode.ts'
 
-/** Market moves that an account must survive (`risk.survives`): shares of the price, by symbol. */
+/** `risk.survives`: shares of the price, by symbol. */
 export interface SurvivalSettings {
   readonly moves: ReadonlyMap<string, number>
   /** All instruments move at once, each against us. */
@@ -25,22 +25,19 @@ export type Scenario =
 export interface WorstCase {
   readonly scenario: Scenario
   /**
-   * In the margin coin: the loss with its fees, the next funding, and the margin needed after the
-   * move.
+   * Margin coin: the loss with its fees, the next funding, and the margin needed after the move.
    */
   readonly need: number
   readonly equity: number
   readonly used: number
 }
 
-/**
- * Share of the budget from which on there is a warning; a need beyond the budget is reduced to it.
- */
+/** Share of the budget that warns; a need beyond the budget is reduced to it. */
 export const WORST_CASE_WARN = 0.8
 
 /** Changed only by `engine/state/worst-case.ts`. */
 export interface WorstCaseState {
-  /** Uses the worse figures; undefined: not known, or no move must be survived. */
+  /** Counted by the worse figures; undefined: not known, or no move must be survived. */
   readonly last: WorstCase | undefined
   readonly equity: number | undefined
   readonly isWarned: boolean
@@ -48,16 +45,11 @@ export interface WorstCaseState {
   readonly awaited: { readonly positionAt: number; readonly tickersAt: number } | undefined
 }
 
-/**
- * A position that the daemon itself closes in part. Changed only by `engine/state/trading-mode.ts`.
- */
+/** The daemon itself closes a part. Changed only by `engine/state/trading-mode.ts`. */
 export interface Reduction {
   readonly code: ModeReason
   readonly holdSide: HoldSide
-  /**
-   * In lots, by strategy: the size it keeps on that side. Strategies that keep everything are
-   * absent.
-   */
+  /** Lots by strategy that stay on that side; absent: everything stays. */
   readonly keeps: ReadonlyMap<StrategyId, number>
   readonly adopts: boolean
   readonly reason: string

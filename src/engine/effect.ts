@@ -7,30 +7,28 @@ import type { Recorded } from '../domain/proofs.ts'
 import type { Booking } from '../journal/booking.ts'
 import type { GrantedEndpoint } from './event.ts'
 
-/** A batch of orders to send. */
 export interface OutgoingBatch {
   readonly batchId: number
   readonly symbol: string
   readonly clientOids: readonly ClientOid[]
-  /** The exact bytes of the request. */
   readonly body: string
-  /** Unix ms, our clock: looked at once more right before the first byte; later than this it does not leave. */
+  /** After this it does not leave; checked right before the first byte. Unix ms, our clock. */
   readonly validUntilAt: number
 }
 
-/** A call on the account that places no order. */
+/** A call that places no order. */
 export interface OutgoingCall {
   readonly callId: number
   readonly endpoint: AccountCallEndpoint
   readonly body: string
-  /** Unix ms, our clock: looked at once more right before the first byte; later than this it does not leave. */
+  /** After this it does not leave; checked right before the first byte. Unix ms, our clock. */
   readonly validUntilAt: number
 }
 
 /** `reduce` goes before `add` when calls are scarce (LIM2). */
 export type Priority = 'reduce' | 'add'
 
-/** A line for the log: the name of what happened, and its facts. */
+/** A line for the log. */
 export interface Announcement {
   readonly kind: 'announce'
   readonly level: 'debug' | 'info' | 'warn' | 'error'
@@ -38,7 +36,10 @@ export interface Announcement {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** What the core wants done. The interpreter performs effects in order, and sends nothing before the records in front of it are durable. */
+/**
+ * The interpreter performs effects in order, and sends nothing before the records in front are
+ * durable.
+ */
 export type Effect =
   | { readonly kind: 'decide'; readonly strategyId: StrategyId; readonly snapshot: Snapshot }
   | { readonly kind: 'askGrant'; readonly endpoint: GrantedEndpoint; readonly priority: Priority }
@@ -48,7 +49,7 @@ export type Effect =
       readonly kind: 'record'
       readonly record: JournalRecord
       readonly durable: boolean
-      /** What the record adds to the tables of fills and funding payments. Absent: nothing. */
+      /** Rows that the record adds to the tables of fills and funding payments. */
       readonly bookings?: readonly Booking[]
     }
   | { readonly kind: 'sendBatch'; readonly batch: Recorded<OutgoingBatch> }
@@ -57,19 +58,18 @@ export type Effect =
       readonly kind: 'sendCancelAll'
       readonly cancelId: number
       readonly body: string
-      /** How far ahead of ours the clock is that signs it, ms. Absent: the exchange's, as it is known. */
+      /** The lead of the signing clock over ours, ms. Absent: the exchange's clock, as known. */
       readonly clockAheadMs?: number
     }
-  /** Read every fill since `sinceAt`: Unix ms, exchange clock. */
+  /** Unix ms, exchange clock. */
   | { readonly kind: 'readFills'; readonly sinceAt: number }
-  /** An urgent reading goes before those that are read in turn. */
+  /** An urgent reading goes before those in turn. */
   | { readonly kind: 'readPosition'; readonly symbol: string; readonly isUrgent?: true }
   | Announcement
-  /** Tells the operator how far a kill is; `released` also removes the kill file. */
+  /** Tells the operator; `released` also removes the kill file. */
   | { readonly kind: 'killState'; readonly state: 'seen' | 'clean' | 'released' }
-  /** A stop: nothing of ours is on the wire any more; the last readings follow. */
+  /** In a stop nothing of ours is on the wire any more; the last readings follow. */
   | { readonly kind: 'quiesced' }
-  /** The state is an older copy: the run ends, and another one must not begin on it. */
+  /** The state is an older copy: the run ends, and no other may begin on it. */
   | { readonly kind: 'stateOlder'; readonly proof: string }
-  /** A stop has come to its end. */
   | { readonly kind: 'stopped'; readonly clean: boolean }

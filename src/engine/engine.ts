@@ -93,83 +93,88 @@ import { expirePlaces, recordDueStates, takeDecision } from './strategies/take-d
 import { haltStrategy, takeDecisionFailure } from './lifecycle/strategy-failures.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
-/** The decision machinery of one account. */
 export interface Engine {
-  /** Handles one event. `now`: Unix ms, our clock. Returns what is to be done, in order. */
+  /** @param now Unix ms, our clock @returns the effects, in order */
   step(event: EngineEvent, now: number): readonly Effect[]
   /** For reading only. */
   readonly book: Book
   readonly phase: RunPhase
-  /** The instruments whose position and orders this run has not proved yet: they are not traded. */
+  /** Instruments that this run has not proved, so does not trade. */
   readonly unproved: readonly string[]
-  /** The run before this one left the retreat note, and it is of no use any more. */
+  /** The retreat note of the last run is of no use any more. */
   readonly isRetreatSettled: boolean
-  /** Whether strategies are asked: the run goes on, no stop was asked for, and no kill stands. Orders may still be held back. */
+  /** Strategies are asked: there is no stop and no kill. Orders may still be held back. */
   readonly isTrading: boolean
-  /** Whether the mere passing of time may give the core something to do, apart from work at long intervals. */
+  /** The passing of time may give the core something to do, apart from work at long intervals. */
   readonly isWaiting: boolean
-  /** A sentence for each series of closed candles that strategies still wait for. */
+  /** Series of closed candles that strategies wait for, a sentence each. */
   readonly missingCandles: readonly string[]
-  /** How far the proof of a kill is; undefined where none stands. */
+  /** Undefined without a kill. */
   readonly kill: KillState | undefined
-  /** A kill and a stop that are under way, with what they wait for. */
+  /** A kill and a stop under way, with what they wait for. */
   readonly endings: readonly Ending[]
-  /** Everything that holds a scope in a stricter mode, recorded or only true just now. */
+  /** Recorded restrictions, and those that hold only now. */
   readonly restrictions: readonly Restriction[]
   /**
-   * Unix ms, our clock, 0 for never: the last reading of fills was asked for then, and that of a position; this one
-   * stands still while the position is not what the fills explain.
+   * Unix ms, our clock, 0: never. When the last reading was asked for; a position's stands still
+   * while it is not what the fills explain.
    */
   readonly fillsReadAt: number
   positionReadAt(symbol: string): number
-  /** The readings that are too old to add risk on. @param now Unix ms, our clock. */
+  /** Readings that are too old to add risk on. @param now Unix ms, our clock */
   staleReadings(now: number): readonly StaleReading[]
-  /** By kind, the calls of the account that go on without an answer of the exchange, the longest first. @param now Unix ms, our clock. */
+  /** Keyed by kind, the longest first. @param now Unix ms, our clock */
   silentCalls(now: number): readonly (readonly [string, SilentCalls])[]
-  /** The state of an instrument; undefined where it is not traded. */
+  /** Undefined where it is not traded. */
   instrument(symbol: string): InstrumentState | undefined
-  /** Why a batch must not leave after all; asked right before its first byte. @param now Unix ms, our clock. */
+  /**
+   * Why a batch must not leave after all; asked right before its first byte. @param now Unix ms,
+   * our clock
+   */
   objectTo(batch: Pick<OutgoingBatch, 'symbol' | 'clientOids'>, now: number): string | undefined
   /** The same for a call on the account. */
   isCallHeldBack(callId: number): boolean
-  /** Why a strategy cannot take over what no strategy holds of an instrument; undefined where it can. */
+  /** Why a strategy cannot take over what no strategy holds. */
   objectToAdoption(command: AdoptCommand): string | undefined
-  /** Says what a release would do to the peaks of a drawdown; undefined where it does nothing to them, or that is not known. */
+  /**
+   * The effect of a release on the peaks of a drawdown; undefined if there is none, or it is not
+   * known.
+   */
   planPeakRelease(command: ReleaseCommand): PeakRelease | undefined
-  /** Lots that a release would let strategies order although the account holds them: then it is refused. */
+  /** Lots that strategies would order although the account holds them: the release is refused. */
   findOrderedAgain(command: ReleaseCommand): Readonly<Record<string, string>> | undefined
-  /** By scope: what was lost, where losses are limited and known. */
+  /** Keyed by scope, where losses are limited and known. */
   readonly losses: ReadonlyMap<string, UsedLoss>
-  /** Equity with its peak and drawdown; undefined while a part of it is not known. */
+  /** With its peak; undefined while a part is not known. */
   readonly equity: Equity | undefined
-  /** By symbol: how far its positions are from a liquidation, when that was last measured. */
+  /** Keyed by symbol, as last measured. */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
-  /** By symbol: the nearest that one of its positions was in this run. */
+  /** Keyed by symbol, in this run. */
   readonly nearestDistances: ReadonlyMap<string, NearestDistance>
-  /** The worst move of `risk.survives`, when a position was last compared; undefined: not known, or none is set. */
+  /** The worst move of `risk.survives`, as last compared; undefined: unknown or none set. */
   readonly worstCase: WorstCase | undefined
-  /** Our own unrealised profit of an instrument when its position was last compared; NaN while it is not known. */
+  /** Our own figure as last compared; NaN while unknown. */
   unrealisedOn(symbol: string): number
-  /** What a strategy's positions would bring at the last prices, in the margin coin; undefined where that is not known. */
+  /** At the last prices, margin coin; undefined where unknown. */
   unrealisedOf(strategyId: string): number | undefined
   /** Figures whose two witnesses differ. */
   readonly disputes: ReadonlyMap<string, Dispute>
   readonly denied: ReadonlyMap<Denial['code'], number>
-  /** What the exchange goes on refusing, in words. */
+  /** Refusals that go on, in words. */
   readonly refusals: readonly LoggedRefusal[]
-  /** The whole core as text; only between two steps. */
+  /** The core as text; only between two steps. */
   write(): string
 }
 
 /**
- * The core: synchronous and deterministic. It never awaits, reads no clock, draws no random number, opens
- * nothing: the same events at the same times give the same effects to the byte (DET1).
+ * Synchronous and deterministic: the same events at the same times give the same effects to the
+ * byte (DET1).
  */
 export function createEngine(settings: EngineSettings, book: Book): Engine {
   return resumeEngine(createCore(settings, book))
 }
 
-/** An engine that continues from a core as it was between two steps. */
+/** Continues from a core as it was between two steps. */
 export function resumeEngine(core: Core): Engine {
   return {
     step: (event, now) => handleStep(core, event, now),
@@ -233,7 +238,9 @@ export function resumeEngine(core: Core): Engine {
   }
 }
 
-/** One event: apply it, judge what it changed, plan the instruments that are dirty, advance what is under way. */
+/**
+ * Apply the event, judge what it changed, plan the dirty instruments, advance what is under way.
+ */
 function handleStep(core: Core, event: EngineEvent, now: number): readonly Effect[] {
   const touched = applyEvent(core, event, now)
   judgeChanges(core, event)
@@ -242,13 +249,14 @@ function handleStep(core: Core, event: EngineEvent, now: number): readonly Effec
   return core.effects
 }
 
-/** Events come several times a second while the process runs. After a silence of this length, in ms, it has stood still. */
+/** Events come several times a second. After such a silence the process has stood still. */
 const SLEPT_MS = 5000
 
-/** @returns The instruments that the event may concern; undefined for all of them. */
+/** @returns the instruments that the event may concern; undefined: all */
 function applyEvent(core: Core, event: EngineEvent, now: number): readonly string[] | undefined {
   if (core.now !== 0 && now - core.now >= SLEPT_MS) postponeDeadlines(core, now - core.now)
-  // Two events begin no new moment: a decision changes only what it records, and a due poll changes nothing yet.
+  // These two begin no new moment: a decision changes only what it records, and a due poll nothing
+  // yet.
   if ((event.kind !== 'decided' && event.kind !== 'pollDue') || now !== core.now)
     beginMoment(core.changes)
   beginStep(core, now)
@@ -257,10 +265,7 @@ function applyEvent(core: Core, event: EngineEvent, now: number): readonly strin
   return touched
 }
 
-/**
- * Where the process stood still, because the machine slept or was paused, that time does not count as waiting: the
- * deadlines after which an operator is alerted, or a stop gives up, move by as much.
- */
+/** Time in which the process stood still does not count as waiting: deadlines move by as much. */
 function postponeDeadlines(core: Core, sleptMs: number): void {
   for (const instrument of core.instruments.values())
     postponeResolutionDeadline(instrument, sleptMs)
@@ -268,7 +273,10 @@ function postponeDeadlines(core: Core, sleptMs: number): void {
   postponeKillDeadlines(core, sleptMs)
 }
 
-/** What may bear witness of money, or ends the counting of it. Prices do where a comparison waits for them. */
+/**
+ * These may bear witness of money, or end the counting of it. Prices do where a comparison waits
+ * for them.
+ */
 const BEAR_ON_MONEY: ReadonlySet<EngineEvent['kind']> = new Set([
   'positionRead',
   'fillsRead',
@@ -276,7 +284,10 @@ const BEAR_ON_MONEY: ReadonlySet<EngineEvent['kind']> = new Set([
   'commanded',
 ])
 
-/** What the account is worth, how fast it may act, and whose orders, names and fills are whose. What cannot have changed is not called. */
+/**
+ * Judges the account's worth, its pace, and whose orders, names and fills are whose. What cannot
+ * have changed is not called.
+ */
 function judgeChanges(core: Core, event: EngineEvent): void {
   const { disputes, losses, settings, names } = core
   const isPriceAwaited =
@@ -294,7 +305,7 @@ function judgeChanges(core: Core, event: EngineEvent): void {
     adoptForFlatten(core)
 }
 
-/** Each judge looks only at the instruments whose two figures were just compared. */
+/** Only instruments whose two figures were just compared. */
 function judgeMoney(core: Core, event: EngineEvent): void {
   const compared = judgeDisputes(core, event)
   judgeLosses(core, event, compared)
@@ -303,7 +314,6 @@ function judgeMoney(core: Core, event: EngineEvent): void {
   judgeWorstCase(core, compared)
 }
 
-/** Whether fills wait for their order, or have just found it. */
 function doFillsWait({ book, readings }: Core): boolean {
   return book.orphans.size > 0 || readings.orphans.size > 0
 }
@@ -313,12 +323,12 @@ function planDirty(core: Core, event: EngineEvent, touched: readonly string[] | 
   const isAnyDirty = changed.size > 0 || unsettled.size > 0
   if (isAnyDirty || !isTrading(core))
     lookAtInstruments(core, event.kind === 'snapshotTaken' ? waitingForPrices(core) : touched)
-  // Again: a resolution that has just ended may have found the order of fills that waited for it.
+  // Again: a resolution that has just ended may have found the order.
   if (doFillsWait(core)) settleWaitingFills(core)
   if (core.book.calls.size > 0) makeAccountCalls(core)
 }
 
-/** What goes on over many events: start, flatten, kill, stop, and an outage. One that is not under way is not called. */
+/** Advances start, flatten, kill, stop and outage. What is not under way is not called. */
 function advanceProcedures(core: Core, event: EngineEvent): void {
   const { silence } = core
   if (!core.run.start.isOver) advanceStart(core)
@@ -329,7 +339,7 @@ function advanceProcedures(core: Core, event: EngineEvent): void {
   if (silence.calls.size > 0 || silence.outage) followOutage(core, event)
 }
 
-/** The status of an answer that came whole. A read that fails all the same was answered with something that cannot be read. */
+/** The status of an answer that came whole but cannot be read. */
 const HTTP_OK = 200
 
 function handleEvent(core: Core, event: EngineEvent): void {
@@ -407,10 +417,11 @@ function useGrant(core: Core, endpoint: GrantedEndpoint): void {
   else sendCancel(core)
 }
 
-/** The instruments that an event may concern, named before it is handled; undefined for all of them, as of passing time. */
+/** Names the instruments before the event is handled; undefined for all, as for passing time. */
 function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefined {
   switch (event.kind) {
-    // Decisions on a snapshot come as events of their own (see waitingForPrices), and a grant has been used by the time this matters.
+    // Decisions on a snapshot come as events of their own (see waitingForPrices), and a grant has
+    // been used by then.
     case 'snapshotTaken':
     case 'granted':
     case 'clockSynchronised':
@@ -444,8 +455,8 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
 }
 
 /**
- * Plans what is not settled and waited for these prices. Where a strategy of it is asked to decide on them, its decision comes
- * first, as an event of its own.
+ * Plans instruments that are not settled and waited for these prices. If a strategy is asked to
+ * decide on them, its decision comes first, as an event of its own.
  */
 function waitingForPrices({
   changes: { unsettled },
@@ -465,7 +476,9 @@ function symbolsOf(call: { readonly symbol: string } | undefined): readonly stri
   return call === undefined ? NONE : [call.symbol]
 }
 
-/** Plans the instruments for which there is a reason (BND2). While the account does not trade, that is all of them. */
+/**
+ * Plans the instruments for which there is a reason (BND2): all while the account does not trade.
+ */
 function lookAtInstruments(core: Core, touched: readonly string[] | undefined): void {
   const { changes } = core
   if (!isTrading(core)) {
@@ -489,7 +502,7 @@ function advanceInstrument(core: Core, symbol: string): void {
   scheduleInstrument(core, instrument)
 }
 
-/** Reads what the poll grids say is due. A stop needs it too, until it asks for its own last readings. */
+/** A stop needs these reads too, until it asks for its own last ones. */
 function readOnGrid(core: Core, what: 'fills' | 'positions'): void {
   const { phase, stop } = core.run
   const isStopping = phase === 'stopping' && stop?.phase !== 'proving'

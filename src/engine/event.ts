@@ -11,22 +11,21 @@ import type { Scope } from '../domain/trading-mode.ts'
 import type { TickerTable } from '../domain/ticker-table.ts'
 import type { BatchResult } from '../protocol/values.ts'
 
-/** The calls for which the core asks the limiter for a grant, and which it makes up only when the grant comes. */
+/** The core writes these calls only when the grant comes. */
 export type GrantedEndpoint = 'batchPlaceOrder' | 'cancelAllOrders'
 
-/** What an operator, or the process that is being stopped, wants. */
+/** Says what to do with orders and positions at the end. */
 export type StopPolicy = 'leave' | 'cancel' | 'flatten'
 
-/** Everything that can happen to the core. */
 export type EngineEvent =
-  /** A run of the process begins; the book has been rebuilt. */
+  /** A run begins; the book has been rebuilt. */
   | { readonly kind: 'started' }
   /**
-   * Exchange clock less ours, ms; measured twice with the same result. `isPublic`: by public answers alone, as before the
-   * first signed ones; it is good enough for reads and cancel-alls, and no order leaves on it.
+   * Exchange clock less ours, ms; measured twice with the same result. `isPublic`: by public
+   * answers alone, good enough for reads and cancel-alls; no order leaves on it.
    */
   | { readonly kind: 'clockSynchronised'; readonly offsetMs: number; readonly isPublic?: true }
-  /** One of the two clocks may have jumped: until it is measured again no order is sent. */
+  /** A clock may have jumped: until it is measured again no order is sent. */
   | { readonly kind: 'clockUnsynchronised'; readonly reason: string }
   | { readonly kind: 'snapshotTaken'; readonly tickers: TickerTable }
   | {
@@ -35,11 +34,11 @@ export type EngineEvent =
       /** The snapshot that was decided on. */
       readonly sequence: number
       readonly intents: readonly Intent[]
-      /** What the strategy remembers from now on: plain data that nobody changes. */
+      /** Plain data that nobody changes. */
       readonly state: unknown
-      /** Denials of what the strategy returned and was not a valid intent. */
+      /** Returned intents that were not valid. */
       readonly denials: readonly Denial[]
-      /** Those keys of its intents that were used before and that the book has forgotten; absent for none. */
+      /** Keys that were used before and that the book has forgotten. */
       readonly usedKeys?: readonly UsedKey[]
     }
   /** The strategy threw, or answered nonsense. */
@@ -64,40 +63,37 @@ export type EngineEvent =
   | { readonly kind: 'callAnswered'; readonly callId: number; readonly answer: Answer<unknown> }
   | { readonly kind: 'fillsRead'; readonly reading: FillsReading }
   | { readonly kind: 'positionRead'; readonly reading: PositionReading }
-  /** A row of the position is not as the document describes. */
+  /** A row of the position is not as documented. */
   | { readonly kind: 'positionUnreadable'; readonly symbol: string; readonly problem: string }
   | {
       readonly kind: 'readFailed'
       readonly what: string
       readonly reason: string
-      /** Of the answer, where there was one. */
       readonly status?: number | undefined
       /** The exchange would only refuse it again; absent where it has not answered. */
       readonly isRefused?: boolean
-      /** The exchange does not know the instrument of the position any more. */
+      /** The exchange does not know the instrument any more. */
       readonly isRemoved?: boolean
     }
-  /** Candles that the exchange keeps were read. */
   | ({ readonly kind: 'candlesFetched' } & FetchedCandles)
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
-  /** The grid says that it is time to read again. */
+  /** It is time to read again. */
   | { readonly kind: 'pollDue'; readonly what: 'fills' | 'positions' }
   | { readonly kind: 'commanded'; readonly command: EngineCommand }
-  /** Whether the journal's disk has less room than the configuration wants; bytes. */
+  /** Whether the journal's disk has less room than configured; bytes. */
   | { readonly kind: 'spaceMeasured'; readonly isLow: boolean; readonly freeBytes: number }
   | { readonly kind: 'timePassed' }
 
-/** Candles of one instrument and interval as the exchange keeps them. */
 export interface FetchedCandles {
   readonly symbol: string
   readonly intervalMs: number
-  /** Closed ones, the oldest first. */
+  /** Closed candles, the oldest first. */
   readonly rows: readonly CandleRow[]
-  /** The one that had not closed yet; absent if the exchange did not show it. */
+  /** The candle that had not closed yet; absent if the exchange did not show it. */
   readonly running?: CandleRow | undefined
 }
 
-/** Who gives the command, and why. */
+/** Says who gives the command, and why. */
 interface CommandSource {
   readonly reason: string
   readonly by: string
@@ -105,25 +101,27 @@ interface CommandSource {
 
 export type EngineCommand =
   | { readonly kind: 'stop'; readonly policy: StopPolicy }
-  /** Holds a scope in a trading mode until it is released. */
+  /** Holds a scope in a mode until it is released. */
   | ({
       readonly kind: 'restrict'
       readonly scope: Scope
       readonly mode: 'reducing' | 'halted'
     } & CommandSource)
-  /** The strategy is not asked again before it is released: it failed where the core could not see it. */
+  /**
+   * The strategy failed where the core could not see it, and is not asked again before a release.
+   */
   | ({ readonly kind: 'haltStrategy'; readonly strategyId: StrategyId } & CommandSource)
-  /** Closes everything in a scope, and holds it halted until it is released. */
+  /** Closes everything in a scope, and holds it halted until a release. */
   | ({ readonly kind: 'flatten'; readonly scope: Scope } & CommandSource)
-  /** Hands what the account holds of an instrument beside all strategies to one of those that trade it. */
+  /** Hands what the account holds beside all strategies to one of them. */
   | ({
       readonly kind: 'adopt'
       readonly symbol: string
       readonly strategyId: string
     } & CommandSource)
   /**
-   * Ends everything that holds the scope, except a kill; `newPeak`: all steps of its drawdown count from now on;
-   * `unclaimed`: what no strategy holds may stay so.
+   * Ends everything that holds the scope, except a kill; `newPeak`: all steps of its drawdown count
+   * from now; `unclaimed`: what no strategy holds may stay so.
    */
   | ({
       readonly kind: 'release'
@@ -131,6 +129,5 @@ export type EngineCommand =
       readonly newPeak?: boolean | undefined
       readonly unclaimed?: boolean | undefined
     } & CommandSource)
-  /** Throws the kill switch, or releases it. */
   | ({ readonly kind: 'kill' } & CommandSource)
   | ({ readonly kind: 'releaseKill' } & CommandSource)

@@ -55,7 +55,7 @@ export interface ExchangeClientOptions {
   readonly gatewayUrl?: string | undefined
   readonly gatewayCredentials?: GatewayCredentials | undefined
   readonly platformCoin?: string | undefined
-  /** Returns why nothing may be signed now. */
+  /** Why nothing may be signed now. */
   readonly signingObjection?: (() => string | undefined) | undefined
   /** The one guarded endpoint that may be called. The daemon unlocks none. */
   readonly unlocked?: GuardedEndpoint | undefined
@@ -82,8 +82,8 @@ export interface ReadTickersOptions extends CallOptions {
 }
 
 /**
- * Expected outcomes never throw. Nothing is repeated except a read or a cancel-all whose time was
- * refused: it is signed once more with the time that the refusal states.
+ * Expected outcomes never throw. Only a read or a cancel-all whose time was refused is repeated:
+ * signed once more with the time that the refusal states.
  */
 export class ExchangeClient implements EndpointCaller {
   readonly #options: ExchangeClientOptions
@@ -94,7 +94,7 @@ export class ExchangeClient implements EndpointCaller {
   readonly #answerLimits: Parameters<typeof answerRulesOf>[1]
   readonly #inFlight = new Set<number>()
   #clockRefusals = NO_CLOCK_REFUSALS
-  /** The last answer was 429: this is then the reason for missing grants. */
+  /** The last answer was 429: the reason for missing grants. */
   #isRateLimited = false
   #calls = 0
 
@@ -175,7 +175,7 @@ export class ExchangeClient implements EndpointCaller {
     )
   }
 
-  /** All fills since an instant, or a failure. Document: GET /api/v2/mix/order/fills. */
+  /** Document: GET /api/v2/mix/order/fills. */
   readFills(query: FillsQuery): Promise<Answer<FillsReading>> {
     const { clock, offset } = this.#options
     return readFills({ caller: this, clock, offset, query })
@@ -289,7 +289,7 @@ export class ExchangeClient implements EndpointCaller {
         read: (wire) => this.#settle(prepared, grant, wire, read(wire)),
       })
       .catch((error: unknown) => {
-        // Only an error of the program arrives here; the grant must not be lost with it.
+        // Only a defect arrives here; the grant must not be lost with it.
         grant?.release()
         throw error
       })
@@ -310,7 +310,7 @@ export class ExchangeClient implements EndpointCaller {
     const { sentAt, receivedAt } = wire
     const { requestTime } = answer
     const origin = ORIGINS[endpointNamed(prepared.endpoint).auth]
-    // The time in a refusal is one reading: it counts only once a call signed with it is accepted.
+    // The time in a refusal counts only once a call signed with it is accepted.
     if (requestTime !== undefined && origin !== undefined && !isClockRefused(answer))
       this.#options.offset.observe({ requestTime, sentAt, receivedAt }, origin)
     if (isSignedAnew(prepared)) this.#clockRefusals = hearOfClock(this.#clockRefusals, answer)
@@ -352,8 +352,8 @@ const ORIGINS: Readonly<Record<Endpoint['auth'], AnswerOrigin | undefined>> = {
 }
 
 /**
- * It creates nothing and its body contains no time, so it may be signed again. A cancel-all with a
- * time is rewritten by the caller, which recorded it.
+ * It creates nothing and has no time in its body. A cancel-all with a time is rewritten by the
+ * caller, which recorded it.
  */
 function isSignedAnew({ endpoint, body }: PreparedRequest): boolean {
   const { auth, retry } = endpointNamed(endpoint)

@@ -10,12 +10,12 @@ import { unreachable } from '../lib/unreachable.ts'
 import { endpointNamed, type RequestOf } from '../protocol/endpoints.ts'
 import { toWireRequest } from '../protocol/write-request.ts'
 
-/** The endpoint and body of a call, or the rule of the document that it breaks. */
+/** Or the rule of the document that the call breaks. */
 export type WrittenCall =
   | { readonly ok: true; readonly endpoint: AccountCall['endpoint']; readonly body: string }
   | { readonly ok: false; readonly problem: string }
 
-/** Writes an intent in the exchange's words and checks it against the endpoint's own rules. */
+/** Checked against the endpoint's own rules. */
 export function writeAccountCall(intent: AccountCallIntent, instrument: Instrument): WrittenCall {
   switch (intent.kind) {
     case 'modifyTrigger':
@@ -43,10 +43,7 @@ function write<Name extends AccountCall['endpoint']>(
   return { ok: false, problem: checked.error.issues.map((issue) => issue.message).join('; ') }
 }
 
-/**
- * An omitted price stays, a given one is set, `0` removes it. With a price its trigger type must be
- * named.
- */
+/** An omitted price stays, `0` removes it. A price needs its trigger type. */
 function buildModification(
   intent: ModifyTriggerIntent,
   instrument: Instrument,
@@ -79,7 +76,7 @@ function buildSetting(
   const { change, takeProfitRatio, stopLossRatio } = intent
   return {
     symbol,
-    // The schema of the row defines which product types have settings.
+    // The row's schema defines which product types have settings.
     productType: productType as CopySetting['productType'],
     settingType: change,
     stopSurplusRatio: ratio(takeProfitRatio),

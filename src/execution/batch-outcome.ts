@@ -6,8 +6,8 @@ import { errorCode } from '../protocol/error-codes.ts'
 import type { BatchResult } from '../protocol/values.ts'
 
 /**
- * The outcome of each item of a batch, in the order in which they were sent. `00000` with a failure list is
- * not success, and an item that neither list names is unknown (ORD3, ORD6).
+ * Outcomes by item, in the order sent. `00000` with a failure list is no success, and an item that
+ * neither list names is unknown (ORD3, ORD6).
  */
 export function readBatchOutcome(
   clientOids: readonly ClientOid[],
@@ -41,9 +41,9 @@ export function readBatchOutcome(
 }
 
 /**
- * A 429 says that the item was not accepted, which is usually true. If it was accepted all the same
- * and filled meanwhile, and the exchange recognises only open orders, sending it again would double
- * it. So the item is unknown, and is not sent again before its fate is proved.
+ * A 429 usually means that the item was not accepted. If it was, and was filled meanwhile, sending
+ * it again would double it, since the exchange recognises only open orders. So the item is unknown
+ * until its fate is proved.
  */
 const NOT_ACCEPTED_NOW = { outcome: 'unknown', isAnswered: true } as const
 
@@ -57,8 +57,7 @@ function refusedItem(clientOid: ClientOid, refusal: RefusalClass, isAlone: boole
     case 'notSent':
       return { clientOid, outcome: 'notSent' }
     case 'exists':
-      // One of the batch existed; the answer does not say which one, nor what happened to the
-      // others.
+      // One of the batch existed; the answer does not say which, nor what happened to the others.
       return { clientOid, outcome: 'unknown', ...(isAlone && { isDuplicate: true }) }
     default:
       return unreachable(refusal)
@@ -69,7 +68,7 @@ function readLists(clientOids: readonly ClientOid[], data: BatchResult): readonl
   const accepted = new Map(data.successList.map((item) => [item.clientOid ?? '', item.orderId]))
   const failed = new Map(data.failureList.map((item) => [item.clientOid ?? '', item]))
   return clientOids.map((clientOid): ItemOutcome => {
-    // An item in both lists counts as accepted: treating it as refused could double it.
+    // An item in both lists counts as accepted: as refused it could be doubled.
     if (accepted.has(clientOid)) {
       const orderId = accepted.get(clientOid)
       return { clientOid, outcome: 'accepted', ...(orderId ? { orderId: toOrderId(orderId) } : {}) }

@@ -6,19 +6,17 @@ import type { BatchPlaceItem, BatchPlaceRequest } from '../protocol/futures/batc
 import { type ClientOid, toClientOid } from '../domain/ids.ts'
 import { base32, sha256 } from '../lib/digest.ts'
 
-/** The common properties of an account's orders. */
 export interface OrderAccount {
   readonly positionMode: PositionMode
   readonly marginMode: MarginMode
 }
 
-/** The terms of an order that are sent. */
 export type WireTerms = Pick<
   OrderTerms,
   'clientOid' | 'action' | 'lots' | 'ticks' | 'force' | 'takeProfitTicks' | 'stopLossTicks'
 >
 
-/** The wire's body for a batch: one symbol, product type, margin coin and margin mode (ORD6). */
+/** One symbol, product type, margin coin and margin mode (ORD6). */
 export function buildBatchRequest(
   account: OrderAccount,
   instrument: Instrument,
@@ -42,7 +40,7 @@ function buildBatchItem(
   const priceOf = (ticks: number | undefined) =>
     ticks === undefined ? undefined : formatOnGrid(instrument.tick, ticks)
   const isMarket = terms.ticks === undefined
-  // In the order of the document; undefined properties are not written.
+  // The order is the document's; undefined properties are not written.
   return {
     size: formatOnGrid(instrument.lot, terms.lots),
     price: priceOf(terms.ticks),
@@ -57,15 +55,16 @@ function buildBatchItem(
   }
 }
 
-/** Characters of the digest that are kept: 26 of base32 are 130 bits. */
+/** 26 characters of base32 are 130 bits. */
 const DIGEST_CHARACTERS = 26
 
 /**
- * The clientOid of an order: `t` + base32(sha256(salt, strategy, key))[0..25] + `-` + base36(generation).
+ * The clientOid of an order: `t` + base32(sha256(salt, strategy, key))[0..25] + `-` +
+ * base36(generation).
  *
- * It is derived, so that the same decision gives the same id even after the journal is lost, and the exchange recognises
- * the duplicate. The salt is drawn once for each state directory, so two daemons never use the same id.
- * Why: docs/orders.md.
+ * The same decision gives the same id even after the journal is lost, so the exchange recognises
+ * the duplicate. The salt is drawn once for each state directory, so two daemons never use the same
+ * id. Why: docs/orders.md.
  */
 export function deriveClientOid(options: {
   readonly salt: string

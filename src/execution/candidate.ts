@@ -4,26 +4,24 @@ import type { OrderIntent } from '../domain/intent.ts'
 import type { Order } from '../domain/order.ts'
 import type { Holding } from '../domain/position.ts'
 
-/** An order that should be placed now, if risk approves: a new one, or one that waits to be sent again. */
+/** An order to place now if risk approves: new, or to be sent again. */
 export interface Candidate {
   readonly intent: OrderIntent
-  /** The waiting order that is sent again, unchanged; absent for a new order. */
+  /** The waiting order that is sent again, unchanged. */
   readonly again?: ClientOid
-  /** Whether it is reduced if less than its size is left to close (`risk/approve.ts`). */
+  /** It is reduced to what is left to close (`risk/approve.ts`). */
   readonly isCut?: true
 }
 
-/** The input of a plan for a ladder or a target. */
 export interface PlanInput {
   readonly strategyId: string
   readonly instrument: Instrument
   readonly positionMode: PositionMode
-  /** The strategy's own orders of the purpose on the instrument. */
+  /** The strategy's own, of this purpose. */
   readonly orders: readonly Order[]
-  /** The strategy's position in the instrument. */
   readonly holding: Holding
-  /** The ordinal in the key of the first new order; further ones count up. Each is used once. */
+  /** In the key of the first new order; further ones count up. Each is used once. */
   readonly ordinal: number
-  /** Unix ms, our clock: no order of the plan is sent later. */
+  /** Unix ms, our clock. */
   readonly deadlineAt: number
 }

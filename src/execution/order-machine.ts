@@ -41,16 +41,16 @@ import { isTerminal, type Order, type OrderState, type OrderTerms } from '../dom
  * | 13 | QUARANTINED → DONE    | an operator has looked, and it was resolved | `markReleased`     |
  * | 14 | not ended → UNKNOWN   | the journal of what happened since is lost  | `markLost` (3)     |
  *
- * (1) There is no order before its batch is granted (late binding), so
- * a wish has no state NEW here: it stands among the book's quotes, targets and places, and is denied there.
- * (2) An order that has ended may still get its orderId, so that fills which wait for their order are given to it.
- * (3) Only a repair of a damaged journal writes that.
+ * (1) An order exists only once its batch is granted (late binding). Until then it is a wish among
+ * the book's quotes, targets and places, and is denied there. (2) An order that has ended may still
+ * get its orderId, for the fills that wait for it. (3) Only a repair of a damaged journal writes
+ * that.
  *
- * Each function makes one transition and returns the order after it. From a state without this transition it returns the
- * order unchanged, so that an event that comes twice changes nothing the second time.
+ * Each function makes one transition. From another state it returns the order unchanged, so that a
+ * repeated event changes nothing.
  */
 
-/** Row 2. An order whose first SEND record is being written. `requestAt`: Unix ms, exchange clock. */
+/** Row 2. `requestAt`: Unix ms, exchange clock. */
 export function createSentOrder(terms: OrderTerms, requestAt: number): Order {
   return {
     terms,
@@ -67,7 +67,7 @@ export function createSentOrder(terms: OrderTerms, requestAt: number): Order {
   }
 }
 
-/** Row 4, QUEUED → SENT: the same body again, under the same clientOid. */
+/** Row 4: the same body under the same clientOid. */
 export function markSentAgain(order: Order, requestAt: number): Order {
   if (order.state !== 'queued') return order
   const firstSentAt = order.attempts === 0 ? requestAt : order.firstSentAt
@@ -83,8 +83,9 @@ export function markSentAgain(order: Order, requestAt: number): Order {
 }
 
 /**
- * Rows 5, 6 and 12: SENT, QUEUED, UNKNOWN → LIVE. The exchange may accept an order without an orderId. An order that has
- * ended may still get its orderId, because fills may wait for it. `at`: Unix ms, our clock.
+ * Rows 5, 6 and 12: SENT, QUEUED, UNKNOWN → LIVE. The exchange may accept an order without an
+ * orderId; an ended order may still get one, for the fills that wait for it. `at`: Unix ms, our
+ * clock.
  */
 export function markAccepted(order: Order, orderId: OrderId | undefined, at: number): Order {
   const known = order.orderId ?? orderId
@@ -100,22 +101,22 @@ export function markAccepted(order: Order, orderId: OrderId | undefined, at: num
   })
 }
 
-/** Row 7, SENT → REJECTED, or UNKNOWN when an earlier copy of the same order may live. */
+/** Row 7; UNKNOWN when an earlier copy may live. */
 export function markRejected(order: Order, reason: string): Order {
   if (order.state !== 'sent') return order
   return { ...order, state: order.attempts === 1 ? 'rejected' : 'unknown', reason }
 }
 
-/** Row 8, SENT → QUEUED: no byte of it left, so the attempt does not count. */
+/** Row 8: no byte left, so the attempt does not count. */
 export function markNotSent(order: Order, reason: string): Order {
   if (order.state !== 'sent') return order
   return { ...order, state: 'queued', attempts: order.attempts - 1, reason }
 }
 
 /**
- * Row 8, SENT → QUEUED: the exchange refused the time of its request. That means "may retry", not "certainly absent", so the
- * attempt counts: a definite refusal of the next one leaves the order unknown. It was answered, so only an earlier copy
- * can still be on its way.
+ * Row 8: the exchange refused the time of the request. That means "may retry", not "certainly
+ * absent", so the attempt counts: a definite refusal of the next one leaves the order unknown. It
+ * was answered, so only an earlier copy can be on its way.
  */
 export function markClockRefused(order: Order, reason: string): Order {
   if (order.state !== 'sent') return order
@@ -127,10 +128,7 @@ export function markClockRefused(order: Order, reason: string): Order {
   }
 }
 
-/**
- * Row 14: SENT, QUEUED, LIVE → UNKNOWN. The journal of what happened since is lost, so the order may have been sent, or
- * sent again, until `at` (Unix ms).
- */
+/** Row 14. The order may have been sent, or sent again, until `at` (Unix ms). */
 export function markLost(order: Order, reason: string, at: number): Order {
   if (isTerminal(order) || order.state === 'quarantined') return order
   const attempts = Math.max(1, order.attempts)
@@ -147,8 +145,8 @@ export function markLost(order: Order, reason: string, at: number): Order {
 }
 
 /**
- * Rows 3b and 9: SENT, QUEUED after an attempt → UNKNOWN. It never counts as refused, and is never sent under a new id
- * (ORD3). `isAnswered`: its request was answered (with a 429), so only an earlier copy can still be on its way.
+ * Rows 3b and 9. It never counts as refused, and is never sent under a new id (ORD3). `isAnswered`:
+ * a 429 answered it, so only an earlier copy can be on its way.
  */
 export function markUnknown(order: Order, reason: string, isAnswered = false): Order {
   if (order.state !== 'sent' && order.state !== 'queued') return order
@@ -156,19 +154,19 @@ export function markUnknown(order: Order, reason: string, isAnswered = false): O
   return { ...order, state: 'unknown', unansweredAt, reason }
 }
 
-/** Row 3, QUEUED, never sent → EXPIRED. */
+/** Row 3. */
 export function markExpired(order: Order, reason: string): Order {
   if (order.state !== 'queued' || order.attempts > 0) return order
   return { ...order, state: 'expired', reason }
 }
 
-/** Rows 11 and 12: LIVE, UNKNOWN → DONE: it existed and is not live any more, and its fills are known. */
+/** Rows 11 and 12: it existed, is not live any more, and its fills are known. */
 export function markDone(order: Order, orderId: OrderId | undefined, reason: string): Order {
   if (isTerminal(order) || order.state === 'quarantined') return order
   return settleIfFull({ ...order, state: 'done', orderId: orderId ?? order.orderId, reason })
 }
 
-/** Row 12, UNKNOWN → ABSENT: proved never to have existed. A filled order cannot be absent. */
+/** Row 12: proved never to have existed, so it has no fills. */
 export function markAbsent(order: Order, reason: string): Order {
   return order.state === 'unknown' && order.filledLots === 0
     ? { ...order, state: 'absent', reason }
@@ -176,8 +174,8 @@ export function markAbsent(order: Order, reason: string): Order {
 }
 
 /**
- * Row 12, UNKNOWN → QUEUED: to be sent again as the very same item. Its attempts stay counted: if the copy is refused,
- * the first one may still exist.
+ * Row 12: sent again as the very same item. Its attempts stay counted: if the copy is refused, the
+ * first may still exist.
  */
 export function markQueuedAgain(order: Order, reason: string): Order {
   return order.state === 'unknown' && order.filledLots === 0
@@ -185,24 +183,24 @@ export function markQueuedAgain(order: Order, reason: string): Order {
     : order
 }
 
-/** Row 12, → QUARANTINED, from any state: an operator must look. */
+/** Row 12, from any state: an operator must look. */
 export function markQuarantined(order: Order, reason: string): Order {
   return { ...order, state: 'quarantined', reason }
 }
 
-/** Row 13, QUARANTINED → DONE: an operator has looked, and a resolution has proved that it does not rest. */
+/** Row 13: an operator has looked, and a resolution proved that it does not rest. */
 export function markReleased(order: Order, orderId: OrderId | undefined, reason: string): Order {
   if (order.state !== 'quarantined') return order
   return { ...order, state: 'done', orderId: order.orderId ?? orderId, reason }
 }
 
-/** Row 10. A fill of this order. More than its size is a contradiction that an operator must look at. */
+/** Row 10. More than its size is a contradiction. */
 export function applyFillToOrder(order: Order, lots: number): Order {
   const filledLots = order.filledLots + lots
   if (filledLots > order.terms.lots) {
     return { ...order, state: 'quarantined', filledLots, reason: 'filled beyond its size' }
   }
-  // A late fill proves that an order which seemed never to have existed did exist.
+  // A late fill proves that the order existed.
   const state = FILLED_NEVERTHELESS.has(order.state) ? 'done' : order.state
   return settleIfFull({ ...order, state, filledLots })
 }
@@ -218,12 +216,12 @@ function settleIfFull(order: Order): Order {
 
 /** The document, batch place: "clientOid: unique; idempotency window 20 minutes". */
 const IDEMPOTENCY_WINDOW_MS = 20 * 60_000
-/** Taken off the window: clocks may differ, and a request may be delayed on its way. */
+/** Clocks may differ, and a request may be delayed on its way. */
 const WINDOW_GUARD_MS = 5 * 60_000
 
 /**
- * Whether an order may be sent again under its clientOid: only while the exchange certainly remembers the first copy
- * (ORD2). `exchangeNow`: Unix ms, exchange clock.
+ * An order may be sent again only while the exchange certainly remembers the first copy (ORD2).
+ * `exchangeNow`: Unix ms.
  */
 export function isInsideWindow(order: Order, exchangeNow: number): boolean {
   if (order.attempts === 0) return true

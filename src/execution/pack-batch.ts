@@ -6,7 +6,7 @@ import type { Approved } from '../domain/proofs.ts'
 import type { Fill } from '../domain/fill.ts'
 import { WIRE_DIRECTIONS } from '../domain/order-action.ts'
 
-/** An approved order: a new one, or one that waits to be sent again, unchanged. */
+/** New, or sent again unchanged. */
 export interface ApprovedItem {
   readonly intent: Approved<OrderIntent>
   readonly again?: ClientOid
@@ -15,17 +15,14 @@ export interface ApprovedItem {
 export interface PackingRules {
   readonly max: number
   readonly mode: PositionMode
-  /**
-   * Orders that may be at the exchange and whose orderId is unknown: their fills must stay
-   * distinguishable.
-   */
+  /** Orders that may be at the exchange and have no orderId. */
   readonly nameless: readonly Order[]
 }
 
 /**
- * Fills a batch with items in the given order, at most `max`. No two of them may have fills that
- * look alike, nor look like those of a nameless order: if the answer is lost, each order can then
- * still be identified by its fills. Other items wait for a later batch.
+ * Fills a batch in the given order, at most `max`. No two items, nor an item and a nameless order,
+ * may have fills that look alike: if the answer is lost, fills can then still identify each order.
+ * Other items wait.
  */
 export function packBatch(
   items: readonly ApprovedItem[],
@@ -49,19 +46,18 @@ export function packBatch(
   return packed
 }
 
-/** A fill may seem to be this much older than the sending of its order, in ms, because the clocks differ. */
+/** A fill may seem this much older than its order, because clocks differ. */
 const CLOCK_ERROR_MS = 2000
 
-/** The terms of an order that attribution needs; it may not have a clientOid yet. */
 export type AttributedTerms = Pick<OrderTerms, 'symbol' | 'action' | 'force'> & {
   readonly ticks?: number | undefined
 }
 
 /**
- * Keys of the properties that a fill shows of its order: symbol, side, trade side, and for a
- * maker's fill also the price, which is the order's limit. They identify an order whose answer was
- * lost, so no two orders of a batch may share one. A post-only order has the maker's key, one that
- * cannot rest the taker's, and any other has both.
+ * The properties that a fill shows of its order: symbol, side, trade side, and for a maker's fill
+ * the price, which is the order's limit. No two orders of a batch may share a key, since keys
+ * identify an order whose answer was lost. A post-only order has the maker's key, one that cannot
+ * rest the taker's, any other both.
  */
 function attributionKeys(mode: PositionMode, terms: AttributedTerms): readonly string[] {
   const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]
@@ -71,17 +67,17 @@ function attributionKeys(mode: PositionMode, terms: AttributedTerms): readonly s
   return terms.ticks !== undefined && terms.force === 'gtc' ? [taker, maker] : [taker]
 }
 
-/** Whether a fill with an unknown orderId may belong to this order. */
+/** For a fill with an unknown orderId. */
 export function couldBe(mode: PositionMode, order: Order, fill: Fill): boolean {
   return fill.lots <= openLots(order) && fitsClass(mode, order, fill)
 }
 
-/** Whether the fill looks like one of this order, regardless of its size. */
+/** Regardless of the fill's size. */
 export function fitsClass(mode: PositionMode, order: Order, fill: Fill): boolean {
   return fill.filledAt >= order.firstSentAt - CLOCK_ERROR_MS && fitsAtAnyTime(mode, order, fill)
 }
 
-/** The same, regardless of the fill's date: after a clock was set, dates cannot be compared. */
+/** Regardless of size and date: after a clock was set, dates cannot be compared. */
 export function fitsAtAnyTime(mode: PositionMode, order: Order, fill: Fill): boolean {
   const { terms } = order
   const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]

@@ -7,26 +7,26 @@ import type { Candidate, PlanInput } from './candidate.ts'
 export interface QuotePlanInput extends PlanInput {
   readonly levels: readonly QuoteLevel[]
   /**
-   * Whether a restriction lets the ladder only close the position. Its orders may then be smaller
-   * than their levels (`risk/approve.ts`), and the levels nearest to the market come first.
+   * A restriction lets the ladder only close. Its orders may then be smaller than their levels, and
+   * the levels nearest to the market come first.
    */
   readonly isRestricted: boolean
-  /** Current prices, in the quote coin. */
+  /** Quote coin. */
   readonly bid: number
   readonly ask: number
 }
 
-/** The difference between a ladder and its orders. Orders in neither list stay. */
+/** Orders in neither list stay. */
 export interface QuotePlan {
   readonly missing: readonly Candidate[]
   readonly extra: readonly Order[]
 }
 
 /**
- * Compares a ladder with its orders. An order fulfils a level of the same side, price and size,
- * however much of it was filled; each order fulfils one level only. In a restricted ladder several
- * smaller orders may fulfil a level together. The rest of such a level is missing only while
- * something is left to close, so that a reduced level stays as it is.
+ * Compares a ladder with its orders. An order fulfils one level of the same side, price and size,
+ * however much of it was filled. In a restricted ladder several smaller orders may fulfil a level;
+ * its rest is missing only while something is left to close, so that a reduced level stays as it
+ * is.
  */
 export function planQuote(input: QuotePlanInput): QuotePlan {
   const standing = Map.groupBy(
@@ -53,10 +53,7 @@ export function planQuote(input: QuotePlanInput): QuotePlan {
   return { missing, extra: [...standing.values()].flat() }
 }
 
-/**
- * Takes the orders at a price that fulfil the level: one of its size, or in a restricted ladder the
- * largest that fit.
- */
+/** Takes the order of the level's size, or in a restricted ladder the largest that fit. */
 function takeFor(
   { side, lots }: QuoteLevel,
   orders: Order[] | undefined,
@@ -83,8 +80,8 @@ function lotsOf(orders: readonly Order[]): number {
 }
 
 /**
- * A post-only order that would cross the spread is refused. Its level comes last, because it would
- * leave the others nothing to close.
+ * A post-only level that would cross the spread comes last: the exchange would refuse it, and it
+ * would leave the others nothing to close.
  */
 function nearestFirst({
   levels,
@@ -99,7 +96,6 @@ function nearestFirst({
   )
 }
 
-/** Bids from the highest down, asks from the lowest up. */
 function byNearness(left: QuoteLevel, right: QuoteLevel): number {
   if (left.side !== right.side) return left.side === 'buy' ? -1 : 1
   return left.side === 'buy' ? right.ticks - left.ticks : left.ticks - right.ticks
@@ -111,8 +107,8 @@ interface ClosableLots {
 }
 
 /**
- * The strategy's position less what its ladder's orders already close. For a net position each sell
- * closes a long.
+ * The position less what the ladder's orders already close. For a net position each sell closes a
+ * long.
  */
 function closableLots({ orders, holding, positionMode }: QuotePlanInput): ClosableLots {
   const closable = { ...holding }
@@ -152,8 +148,8 @@ function toOrderIntent(
 
 /**
  * In one-way mode ladders never use reduce-only, because the exchange would cancel older
- * reduce-only orders. In hedge mode a level closes the opposite leg if that is large enough, and
- * otherwise opens its own: never both. A level of a restricted ladder closes as much as there is.
+ * reduce-only orders. In hedge mode a level closes the opposite leg if that is large enough, else
+ * opens its own; in a restricted ladder it closes as much as there is.
  */
 function actionOf(
   { positionMode, isRestricted }: QuotePlanInput,

@@ -4,44 +4,34 @@ import { tradesAs } from '../domain/order-action.ts'
 import { showOnGrid } from '../lib/grid.ts'
 import { errorCode, type ErrorTopic } from '../protocol/error-codes.ts'
 
-/** The terms of an order that can cause a refusal. */
 export interface RefusableTerms extends Pick<OrderTerms, 'action' | 'lots' | 'force'> {
   readonly ticks?: number | undefined
   readonly takeProfitTicks?: number | undefined
   readonly stopLossTicks?: number | undefined
 }
 
-/** The number of an order that misses the exchange's grid. */
 export type RefusedStep = 'price' | 'size'
 
-/**
- * The rules for a cause of lasting refusals: which orders it concerns, which acceptance ends it,
- * how soon they are tried again, and what a person can do.
- */
+/** Describes a cause of lasting refusals: its consequences, and what ends it. */
 export interface RefusalCause {
-  /**
-   * Whether an order would be refused too, judging by one refusal. Such orders wait; others go on.
-   */
+  /** Whether the order would be refused too. Such orders wait; others go on. */
   readonly concerns: (order: RefusableTerms, refused: RefusableTerms) => boolean
   /**
-   * Whether the exchange's acceptance of this order ends the cause. `undefined`: the steps of all
-   * accepted orders decide (`step`). It also ends when many concerned orders are accepted in a row.
+   * Whether this acceptance ends the cause; undefined: the steps of all accepted orders decide
+   * (`step`). Many accepted orders in a row end it too.
    */
   readonly disprovedBy: ((accepted: RefusableTerms, refused: RefusableTerms) => boolean) | undefined
   readonly step?: RefusedStep
   /**
-   * `passing`: the market may have moved on by the next decision, so all orders are tried once more
-   * · `lasting`: only a person or the exchange ends it, so from then on one order is tried for all.
+   * `passing`: the market may have moved on by the next decision, so all orders are tried ·
+   * `lasting`: only a person or the exchange ends it, so one order is tried for all.
    */
   readonly pace: 'passing' | 'lasting'
-  /**
-   * When it is logged for an operator: at the first refusal, when it goes on, or never, because the
-   * halt that follows reports it.
-   */
+  /** For an operator: at the first refusal, when it goes on, or never, because a halt follows. */
   readonly isLogged: 'atOnce' | 'whenItGoesOn' | 'byTheHalt'
-  /** The setting that the refusal contradicts, with its value, and its path in the configuration. */
+  /** The setting that the refusal contradicts, and its path in the configuration. */
   readonly setting?: (instrument: Instrument) => { readonly value: string; readonly path: string }
-  /** Advice beside, or instead of, changing the setting. */
+  /** Advice besides changing the setting. */
   readonly advice?: (instrument: Instrument) => string
 }
 
@@ -50,7 +40,7 @@ const ALL = (): boolean => true
 const atMostAsLarge: RefusalCause['concerns'] = (order, refused) => order.lots <= refused.lots
 const atLeastAsLarge: RefusalCause['concerns'] = (order, refused) => order.lots >= refused.lots
 
-/** Compares values if both orders have a price; a market order has none. */
+/** A market order has no price to compare. */
 const atMostAsDear: RefusalCause['concerns'] = (order, refused) =>
   order.ticks === undefined || refused.ticks === undefined
     ? order.lots <= refused.lots
@@ -59,7 +49,7 @@ const atMostAsDear: RefusalCause['concerns'] = (order, refused) =>
 const sameSide: RefusalCause['concerns'] = (order, refused) =>
   tradesAs(order.action) === tradesAs(refused.action)
 
-/** Post-only orders at least as close to the opposite side of the market. */
+/** Post-only, at least as close to the opposite side. */
 const atLeastAsNear: RefusalCause['concerns'] = (order, refused) => {
   if (order.force !== 'post_only' || order.ticks === undefined || refused.ticks === undefined)
     return false
@@ -115,16 +105,12 @@ const lowerCollars = (): string =>
 const compareContract = ({ symbol }: Instrument): string =>
   `compare instruments.${symbol} with the contract at the exchange`
 
-/** Causes that have a row of their own; every other refusal is `other`. */
 export type CauseName =
   | Exclude<ErrorTopic, 'auth' | 'clock' | 'rate' | 'duplicate' | 'system' | 'orderGone'>
   | 'auth'
   | 'other'
 
-/**
- * The consequences of a refusal, by its cause; they are defined only here. The table in
- * docs/orders.md describes them to operators.
- */
+/** The consequences of a refusal, defined only here; docs/orders.md describes them to operators. */
 export const REFUSAL_CAUSES: Readonly<Record<CauseName, RefusalCause>> = {
   priceStep: {
     concerns: (order) => stepsOf(order, 'price').length > 0,
@@ -265,8 +251,8 @@ export const REFUSAL_CAUSES: Readonly<Record<CauseName, RefusalCause>> = {
 }
 
 /**
- * The cause of a refusal, by its code. One code covers every check of a value: there the
- * parameter's name, which is the same in every language, says which grid was missed.
+ * One code covers every check of a value; the parameter's name, the same in every language, says
+ * which.
  */
 export function causeOf(code: string | undefined, message: string | undefined): CauseName {
   const { topic } = errorCode(code)
@@ -277,7 +263,7 @@ export function causeOf(code: string | undefined, message: string | undefined): 
   return topic in REFUSAL_CAUSES ? (topic as CauseName) : 'other'
 }
 
-/** The numbers of an order that must lie on the grid, in steps of the configuration: its prices, or its size. */
+/** The prices or the size, in steps of the configuration. */
 export function stepsOf(
   { lots, ticks, takeProfitTicks, stopLossTicks }: RefusableTerms,
   step: RefusedStep,
@@ -286,10 +272,7 @@ export function stepsOf(
   return [ticks, takeProfitTicks, stopLossTicks].filter((price) => price !== undefined)
 }
 
-/**
- * The greatest common divisor of the steps: steps that lie on one grid also lie on this one. 0 is
- * that of no steps.
- */
+/** The greatest common divisor: steps on one grid also lie on this one. 0 is that of no steps. */
 export function commonStep(common: number, steps: readonly number[]): number {
   return steps.reduce((left, right) => {
     let [larger, smaller] = [left, right]
@@ -298,7 +281,7 @@ export function commonStep(common: number, steps: readonly number[]): number {
   }, common)
 }
 
-/** Whether the steps of accepted orders prove that these lie on the exchange's grid too. */
+/** Whether accepted orders prove that these lie on the exchange's grid. */
 export function isOnCommonStep(common: number, steps: readonly number[]): boolean {
   return common > 0 && steps.every((one) => one % common === 0)
 }
@@ -307,15 +290,12 @@ export interface ObservedRefusal {
   readonly cause: CauseName
   readonly code: string
   readonly message: string
-  /** How many orders were refused for this cause, and within how many ms. */
+  /** Orders refused for this cause, and within how many ms. */
   readonly orders: number
   readonly withinMs: number
 }
 
-/**
- * The refusals in one sentence: how many, the setting that they contradict, the exchange's message,
- * what to do.
- */
+/** One sentence: how many, the contradicted setting, the exchange's message, what to do. */
 export function describeRefusal(found: ObservedRefusal, instrument: Instrument): string {
   const { cause, code, message, orders, withinMs } = found
   const { setting, advice, step } = REFUSAL_CAUSES[cause]
@@ -334,10 +314,7 @@ export function describeRefusal(found: ObservedRefusal, instrument: Instrument):
   return `refused ${code} ${times}${within}: ${facts}${todo === undefined ? '' : `; ${todo}`}`
 }
 
-/**
- * The step in a message of any language: the only number in it. With none or several it is
- * undefined.
- */
+/** The only number in a message of any language; otherwise undefined. */
 function namedStep(message: string): string | undefined {
   const numbers = message.match(/\d+(?:\.\d+)?/g) ?? []
   return numbers.length === 1 && !/checkBDScale/.test(message) ? numbers[0] : undefined

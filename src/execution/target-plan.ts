@@ -8,29 +8,25 @@ import type { Candidate, PlanInput } from './candidate.ts'
 
 export interface TargetPlanInput extends PlanInput {
   readonly purpose: OrderPurpose
-  /** The exit of the strategy that asks for it; absent: none does. */
+  /** Absent: no exit asks for it. */
   readonly exit?: ExitKind
   /** Signed lots. */
   readonly target: number
-  /** The whole account's position in the instrument. */
   readonly accountHolding: Holding
   /** The part of the strategy's position that the account and other strategies account for. */
   readonly backedHolding: Holding
   /** Floats, quote coin. */
   readonly bid: number
   readonly ask: number
-  /**
-   * How far beyond the best price an order may take, as a share: 0.001 is 10 basis points.
-   * Undefined: any price.
-   */
+  /** A share: 0.001 is 10 basis points. Undefined: any price. */
   readonly takerCollarRatio: number | undefined
-  /** The largest order that the risk checks allow: a larger difference takes several orders, one after the other. */
+  /** A larger difference takes several orders, one after the other. */
   readonly orderLotsMax: number
 }
 
 /**
- * The orders that lead from the position to the target; none while an earlier one is still open. They are `ioc` orders
- * with a limit at the collar, so they never rest.
+ * The orders from the position to the target; none while one is open. `ioc` with a limit at the
+ * collar, so they never rest.
  */
 export function planTarget(input: TargetPlanInput): readonly Candidate[] {
   const open = input.orders.filter((order) => !isTerminal(order))
@@ -54,8 +50,8 @@ export function planTarget(input: TargetPlanInput): readonly Candidate[] {
 }
 
 /**
- * The waiting orders that no longer lead to the target: target or position have changed, or they
- * belong to the other of target and flatten. They are dropped, not sent (ORD7).
+ * Waiting orders that no longer lead to the target, or belong to the other of target and flatten.
+ * They are dropped (ORD7).
  */
 export function staleTargetOrders(input: TargetPlanInput): readonly Order[] {
   const steps = stepsOf(input)
@@ -75,10 +71,9 @@ function stepsOf(input: TargetPlanInput): readonly TargetStep[] {
 }
 
 /**
- * One order for the difference. It is reduce-only if both the strategy's position and the account's
- * are at least as large, so that outdated data can never turn a close into an opening. Any other
- * order closes against other strategies' positions. The part that those do not account for is
- * denied: the account's own position is closed first.
+ * One order for the difference. It is reduce-only if the positions of strategy and account are both
+ * as large, so that outdated data can never turn a close into an opening. Another order closes
+ * against other strategies' positions; what those do not account for is denied.
  */
 function oneWaySteps(input: TargetPlanInput): readonly TargetStep[] {
   const change = input.target - netLots(input.holding)
@@ -110,7 +105,7 @@ function oneWayStep(
   return { action: open, lots }
 }
 
-/** One order per leg: the excess is closed, the rest is opened. */
+/** One order per leg: the excess is closed, the rest opened. */
 function hedgeSteps({ target, holding }: TargetPlanInput): readonly TargetStep[] {
   const long = Math.max(0, target) - holding.longLots
   const short = Math.max(0, -target) - holding.shortLots
@@ -144,9 +139,7 @@ function toIntent(
   }
 }
 
-/**
- * The worst acceptable price, rounded so that it is never beyond the collar; undefined: any price.
- */
+/** The worst acceptable price, never beyond the collar; undefined: any. */
 function collarTicks(
   { instrument, bid, ask, takerCollarRatio }: TargetPlanInput,
   side: 'buy' | 'sell',

@@ -12,10 +12,10 @@ import type { PositionReading } from '../domain/position.ts'
 import type { EngineEvent } from '../engine/event.ts'
 import type { ExchangePort } from './ports.ts'
 
-/** As many calls as the exchange allows in a second. */
+/** The exchange allows as many in a second. */
 const POSITIONS_ON_WIRE_MAX = 10
 
-/** Name of the fills' read; reads of positions have their symbols. */
+/** Reads of positions are named by symbol. */
 const FILLS = 'fills'
 
 export interface AccountReaderOptions {
@@ -26,21 +26,21 @@ export interface AccountReaderOptions {
 }
 
 /**
- * Reads fills and positions for the core, with one read of the fills and of each position in
- * flight, so that frequent requests cannot pile up.
+ * Reads fills and positions for the core, one read of the fills and of each position in flight, so
+ * that requests cannot pile up.
  *
- * Fills requested during a read are read once more, from the earliest requested start. A position
- * is read again only if urgent. Positions wait here, not at the limiter, so that an urgent one can
+ * Fills requested during a read are read once more, from the earliest start. A position is read
+ * again only if urgent. Positions wait here, not at the limiter, so that an urgent one can
  * overtake. Refused reads wait here too ({@link ReadPauses}).
  */
 export class AccountReader {
   readonly #options: AccountReaderOptions
   readonly #pauses: ReadPauses
   #isReadingFills = false
-  /** Unix ms, exchange clock: start of the next read of fills; infinite: none is wanted. */
+  /** Unix ms, exchange clock; infinite: none is wanted. */
   #fillsSince = Number.POSITIVE_INFINITY
   readonly #onWire = new Set<string>()
-  /** Waiting symbols in the order of requests; urgent ones go first. */
+  /** In the order of requests; urgent ones go first. */
   readonly #urgent = new Set<string>()
   readonly #inTurn = new Set<string>()
 
@@ -65,14 +65,12 @@ export class AccountReader {
     else this.resume()
   }
 
-  /** The exchange accepted another call of the account. */
   noteAccepted(): void {
     if (this.#pauses.areOver) return
     this.#pauses.noteAccepted()
     this.resume()
   }
 
-  /** Reads what waited for the end of a pause. */
   resume(): void {
     if (this.#pauses.areOver) return
     for (const read of this.#pauses.inOrder([FILLS, ...this.#urgent, ...this.#inTurn])) {
@@ -148,7 +146,7 @@ export class AccountReader {
   }
 
   #reportFailure(what: string, answer: RefusedAnswer | UnknownAnswer, isRemoved = false): void {
-    // A page comes from something in front of the exchange, which itself said nothing.
+    // A page comes from something in front of the exchange.
     const refused = answer.kind === 'refused' && isRefusedForGood(answer) && { isRefused: true }
     const reason = reasonOf(answer)
     this.#options.dispatch({
@@ -166,15 +164,13 @@ function reasonOf({ kind, code, message }: RefusedAnswer | UnknownAnswer): strin
   return `${kind} ${code}: ${message}`
 }
 
-/**
- * Pauses after refusals of a read: 1, 2, 4 … s. They stay short, so that a repair is soon noticed.
- */
+/** Pauses of 1, 2, 4 … s stay short, so that a repair is soon noticed. */
 const PAUSE_MS = 1000
 const PAUSE_MS_MAX = 16_000
 
 /**
- * After this many different reads were refused for the account's sake, with nothing accepted since,
- * all others are considered refused.
+ * After so many different reads were refused for the account's sake, and nothing accepted since,
+ * all wait.
  */
 const REFUSED_MAX = 3
 
@@ -184,31 +180,27 @@ interface RefusedRead {
   /** Monotonic ms, as below. */
   readonly refusedAt: number
   readonly waitsUntil: number
-  /**
-   * The key, its rights or the address were refused, not the read: any accepted call shows that
-   * this is over.
-   */
+  /** Key, rights or address were refused, not the read: any accepted call ends this. */
   readonly isOfAccount: boolean
 }
 
 /**
- * Decides when refused reads may be repeated. A refused read waits by itself and stops no other:
- * one symbol may have been removed, or one page in front of the exchange may be passing.
+ * Decides when refused reads are repeated. A refused read stops no other: one symbol may have been
+ * removed, or one page in front of the exchange may be passing.
  *
- * If several different reads are refused for the account's sake and no private call is accepted
- * meanwhile, all wait, and one of them asks at a time after the same pauses: with many instruments
- * a refused key would otherwise be shown many times a second. After any accepted private call all
- * go on.
+ * If several reads are refused for the account's sake and no private call is accepted meanwhile,
+ * all wait and take turns with the same pauses, or many instruments would show a refused key many
+ * times a second. Any accepted private call ends this.
  */
 export class ReadPauses {
   readonly #now: () => number
   readonly #refused = new Map<string, RefusedRead>()
-  /** Reads refused for the account's sake since the last accepted private call. */
+  /** For the account's sake, since the last accepted private call. */
   readonly #refusedSince = new Set<string>()
-  /** While all wait: next attempt of any read, and consecutive refusals. */
+  /** While all wait: next attempt, and consecutive refusals. */
   #allWaitUntil = 0
   #allInRow = 0
-  /** Number of accepted private calls when each read in flight left. */
+  /** Accepted private calls when each read in flight left. */
   readonly #onWire = new Map<string, number>()
   #accepted = 0
 
@@ -217,7 +209,6 @@ export class ReadPauses {
     this.#now = now
   }
 
-  /** Nothing is refused. */
   get areOver(): boolean {
     return this.#refused.size === 0
   }
@@ -231,10 +222,7 @@ export class ReadPauses {
     )
   }
 
-  /**
-   * Unrefused reads first, then the longest refused: one of them may show that the others can go
-   * on.
-   */
+  /** Unrefused reads first, then the longest refused: one may show that others can go on. */
   inOrder(reads: readonly string[]): readonly string[] {
     return reads.toSorted((one, other) => this.#refusedAt(one) - this.#refusedAt(other))
   }
@@ -255,7 +243,6 @@ export class ReadPauses {
     }
   }
 
-  /** Reads refused for the account's sake may be repeated at once. */
   noteAccepted(): void {
     this.#accepted += 1
     this.#refusedSince.clear()
@@ -282,7 +269,7 @@ export class ReadPauses {
   }
 }
 
-/** Other calls are accepted: only repeated refusals still wait, for a second. */
+/** Other calls are accepted: only repeated refusals wait, for a second. */
 function eased(read: RefusedRead): RefusedRead {
   const { inRow, refusedAt, waitsUntil, isOfAccount } = read
   if (!isOfAccount) return read

@@ -20,22 +20,21 @@ import { type Book, pairKey } from '../engine/book/book.ts'
 const FLUSH_MS = 100
 
 /**
- * A checkpoint is written after this many changed entries of the book. It is one transaction in one
- * event, at some 8 µs an entry: small ones come often, so that none delays an order, and what need
- * not be in that transaction is written in turns before. The number of records is limited too, since
- * a start reads those after the checkpoint, and older ones can be deleted.
+ * Changed entries of the book before a checkpoint: one transaction in one event, at some 8 µs an
+ * entry, so small ones that delay no order. Records are limited too, since a start reads those
+ * after the checkpoint.
  */
 const CHECKPOINT_CHANGES = 250
 const CHECKPOINT_RECORDS = 10_000
 /** A checkpoint waits at most for so many ticks for one that has recorded nothing itself. */
 const TICKS_WAITED_MAX = 5
 
-/** Seconds of the busiest trading. A journal that is further behind ends the run. */
+/** Seconds of the busiest trading. A journal further behind ends the run. */
 const WAITING_MAX = 10_000
 
 /**
- * Effects that do not wait for a commit, besides those of a cancel-all ({@link servesCancelAll}). A
- * request for a batch's grant waits: the grant would only be held by a waiting batch.
+ * Effects that wait for no commit, besides a cancel-all's ({@link servesCancelAll}). The request of
+ * a batch's grant waits, or the waiting batch would hold the grant.
  */
 const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set([
   'record',
@@ -44,22 +43,16 @@ const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set([
   'readPosition',
 ])
 
-/**
- * Effects of an event cause a few events for each strategy and call. More means an endless loop, or
- * a process that hangs.
- */
+/** An event causes a few more for each strategy and call. More means an endless loop. */
 const EVENTS_MAX = 10_000
 
-/** `tickersReadAt`: monotonic ms; undefined unless tickers led to the event. */
+/** `tickersReadAt`: monotonic ms; undefined unless tickers led to it. */
 interface CausedEvent {
   readonly event: EngineEvent
   readonly tickersReadAt: number | undefined
 }
 
-/**
- * An effect behind a durable record. `at`: Unix ms of its step; `commit`: number of the awaited
- * commit.
- */
+/** Waits for a record. `at`: Unix ms of its step; `commit`: the awaited commit. */
 interface WaitingEffect extends Pick<CausedEvent, 'tickersReadAt'> {
   readonly effect: Effect
   readonly at: number
@@ -67,19 +60,19 @@ interface WaitingEffect extends Pick<CausedEvent, 'tickersReadAt'> {
 }
 
 /**
- * Performs the core's effects: one event after the other, the effects of each in order. Nothing is
+ * Performs the core's effects: one event after the other, each one's effects in order. Nothing is
  * sent before the preceding records are durable (ORD1).
  *
- * If a commit takes time, the effects behind its record wait, and so do those of later events.
- * Later events are stepped meanwhile, and some effects do not wait: records are appended; reads and
- * decisions change nothing outside (strategies must decide before the ticker table is filled
- * again); and a cancel-all, with its grant, must not be delayed.
+ * If a commit takes time, the effects behind its record wait, and those of later events, which are
+ * stepped meanwhile. Some do not wait: records are appended; reads and decisions change nothing
+ * outside (strategies must decide before the ticker table is filled again); and a cancel-all, with
+ * its grant, must not be delayed.
  *
- * If the process dies between a cancel-all and its commit, the next run's book contains orders that
- * the exchange has cancelled. So the retreat note (a small file) is written before the first
- * cancel-all that does not wait; if that fails, cancel-alls wait too. A run that finds the note
- * trusts no resting order of its book, and removes the note when it has resolved them all, unless
- * it has written it again by then; else an orderly end does.
+ * If the process dies between a cancel-all and its commit, the next book contains orders that are
+ * cancelled. So a small file, the retreat note, is written before the first cancel-all that does
+ * not wait; if that fails, cancel-alls wait too. A run that finds the note trusts no resting order
+ * of its book. It removes the note when it has resolved them all, unless it wrote it again; else an
+ * orderly end does.
  */
 export class Interpreter {
   readonly #engine: Engine
@@ -87,34 +80,25 @@ export class Interpreter {
   readonly #sender: OrderSender
   readonly #reader: AccountReader
   readonly #queue = new Fifo<CausedEvent>()
-  /**
-   * The last stepped event, its time and effects, and how many of them were performed or put aside.
-   */
+  /** The last step, and how many of its effects were performed or put aside. */
   #event: EngineEvent | undefined
   #steppedAt = 0
   #effects: readonly Effect[] = []
   #taken = 0
-  /**
-   * Tickers that led to the last event and to the present effect, and the time of that effect's
-   * step.
-   */
+  /** Tickers behind the last event and the present effect, and the time of that effect's step. */
   #steppedFor: number | undefined
   #doneFor: number | undefined
   #doneAt = 0
   readonly #waiting = new Fifo<WaitingEffect>()
-  /** Numbers of commits begun and done. */
+  /** Commits begun and done. */
   #commits = 0
   #committed = 0
   /** Undefined while the note was not needed. */
   #hasNote: boolean | undefined
-  /** The earlier run's note was removed. */
   #isNoteForgotten = false
-  /**
-   * Records were appended since the book's changes were last counted. Nothing else changes the
-   * book.
-   */
+  /** Only records change the book. */
   #hasNewRecords = true
-  /** A checkpoint is due, and parts of it are written in advance. */
+  /** Parts of a due checkpoint are written in advance. */
   #isPreparing = false
   /** How many ticks a checkpoint that is due has let pass. */
   #ticksWaited = 0
@@ -141,22 +125,20 @@ export class Interpreter {
     })
   }
 
-  /** A call is not answered yet. */
   get isSending(): boolean {
     return this.#sender.isSending
   }
 
   /**
-   * Monotonic ms of the tickers that led to the present effect, however long it waited for a
-   * commit. Undefined if anything else led to it, or it waited for anything else.
+   * Monotonic ms of the tickers behind the present effect, however long it waited for a commit.
+   * Undefined if it waited for anything else, or has another cause.
    */
   get tickersReadAt(): number | undefined {
     return this.#doneFor
   }
 
   /**
-   * Handles an event now, or after the present one. @param tickersReadAt monotonic ms, if tickers
-   * led to it
+   * Handled now, or after the present one. @param tickersReadAt monotonic ms, if tickers led to it
    */
   dispatch(event: EngineEvent, tickersReadAt?: number): void {
     if (this.#isOver) return
@@ -169,7 +151,6 @@ export class Interpreter {
     this.#fail(new Error(`events come faster than they are handled: ${EVENTS_MAX} wait`))
   }
 
-  /** Performs what is possible now. */
   resume(): void {
     if (this.#isBusy || this.#isOver) return
     this.#isBusy = true
@@ -190,7 +171,7 @@ export class Interpreter {
     this.#reader.stop()
   }
 
-  /** Performs one effect, else steps one event. False if there is nothing to do. */
+  /** Performs one effect, else steps one event. False: there is nothing to do. */
   #performNext(): boolean {
     const { interruptions } = this.#ports
     if (this.#isOver || interruptions?.isStill === true) return false
@@ -207,7 +188,6 @@ export class Interpreter {
     return caused !== undefined
   }
 
-  /** Also notes what led to it. */
   #nextEffect(): Effect | undefined {
     const { first } = this.#waiting
     if (first !== undefined && first.commit <= this.#committed) {
@@ -245,15 +225,13 @@ export class Interpreter {
   #mustWait(effect: Effect): boolean {
     if (this.#committed === this.#commits || GOES_AHEAD.has(effect.kind)) return false
     if (!servesCancelAll(effect)) return true
-    // Tried once a run: if a second try succeeded, a later cancel-all's effect would overtake one
-    // that waits.
+    // Tried once a run: after a second try a later cancel-all could overtake one that waits.
     this.#hasNote ??= this.#ports.retreatNote.leave()
     return !this.#hasNote
   }
 
   /**
-   * The listener gets the step before its effects are performed, so that a recording contains what
-   * broke the run.
+   * The listener gets the step before its effects, so that a recording contains what broke the run.
    */
   #step({ event: heard, tickersReadAt }: CausedEvent): void {
     const { clock, journal, listener, interruptions } = this.#ports
@@ -374,7 +352,7 @@ export class Interpreter {
     this.#ports.journal.commit((failure) => {
       if (this.#isOver) return
       if (failure !== undefined) return this.#fail(failure)
-      // Commits are done in order: the durable part is always a prefix.
+      // Commits are done in order: the durable part is a prefix.
       this.#committed = Math.max(this.#committed, commit)
       this.resume()
     })
@@ -416,7 +394,7 @@ export class Interpreter {
   }
 }
 
-/** A decision that computed less than the limit was delayed by other threads, or by the machine. */
+/** A decision that computed less than the limit was delayed by other threads or the machine. */
 function causeOfSlowness(cpuMs: number | undefined): 'strategy' | 'machine' | 'unknown' {
   if (cpuMs === undefined) return 'unknown'
   return cpuMs > SLOW_MS ? 'strategy' : 'machine'
@@ -431,13 +409,9 @@ function servesCancelAll(effect: Effect): boolean {
 /** Empty places at the front are removed after this many. */
 const TAKEN_MAX = 1024
 
-/**
- * First in, first out. Taking is O(1), and a queue that often becomes empty keeps its places
- * without allocation.
- */
+/** Taking is O(1), and a queue that often becomes empty keeps its places without allocation. */
 export class Fifo<Item extends object> {
   readonly #items: (Item | undefined)[] = []
-  /** Index of the first item, and behind the last one. */
   #start = 0
   #end = 0
 
@@ -449,7 +423,6 @@ export class Fifo<Item extends object> {
     return this.#items[this.#start]
   }
 
-  /** Returns the length. */
   push(item: Item): number {
     this.#items[this.#end++] = item
     return this.length
@@ -480,8 +453,8 @@ export class Fifo<Item extends object> {
 }
 
 /**
- * Adds the decision's keys that were used before: the book forgets a key with its order, the
- * journal does not. The core opens nothing, so the journal is asked before the step.
+ * The book forgets a key with its order, the journal does not. The core opens nothing, so the
+ * journal is asked before the step.
  */
 export function withUsedKeys(
   event: EngineEvent,

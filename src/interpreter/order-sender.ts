@@ -12,7 +12,7 @@ export interface OrderSenderOptions {
   readonly ports: Pick<Ports, 'clock' | 'grants' | 'exchange' | 'safety' | 'listener'>
   readonly engine: Pick<Engine, 'book' | 'objectTo' | 'isCallHeldBack'>
   readonly dispatch: (event: EngineEvent) => void
-  /** An accepted call proves the keys, whatever was refused before. */
+  /** An accepted call proves the keys. */
   readonly onAccepted: () => void
 }
 
@@ -23,7 +23,7 @@ const CLOSED = 'the run is over'
 const RESTRICTED = 'trading was restricted meanwhile'
 const KILLED = 'the kill switch is thrown'
 
-/** Sends what the core wants sent: orders with a grant, after a last check. It repeats nothing. */
+/** Sends orders with a grant, after a last check. It repeats nothing. */
 export class OrderSender {
   readonly #options: OrderSenderOptions
   readonly #grants = new Map<GrantedEndpoint, Grant>()
@@ -38,7 +38,7 @@ export class OrderSender {
     return this.#callsOut > 0
   }
 
-  /** If a grant is ready, the core receives it before this returns. */
+  /** The core receives a ready grant before this returns. */
   askGrant(endpoint: GrantedEndpoint, priority: Priority): void {
     const { ports, dispatch } = this.#options
     const waiting = ports.grants.request(endpoint, LIMITER_PRIORITY[priority], (grant) => {
@@ -60,7 +60,7 @@ export class OrderSender {
     for (const endpoint of Array.from(this.#grants.keys())) this.returnGrant(endpoint)
   }
 
-  /** @param recordedAt Unix ms of the batch's record, which is durable by now */
+  /** @param recordedAt Unix ms of the batch's durable record */
   sendBatch(batch: Recorded<OutgoingBatch>, recordedAt: number): void {
     const { ports, dispatch } = this.#options
     const { batchId, body, validUntilAt } = batch
@@ -90,10 +90,7 @@ export class OrderSender {
     )
   }
 
-  /**
-   * A call that places no order takes its grant directly from the limiter; calls that cancel go
-   * first.
-   */
+  /** A call that places no order takes its grant from the limiter; cancels go first. */
   sendCall({ callId, endpoint, body, validUntilAt }: Recorded<OutgoingCall>): void {
     const { ports, engine, dispatch } = this.#options
     const isCancelling = takesAway(endpoint)
@@ -123,7 +120,7 @@ export class OrderSender {
     return engine.objectTo(batch, now) ?? (this.#isKilled() ? KILLED : undefined)
   }
 
-  /** Checks the kill switch itself besides the book: its event may not have arrived. */
+  /** Also asks the switch itself, since its event may not have arrived. */
   #isKilled(): boolean {
     const { ports, engine } = this.#options
     return this.#isClosed || ports.safety.isKilled() || killOf(engine.book) !== undefined
@@ -135,7 +132,6 @@ export class OrderSender {
     return grant
   }
 
-  /** Counts a call as awaited until its first answer. */
   #count<Data>(then: (answer: Answer<Data>) => void): (answer: Answer<Data>) => void {
     let isAnswered = false
     this.#callsOut += 1

@@ -21,8 +21,8 @@ export interface DecidingStrategy {
 }
 
 /**
- * The outside world of the interpreter, from a driver: the daemon in real time, or a backtest in
- * virtual time. Answers come by callback, at once or later.
+ * The outside world of the interpreter, from the daemon (real time) or a backtest (virtual time).
+ * Answers come by callback, at once or later.
  */
 export interface Ports {
   readonly clock: Clock
@@ -35,7 +35,7 @@ export interface Ports {
   readonly announcements: AnnouncementsPort
   readonly retreatNote: RetreatNotePort
   readonly listener: RunListener
-  /** For tests; absent in a daemon. */
+  /** Only tests have them. */
   readonly interruptions?: Interruptions | undefined
 }
 
@@ -49,7 +49,6 @@ export interface ExchangePort {
   /** @param body exact bytes, as in the preceding record */
   placeBatch(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void
   cancelAll(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void
-  /** A call that places no order. */
   callAccount(
     call: Pick<OutgoingCall, 'endpoint' | 'body'>,
     options: CallOptions,
@@ -62,29 +61,26 @@ export interface ExchangePort {
 
 /** Checked right before the first byte of a call. */
 export interface SafetyPort {
-  /** False while one of the two clocks may have jumped: a request could expire too late. */
+  /** False while a clock may have jumped: a request could expire too late. */
   isClockSynchronised(): boolean
-  /** Checks the kill switch itself. */
+  /** Checks the switch itself. */
   isKilled(): boolean
 }
 
-/** Log lines, alerts and metrics of the core. */
 export interface AnnouncementsPort {
   announce(announcement: Announcement): void
   killState(state: Extract<Effect, { kind: 'killState' }>['state']): void
   quiesced(): void
   stopped(clean: boolean): void
-  /** The journal cannot be written, or there is a defect. Nothing is performed from now on. */
+  /** The journal cannot be written, or there is a defect. Nothing is performed any more. */
   broken(error: unknown): void
 }
 
-/** A note for the next run that this one may have cancelled orders without a record. */
+/** Says to the next run that this one may have cancelled orders without a record. */
 export interface RetreatNotePort {
   /** False if it cannot be written. */
   leave(): boolean
-  /**
-   * Removes the earlier run's note. If that fails, the next run cancels once more than necessary.
-   */
+  /** If the removal fails, the next run cancels once more than necessary. */
   forget(): void
 }
 
@@ -93,24 +89,21 @@ export interface Step {
   readonly at: number
   readonly event: EngineEvent
   readonly effects: readonly Effect[]
-  /** Message of an error thrown by the core. */
+  /** Error thrown by the core. */
   readonly thrown?: string
 }
 
-/**
- * How long a batch's record took to become durable, and how long it could take for the batch to be
- * sent.
- */
+/** How long a batch's record took to become durable, and how long it could take. */
 export interface BatchWait {
   readonly waitedMs: number
   readonly mostMs: number
 }
 
-/** Statistics, the flight recorder, or checkers of a test. An error that it throws ends the run. */
+/** An error that a listener throws ends the run. */
 export interface RunListener {
-  /** The core made a step; none of its effects has been performed. */
+  /** None of its effects has been performed. */
   stepped?(step: Step): void
-  /** A record was appended; if it must be durable, its commit has begun. */
+  /** If it must be durable, its commit has begun. */
   recorded?(record: JournalRecord, durable: boolean): void
   decided?(intents: readonly Intent[]): void
   /** The batch is now sent, or dropped if this took too long (ORD7). */
@@ -124,6 +117,5 @@ export interface Interruptions {
   /** Throws to end the process. */
   beforeEffect(): void
   afterEffect(): void
-  /** The event that was just handled is handled once more. */
   isHeardAgain(event: EngineEvent): boolean
 }

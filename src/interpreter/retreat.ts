@@ -6,9 +6,8 @@ import type { BatchResult } from '../protocol/values.ts'
 import { LIMITER_PRIORITY } from './order-sender.ts'
 import type { Ports } from './ports.ts'
 
-/** Pause before repeating a cancel-all that failed or found something. */
+/** Before repeating a cancel-all that failed or found something. */
 const ROUND_MS = 1000
-/** Interval of checks for outstanding answers. */
 const LOOK_MS = 50
 
 export type RetreatEnd = 'left' | 'cancelled' | 'unproved'
@@ -18,22 +17,18 @@ export interface RetreatOptions {
   readonly policy: StopPolicy
   readonly onRestart: 'cancel' | 'adopt'
   readonly instruments: readonly Instrument[]
-  /** An earlier call is not answered yet. */
   readonly isSending: () => boolean
-  /**
-   * Nothing may be sent, because another process has the right to. Absent: sending is always
-   * allowed.
-   */
+  /** Another process has the right to send. Absent: never. */
   readonly isBarred?: () => boolean
-  /** Duration of the attempts. */
   readonly patienceMs: number
   readonly onEnd: (end: RetreatEnd) => void
 }
 
 /**
- * The retreat begins when the journal cannot be written, or the program is broken. No orders are placed any more, and resting
- * ones are left or cancelled as `onStop` says: a cancel-all can be repeated, so it is safe without a record. Positions
- * stay open: an order without a record could be doubled after the restart (ORD1). The next run closes them.
+ * The retreat when the journal cannot be written, or the program is broken. No orders are placed
+ * any more; resting ones are left or cancelled as `onStop` says, since a cancel-all is safe without
+ * a record. Positions stay open for the next run: an order without a record could be doubled after
+ * the restart (ORD1).
  *
  *     leave ──────────────────────────────────────────────────────────► left
  *     cancel, flatten ──noted, or looked at anyway──► cancelling ──a round that finds nothing──► cancelled
@@ -48,10 +43,7 @@ export class Retreat {
     this.#endAt = options.ports.clock.monotonic() + options.patienceMs
   }
 
-  /**
-   * Cancels at once, waits for answers to earlier calls, and cancels again until a round finds
-   * nothing.
-   */
+  /** Cancels at once, waits for earlier calls, and cancels again until a round finds nothing. */
   start(): void {
     const { ports, policy, onRestart } = this.#options
     // A run that cancels everything at its start needs no note.
@@ -81,8 +73,8 @@ export class Retreat {
   }
 
   /**
-   * One cancel-all for each instrument, one after the other, since the last of many would give up
-   * before a grant. Nothing was found if each was answered and none named an order.
+   * One cancel-all after the other, since the last of many would give up before a grant. A round
+   * has found nothing if each was answered and named no order.
    */
   #cancelRound(then: (hasFound: boolean) => void): void {
     const { instruments, ports } = this.#options
@@ -97,7 +89,6 @@ export class Retreat {
     cancelFrom(0, false)
   }
 
-  /** Number of orders; undefined if unknown. */
   #cancel(
     { symbol, productType, marginCoin }: Instrument,
     then: (orders: number | undefined, isSent: boolean) => void,

@@ -1,12 +1,10 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { writeDurably } from '../lib/durable-file.ts'
 
-/** The mark of a journal file, see {@link DurableMark}. */
 export function markFileOf(file: string): string {
   return `${file}.mark`
 }
 
-/** A place in the journal: the sequence of a record, and its link. */
 export interface Mark {
   readonly sequence: number
   readonly link: string
@@ -16,19 +14,19 @@ export type MarkReading =
   | { readonly kind: 'read'; readonly mark: Mark }
   /** A repair has begun and not ended; `aside` names the original files. */
   | { readonly kind: 'repairing'; readonly aside: string }
-  /** The journal was moved elsewhere; this file is as it was then. */
+  /** Moved elsewhere; this file is as it was then. */
   | { readonly kind: 'moved'; readonly mark: Mark; readonly to: string }
-  /** The file is a copy that is not complete. */
   | { readonly kind: 'copying' }
   | { readonly kind: 'absent' | 'damaged' }
 
 /**
- * A small file beside the journal that says how far the journal was durable. SQLite takes a damaged frame for the end of
- * its log, so the end of a journal can be lost silently after it was acknowledged; the mark shows that (figures in
- * `record-chain.ts`). It is written after each commit without being synchronised, which takes 4 µs. It never claims too
- * much, survives the process, and after a power cut is at most as old as the system's own write-back. Alternatives made
- * an append longer: 2.1 times to synchronise the mark, 1.7 times to replace the file, and 3.8 times to leave nothing in
- * the log (`wal_checkpoint` after each commit), with 2 of 1,931 damages unnoticed.
+ * A small file that says how far the journal was durable. SQLite takes a damaged frame for the end
+ * of its log, so an acknowledged end can be lost silently; the mark shows that (figures in
+ * `record-chain.ts`). It is written after each commit without being synchronised, which takes 4 µs.
+ * It never claims too much, survives the process, and after a power cut is as old as the system's
+ * write-back at most. Alternatives made an append longer: 2.1 times to synchronise it, 1.7 times to
+ * replace the file, 3.8 times to leave nothing in the log (`wal_checkpoint` after each commit),
+ * with 2 of 1,931 damages unnoticed.
  */
 export class DurableMark {
   readonly #descriptor: number
@@ -41,7 +39,7 @@ export class DurableMark {
     writeSync(this.#descriptor, toLine(mark), 0)
   }
 
-  /** To be called before a checkpoint: the record that the mark names must not be older than the checkpoint. */
+  /** Before a checkpoint: the mark's record must not be older. */
   sync(): void {
     fsyncSync(this.#descriptor)
   }
@@ -51,27 +49,27 @@ export class DurableMark {
   }
 }
 
-/** Makes or replaces the mark durably: it survives a power cut. */
+/** It survives a power cut. */
 export function createMark(file: string, mark: Mark): void {
   writeDurably(file, toLine(mark))
 }
 
-/** Marks that a repair has begun: until {@link createMark} only a repair may open the journal. */
+/** Until {@link createMark} only a repair may open the journal. */
 export function createRepairMark(file: string, aside: string): void {
   writeDurably(file, `intentd-mark repairing ${aside}\n`)
 }
 
-/** Marks that the journal was moved: it is no longer opened here. */
+/** It is no longer opened here. */
 export function createMovedMark(file: string, mark: Mark, to: string): void {
   writeDurably(file, `intentd-mark moved ${numbersOf(mark)} ${to}\n`)
 }
 
-/** Marks that this file is an incomplete copy: the original may still be the journal. */
+/** The original may still be the journal. */
 export function createCopyMark(file: string): void {
   writeDurably(file, 'intentd-mark copying\n')
 }
 
-/** Reads the mark. It needs no digest, since it is compared with the record that it names. */
+/** It needs no digest, since it is compared with the record that it names. */
 export function readMark(file: string): MarkReading {
   if (!existsSync(file)) return { kind: 'absent' }
   const text = readFileSync(file, 'utf8')
@@ -86,7 +84,7 @@ export function readMark(file: string): MarkReading {
   return to === undefined ? { kind: 'read', mark } : { kind: 'moved', mark, to }
 }
 
-/** Always of the same length, so that a later mark overwrites an earlier one completely. */
+/** Always of one length, so that a later mark overwrites an earlier one. */
 function toLine(mark: Mark): string {
   return `intentd-mark ${numbersOf(mark)}\n`
 }

@@ -1,23 +1,21 @@
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { Failure, messageOf } from '../lib/failure.ts'
 
-/** A place where a journal is not what was written to it. */
 export interface Flaw {
-  /** The first record that differs; undefined if the flaw is not in a record. */
+  /** Undefined if the flaw is not in a record. */
   readonly sequence: number | undefined
   readonly found: string
 }
 
-/** In a state directory: this machine's replica of a journal on PostgreSQL. */
+/** This machine's replica of a journal on PostgreSQL. */
 export const REPLICA_FILE = 'journal-replica.sqlite'
 
-/** Advice for a damaged replica. */
 export const FETCH_ANEW = `remove ${REPLICA_FILE}: it is a copy of what is on the server, and the next start fetches it anew`
 
 const REPAIR =
   'run `intentd repair`: it starts from what is readable, with everything else unknown and halted'
 
-/** `to` is the place that a copy to a file has left on the server: a machine, and a path there. */
+/** `to` is what a copy to a file has left on the server: a machine, and a path there. */
 export const MOVED_TO_FILE =
   'the journal continues in that file, on the machine that `to` names: run it there without journal.url, or move it back from there with `intentd journal copy --to postgres`'
 
@@ -69,7 +67,7 @@ export function movedAway(file: string, to: string): Failure {
   })
 }
 
-/** The journal also left the server, for the file of another machine or folder. */
+/** It also left the server, for another machine's or folder's file. */
 export function movedOn(file: string, server: string, to: string): Failure {
   return new Failure({
     code: 'JOURNAL_MOVED',
@@ -110,8 +108,8 @@ export function layoutUnknown(file: string, layout: number, known: number): Fail
 }
 
 /**
- * @param file A file, or a server with its schema.
- * @param advice The command that migrates it.
+ * @param file or a server with its schema
+ * @param advice the command that migrates it
  */
 export function layoutOlder(file: string, layout: number, advice: string): Failure {
   return new Failure({
@@ -123,9 +121,7 @@ export function layoutOlder(file: string, layout: number, advice: string): Failu
   })
 }
 
-/**
- * @param file If another process has locked it: the failure names the processes that have it open.
- */
+/** @param file if another process has locked it: the failure names those that have it open */
 export function poisoned(error: unknown, file?: string): Failure {
   const isLocked = HELD.has(sqliteCodeOf(error) ?? -1)
   const others = isLocked && file !== undefined ? listUsers(file) : []
@@ -143,10 +139,7 @@ const LOCKED =
 const MAKE_ROOM =
   'free disk space or fix the rights, then start again: recovery finds out what is at the exchange'
 
-/**
- * The other processes that have the file open, as far as this user may see them; none if the system
- * does not say.
- */
+/** As far as this user may see them; none if the system does not say. */
 function listUsers(file: string): readonly string[] {
   const path = attempt(() => realpathSync(file)) ?? file
   const pids = attempt(() => readdirSync('/proc')) ?? []
@@ -171,7 +164,7 @@ function attempt<Result>(read: () => Result): Result | undefined {
   }
 }
 
-/** Found when a key is looked up: the order of that key may have been placed before. */
+/** The order of a looked-up key may have been placed before. */
 export function keysDamaged(error: unknown, hint = REPAIR): Failure {
   return new Failure({
     code: 'JOURNAL_POISONED',
@@ -185,22 +178,17 @@ export function keysDamaged(error: unknown, hint = REPAIR): Failure {
 /** SQLITE_BUSY, _LOCKED: https://sqlite.org/rescode.html */
 const HELD: ReadonlySet<number> = new Set([5, 6])
 
-/**
- * A database that works and cannot do it now, or is not allowed to: SQLITE_PERM, _READONLY, _IOERR,
- * _FULL, _CANTOPEN.
- */
+/** It cannot do it now, or is not allowed to: SQLITE_PERM, _READONLY, _IOERR, _FULL, _CANTOPEN. */
 const UNABLE: ReadonlySet<number> = new Set([...HELD, 3, 8, 10, 13, 14])
 
-/** Whether the stored data is wrong, rather than unreadable now. */
+/** The data is wrong, rather than unreadable now. */
 export function isDamage(error: unknown): boolean {
-  // Our own error, or that of a number which SQLite can hold and JavaScript cannot, after a flipped
-  // bit.
+  // Our own error, or a number which SQLite can hold and JavaScript cannot, after a flipped bit.
   if (error instanceof RangeError) return true
   const code = sqliteCodeOf(error)
   return code !== undefined && !UNABLE.has(code)
 }
 
-/** Translates an error of SQLite or the file system from opening or reading the journal. */
 export function translateJournalError(error: unknown, file: string): Failure {
   if (error instanceof Failure) return error
   const found = messageOf(error)
@@ -234,7 +222,7 @@ function sqliteCodeOf(error: unknown): number | undefined {
   return Number(error.errcode) & 0xff
 }
 
-/** Whether the journal could not be written. */
+/** The journal could not be written. */
 export function isPoisoned(error: unknown): boolean {
   return error instanceof Failure && error.code === 'JOURNAL_POISONED'
 }

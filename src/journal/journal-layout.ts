@@ -5,13 +5,13 @@ import { layoutUnknown } from './journal-failures.ts'
 import { type JournalWriter, putWriter, readWriter } from './journal-writer.ts'
 import { nextLink } from './record-chain.ts'
 
-/** The number of the layout below. A file with a later one is refused. */
+/** A file with a later layout is refused. */
 export const LAYOUT = 7
 
-/** The layout of the first release. Files since then can be read, and are migrated before they are written. */
+/** The first release's. Files since then can be read, and are migrated before they are written. */
 const LAYOUT_FIRST = 5
 
-/** Since this layout a file has a table of packed records. */
+/** Since then there is a table of packed records. */
 const LAYOUT_PACKED = 6
 
 export const BLOCKS_TABLE = `
@@ -85,26 +85,26 @@ const TABLES = `
   ) STRICT;
 `
 
-/** How long to wait for a lock, in ms: a reader may be recovering the log of a killed writer, which takes milliseconds. */
+/** A reader may be recovering the log of a killed writer, which takes milliseconds. */
 const WAIT_MS_MAX = 1000
 /**
- * A writer waits longer, since a failed write ends the run: a copy of the file or a shell on it may
- * hold the lock for seconds. The process does nothing else meanwhile, so this is less than half of
- * the usual `supervision.hungAfterMs`.
+ * A failed write ends the run, and a copy of the file or a shell may hold the lock for seconds. The
+ * process does nothing else meanwhile, so this is less than half of the usual
+ * `supervision.hungAfterMs`.
  */
 const WRITER_WAIT_MS_MAX = 4000
 
-/** When the log starts again from the beginning, its file is cut to this size, which SQLite uses between checkpoints. */
+/**
+ * When the log starts again, its file is cut to this size, which SQLite uses between checkpoints.
+ */
 const LOG_BYTES_KEPT = 4_194_304
 
-/** The identity of a journal. */
 export interface JournalNature {
-  /** The account and place that it belongs to. */
+  /** Account and place. */
   readonly identity: string
   readonly salt: string
-  /** The link before the first record. */
+  /** Before the first record. */
   readonly first: string
-  /** The last writer; undefined: none was noted. */
   readonly writer?: JournalWriter | undefined
 }
 
@@ -117,22 +117,18 @@ export function openWriting(file: string): DatabaseSync {
   return database
 }
 
-/** Removes the file with those that SQLite makes beside it. */
+/** Also removes the files that SQLite makes beside it. */
 export function removeDatabase(file: string): void {
   for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
 }
 
-/**
- * Opens a file for reading. It is not changed, not even by closing, so damage stays as it was
- * found.
- */
+/** It is not changed, not even by closing, so damage stays as found. */
 export function openReading(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true, timeout: WAIT_MS_MAX })
   database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;')
   return database
 }
 
-/** Whether it never had tables. */
 export function isBlank(database: DatabaseSync): boolean {
   const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'])
   return tables === 0 && readLayout(database) === 0
@@ -168,12 +164,11 @@ export function readNature(database: DatabaseSync, file: string): JournalNature 
   throw new RangeError('its identity and salt do not fit together')
 }
 
-/** Whether the file has a table of packed records. */
 export function hasBlocks(database: DatabaseSync): boolean {
   return readLayout(database) >= LAYOUT_PACKED
 }
 
-/** The number of its layout; 0 if it never had tables. */
+/** 0 if it never had tables. */
 export function readLayout(database: DatabaseSync): number {
   return Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
 }

@@ -10,20 +10,19 @@ import { toContents } from './journal-tables.ts'
 import type { JournalContents } from './journal.ts'
 import { isLinked, readVerified, toStoredText } from './verify-journal.ts'
 
-/** Rows of a page. No lock is held between two pages, so the writer never waits. */
+/** No lock is held between pages, so the writer never waits. */
 const PAGE_ROWS = 500
 
-/** Which records to read. An absent property restricts nothing. */
+/** An absent property restricts nothing. */
 export interface RecordQuery {
-  /** Unix ms, our clock: `since` is included, `until` is not. */
+  /** Our clock: `since` is included, `until` is not. */
   readonly since?: number
   readonly until?: number
   readonly kinds?: readonly JournalRecord['kind'][]
-  /** A text that the record contains as it was written: a symbol, a clientOid, an orderId, a key. */
+  /** Text as written: a symbol, a clientOid, an orderId, a key. */
   readonly containing?: string
-  /** The newest first. */
   readonly newestFirst?: boolean
-  /** Only records after this sequence, in the order of reading. */
+  /** After this sequence, in the order of reading. */
   readonly behind?: number
 }
 
@@ -33,13 +32,13 @@ export interface NumberedRecord {
 }
 
 /**
- * Reads a journal while a daemon writes it, or after its end. It takes no lock that the writer would wait for and changes
- * nothing. Each record is checked against its link before it is returned.
+ * Reads a journal while a daemon writes it, or after its end. It takes no lock that the writer
+ * would wait for and changes nothing. Each record is checked against its link.
  */
 export class JournalReader {
   readonly #file: string
   readonly #database: DatabaseSync
-  /** The link before the first record. */
+  /** Before the first record. */
   readonly #first: string
 
   /** @throws Failure JOURNAL_UNREADABLE, JOURNAL_CORRUPT, JOURNAL_LAYOUT_UNKNOWN */
@@ -55,8 +54,8 @@ export class JournalReader {
   }
 
   /**
-   * The records that the journal still has (those of a week, and all after the checkpoint), page by page. Records that are
-   * appended meanwhile are included.
+   * Records that the journal still has (a week, and all after the checkpoint), page by page,
+   * including those appended meanwhile.
    * @throws Failure JOURNAL_CORRUPT at a record that is not as it was written
    */
   *records(query: RecordQuery = {}): Generator<NumberedRecord> {
@@ -65,7 +64,7 @@ export class JournalReader {
       const page = this.#translated(() => this.#readPage(query, beyond))
       for (const row of page.rows) {
         const { sequence, body } = toStoredText(row)
-        // The oldest record that was kept has no predecessor to check its link against.
+        // The oldest kept record has no predecessor to check against.
         const previous = sequence === 1 ? this.#first : row['previous']
         if (previous !== null && previous !== undefined && !isLinked(String(previous), row)) {
           throw corrupt(this.#file, { sequence, found: 'the record is not as it was written' })
@@ -77,12 +76,12 @@ export class JournalReader {
     }
   }
 
-  /** Packed records are the older ones. A page is read in one transaction, in which each record is either packed or not. */
+  /** One transaction a page, in which each record is either packed or not. */
   #readPage(query: RecordQuery, beyond: number): Page {
     const database = this.#database
     database.exec('BEGIN')
     try {
-      // A journal that was last written by an earlier version has no table of blocks.
+      // A journal last written by an earlier version has no table of blocks.
       const blocks = hasBlocks(database)
       if (query.newestFirst === true) {
         const page = readRows(database, query, { beyond, blocks })
@@ -102,7 +101,7 @@ export class JournalReader {
   }
 
   /**
-   * Fills or funding payments that are not archived, the oldest first.
+   * Not archived, the oldest first.
    * @throws Failure JOURNAL_CORRUPT
    */
   *bookings(
@@ -117,7 +116,7 @@ export class JournalReader {
     }
   }
 
-  /** The sequence of the newest record; 0: there is none. */
+  /** 0: there is none. */
   lastSequence(): number {
     return this.#translated(() => {
       const isPacked = hasBlocks(this.#database)
@@ -136,7 +135,7 @@ export class JournalReader {
 
   /**
    * The last checkpoint and the records after it, from one snapshot.
-   * @throws Failure JOURNAL_CORRUPT if they are not as they were written
+   * @throws Failure JOURNAL_CORRUPT
    */
   contents(): JournalContents {
     return this.#translated(() => {
@@ -164,7 +163,7 @@ export class JournalReader {
   }
 }
 
-/** Some records, and the sequence after which the next page begins; undefined: there is none. */
+/** The next page begins after `beyond`; undefined: there is none. */
 interface Page {
   readonly rows: readonly Row[]
   readonly beyond: number | undefined
@@ -174,7 +173,6 @@ const NO_PAGE: Page = { rows: [], beyond: undefined }
 
 interface BlockScan {
   readonly beyond: number
-  /** Whether there is a table of blocks. */
   readonly blocks: boolean
 }
 
@@ -188,7 +186,7 @@ function endOf(rows: readonly Row[]): number {
   return Number(rows.at(-1)?.['sequence'])
 }
 
-/** The next block after a place, together with the rows that were read before it. */
+/** Together with the rows that were read before it. */
 function readBlock(
   database: DatabaseSync,
   query: RecordQuery,
@@ -216,7 +214,7 @@ function readBlock(
   }
 }
 
-/** The requested records of a block. A block is checked only if it may hold any. */
+/** Checked only if it may hold any. */
 function findInBlock(block: RecordBlock, query: RecordQuery, previous: unknown): readonly Row[] {
   const { since = 0, until = Number.MAX_SAFE_INTEGER, kinds, containing = '' } = query
   const text = textOf(block)

@@ -12,45 +12,39 @@ import { nextLink } from './record-chain.ts'
 import { sumToText } from './tables/rows-sum.ts'
 import { sealOf, type StoredCheckpoint, type VerifiedPrefix } from './verify-journal.ts'
 
-/**
- * Maximum old records that a checkpoint drops: twice as many as come between two, some milliseconds
- * of work.
- */
+/** Twice as many as come between two checkpoints, some milliseconds of work. */
 const DROPPED_MAX = 20_000
 
-/**
- * Maximum keys that are stored at a time: each changes two pages of its own. 64 take 3 to 5 ms of
- * CPU with the commit.
- */
+/** Each key changes two pages of its own: 64 take 3 to 5 ms of CPU with the commit. */
 const KEYS_MAX = 64
 
-/** How long old rows are kept, and the initial rows of a new journal. */
-export interface TablesGiven {
-  /** Records older than this are dropped at a checkpoint, which holds their result, Unix ms. */
+/** How long old rows are kept, and a new journal's first rows. */
+export interface TableSettings {
+  /** Unix ms: older records are dropped at a checkpoint, which holds their result. */
   readonly keepSince: () => number
-  /** Used keys older than this may be dropped at a checkpoint, Unix ms; never when absent. */
+  /** Unix ms: older keys may be dropped at a checkpoint; absent: never. */
   readonly keepKeysSince?: () => number
-  /** For a new journal: keys that were used before. */
+  /** For a new journal: keys used before. */
   readonly usedKeys?: readonly UsedKey[]
-  /** For a new journal: earlier fills and funding payments, written at its first checkpoint. */
+  /** For a new journal: earlier rows, written at its first checkpoint. */
   readonly bookings?: Iterable<Booking>
 }
 
-export interface TablesParts extends TablesGiven {
+export interface TablesParts extends TableSettings {
   readonly database: DatabaseSync
   readonly nature: JournalNature
-  /** The checked contents of the tables. */
+  /** The checked contents. */
   readonly prefix: VerifiedPrefix
-  /** The records of the prefix, parsed. */
+  /** The prefix's, parsed. */
   readonly records: readonly JournalRecord[]
 }
 
-/** Where a checkpoint lies, and the sum of all booked rows there. */
+/** Where a checkpoint lies, and the sum of booked rows there. */
 type SealedPlace = Mark & Pick<StoredCheckpoint, 'booked'>
 
 /**
- * Writes the tables of a journal. Each method must be called within a transaction of the caller. After one has failed
- * nothing more may be written, since what is kept in memory is then ahead of the tables.
+ * Each method must be called within a transaction. After one has failed nothing more may be
+ * written, since memory is then ahead of the tables.
  */
 export class JournalTables {
   readonly #parts: Pick<TablesParts, 'database' | 'keepSince' | 'keepKeysSince'>
@@ -59,7 +53,7 @@ export class JournalTables {
   readonly #keys: KeyTable
   readonly #bookings: BookingTable
   readonly #old: OldRecords
-  /** The initial bookings of a new journal, until they are written. */
+  /** A new journal's, until they are written. */
   #carried: Iterable<Booking>
   #last: Mark
   /** Undefined: there is no checkpoint. */
@@ -82,22 +76,21 @@ export class JournalTables {
     )
   }
 
-  /** The place of the last record. */
   get last(): Mark {
     return this.#last
   }
 
-  /** Notes the keys of a record that will be put in: they count as used from now on. */
+  /** Keys of a record that will be put in: used from now on. */
   noteKeys(record: JournalRecord): void {
     this.#keys.add(record)
   }
 
-  /** @throws RangeError when what is stored is not what was written */
+  /** @throws RangeError if what is stored is not what was written */
   usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
     return keys.flatMap((key) => this.#keys.find(key) ?? [])
   }
 
-  /** Writes a record and what it books. Such a record also holds the sum of all booked rows. */
+  /** A record that books something also holds the sum of all booked rows. */
   putRecord(record: JournalRecord, bookings: readonly Booking[]): void {
     this.#bookings.apply(bookings)
     this.#insertRecord(record, bookings.length > 0)
@@ -113,15 +106,12 @@ export class JournalTables {
     this.#old.drop(keepSince())
   }
 
-  /** Whether so many keys wait that a part of them is stored before the next checkpoint. */
+  /** So many keys wait that a part is stored before the next checkpoint. */
   get hasKeysAhead(): boolean {
     return this.#sealed !== undefined && this.#keys.waiting > KEYS_MAX
   }
 
-  /**
-   * Stores a part of the keys that wait. The checkpoint stays where it is: a start finds these keys
-   * in the records behind it too.
-   */
+  /** The checkpoint stays: a start finds these keys in the records behind it too. */
   putKeysAhead(): void {
     if (this.#sealed === undefined) return
     this.#keys.save(this.#parts.keepKeysSince?.() ?? 0, KEYS_MAX)
@@ -143,20 +133,16 @@ export class JournalTables {
     this.#sealed = sealed
   }
 
-  /**
-   * The next block of records up to that sequence, to be written with {@link putBlock}; undefined:
-   * they do not fill one.
-   */
+  /** To be written with {@link putBlock}; undefined: they do not fill one. */
   takeBlock(upTo: number): RecordBlock | undefined {
     return takeBlock(this.#parts.database, upTo)
   }
 
-  /** Replaces the records of a block by the block. */
   putBlock(block: RecordBlock): void {
     putBlock(this.#parts.database, block)
   }
 
-  /** Deletes what was archived, together with the record about it. */
+  /** Together with the record about it. */
   dropBookings(record: ArchivedRecord): void {
     this.#bookings.drop(record.before)
     this.#insertRecord(record, true)
@@ -183,14 +169,16 @@ function toPlace({ sequence, link, booked }: StoredCheckpoint): SealedPlace {
 
 export function toContents({ checkpoint, records }: VerifiedPrefix): JournalContents {
   return {
-    // A new journal without a book has a checkpoint without rows of the book.
+    // A new journal without a book has a checkpoint without rows.
     checkpoint:
       checkpoint && checkpoint.rows.length > 0 ? checkpoint.rows.map(({ row }) => row) : undefined,
     records: records.map(({ body }) => JSON.parse(body) as JournalRecord),
   }
 }
 
-/** Deletes the oldest records, packed ones first. The cost depends on how many go, and their pages are used again. */
+/**
+ * The oldest, packed ones first. The cost depends on how many go, and their pages are used again.
+ */
 class OldRecords {
   readonly #dropBlocks: StatementSync
   readonly #dropRecords: StatementSync

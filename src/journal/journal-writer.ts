@@ -2,26 +2,20 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Failure } from '../lib/failure.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
-/**
- * The writer of a journal, as `meta` has it: the keys that it trades with, and its settings and
- * code.
- */
+/** As `meta` has it: the keys that it trades with, and its settings and code. */
 export interface JournalWriter {
-  /** A digest of the exchange and the key; undefined while no exchange has accepted one. */
+  /** A digest of exchange and key; undefined while none was accepted. */
   readonly keys: string | undefined
   /** For display: the process, with the variable of its key. */
   readonly by: string
-  /**
-   * Digests by name: the parts of the configuration that determine trading, and the code of each
-   * strategy.
-   */
+  /** Digests by name: the settings that determine trading, and each strategy's code. */
   readonly setup: Readonly<Record<string, string>>
 }
 
-/** The name of its row in `meta`, in a file and on a server. */
+/** Its row in `meta`. */
 export const WRITER = 'writer'
 
-/** Digits of a digest that are shown, enough to tell two apart. */
+/** Enough to tell two digests apart. */
 const SHOWN_CHARACTERS = 8
 
 /** Undefined also for a damaged text: the next run notes its writer anew. */
@@ -47,8 +41,8 @@ export function putWriter(database: DatabaseSync, writer: JournalWriter): void {
 }
 
 /**
- * A journal belongs to one account: its orders and positions are those of no other.
- * @param where A state directory, or a server with its schema.
+ * A journal belongs to one account.
+ * @param where a state directory, or a server with its schema
  * @throws Failure STATE_OF_OTHER_KEYS, which names both
  */
 export function assertKeys(
@@ -73,10 +67,7 @@ export function describeKeys({ keys = '', by }: Pick<JournalWriter, 'keys' | 'by
   return `keys ${keys.slice(0, SHOWN_CHARACTERS)} of ${by}`
 }
 
-/**
- * The names of the settings and code in which two writers differ, sorted; none if one of them is
- * not known.
- */
+/** Names in which two writers differ, sorted; none if one is not known. */
 export function differencesOf(
   own: Pick<JournalWriter, 'setup'> | undefined,
   other: Pick<JournalWriter, 'setup'> | undefined,

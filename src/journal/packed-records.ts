@@ -2,33 +2,29 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { nextLink } from './record-chain.ts'
 
-/**
- * A block is full with this many records or characters: packing it takes a millisecond, and leaves
- * an eighth of the bytes.
- */
+/** A full block: packing it takes a millisecond, and leaves an eighth of the bytes. */
 const BLOCK_RECORDS = 256
 const BLOCK_CHARACTERS = 131_072
 
-/** Far more than any block has: a damaged one must not fill the memory when it is unpacked. */
+/** A damaged block must not fill the memory when it is unpacked. */
 const UNPACKED_BYTES_MAX = 268_435_456
 
 export type Row = Readonly<Record<string, SQLOutputValue>>
 
-/** A row of `record_blocks`: consecutive records, packed. */
 export interface RecordBlock {
   readonly first: number
   readonly last: number
-  /** The earliest and the latest instant of its records. */
+  /** Earliest and latest instant. */
   readonly at_min: number
   readonly at_max: number
-  /** The links of its first and its last record: the others are computed from the first. */
+  /** Links of the first and the last record: the others are computed from the first. */
   readonly first_link: string
   readonly last_link: string
   readonly body: Uint8Array
 }
 
 /**
- * Packs the oldest records up to that sequence into a block; undefined if they do not fill one.
+ * The oldest records up to that sequence; undefined if they do not fill a block.
  * @throws RangeError if they are not as they were written: they stay unpacked, so that a reader
  * finds the damage
  */
@@ -64,12 +60,12 @@ function pack(rows: readonly Row[]): RecordBlock {
   return block
 }
 
-/** The separators are safe: JSON text contains neither tabs nor line ends. */
+/** JSON text contains neither tabs nor line ends. */
 function toLine({ kind, at, booked, body }: Row): string {
   return [kind, at, booked ?? '', body].join('\t')
 }
 
-/** Replaces the rows of a block by the block, in a transaction of the caller. */
+/** In a transaction of the caller. */
 export function putBlock(database: DatabaseSync, block: RecordBlock): void {
   const { first, last, at_min, at_max, first_link, last_link, body } = block
   database
@@ -86,7 +82,7 @@ export function toBlock(row: Row): RecordBlock {
 }
 
 /**
- * The text of a block without any check, for searching.
+ * Without any check, for searching.
  * @throws RangeError if it cannot be unpacked
  */
 export function textOf({ first, body }: RecordBlock): string {
@@ -98,8 +94,7 @@ export function textOf({ first, body }: RecordBlock): string {
 }
 
 /**
- * The records of a block as their original rows. The link of the first one is not checked, since
- * the record before it is not here.
+ * As their original rows. The first one's link is not checked, since the record before is not here.
  * @throws RangeError if they are not as they were written
  */
 export function unpackBlock(block: RecordBlock, text = textOf(block)): readonly Row[] {
@@ -116,7 +111,7 @@ export function unpackBlock(block: RecordBlock, text = textOf(block)): readonly 
   throw damaged(block.first)
 }
 
-/** Whether the instants of the block are right: a reader of a span skips blocks by them. */
+/** A reader of a span skips blocks by their instants. */
 function areInstants(rows: readonly Row[], { at_min, at_max }: RecordBlock): boolean {
   const instants = rows.map(({ at }) => Number(at))
   return Math.min(...instants) === at_min && Math.max(...instants) === at_max

@@ -2,25 +2,27 @@ import type { SQLOutputValue } from 'node:sqlite'
 import { sha256Hex } from '../lib/digest.ts'
 
 /**
- * 128 bits: enough against accidents. It is no protection against forgery: anything that can write
- * the file can forge all links.
+ * 128 bits against accidents; no protection against forgery: anything that can write the file can
+ * forge all links.
  */
 const LINK_LENGTH = 32
 
 /**
- * The next link of the journal: a digest of the link before and of these parts. The first link covers what identifies
- * the journal, the link of a record covers the record, and the seal of a checkpoint covers the sum of its rows.
+ * A digest of the link before and of these parts. The first link covers what identifies the
+ * journal, a record's link the record, and a checkpoint's seal the sum of its rows.
  *
- * A sample of `npm run torture` had 7,897 damages. This many opened with a wrong book, by what is checked:
+ * A sample of `npm run torture` had 7,897 damages. This many opened with a wrong book, by what is
+ * checked:
  *
  *     SQLite alone       2,683        mark             183
  *     integrity_check    2,671        mark, seal       149
  *     links              2,529        mark, links       29
  *     links, seal        2,500        all three          0
  *
- * A digest of each record by itself, without the link before, also leaves none. But where old pages reappear after the
- * end of a journal was lost and written again, it accepts 15 of 31 mixtures, and links accept none. The link of a batch
- * of 50 orders takes 20 µs; its append takes 64 µs without a disk and 2,350 with one.
+ * A digest of each record without the link before also leaves none. But where old pages reappear
+ * after the end of a journal was lost and written again, it accepts 15 of 31 mixtures, and links
+ * accept none. The link of a batch of 50 orders takes 20 µs; its append takes 64 µs without a disk
+ * and 2,350 with one.
  */
 export function nextLink(
   previous: string,

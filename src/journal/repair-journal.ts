@@ -16,27 +16,27 @@ import { readVerified } from './verify-journal.ts'
 export interface RepairOptions {
   readonly file: string
   readonly identity: string
-  /** Makes the record that stands for everything that was lost. */
+  /** It stands for everything that was lost. */
   readonly buildRecord: (reason: string) => RepairedRecord
-  /** Part of the name of the damaged files that are kept; unique for each repair. */
+  /** In the name of the damaged files that are kept; unique for each repair. */
   readonly stamp: string
 }
 
 export interface RepairReport {
   /** Why the journal was refused. */
   readonly refusal: Failure
-  /** The path of the original files. */
+  /** The original files. */
   readonly aside: string
-  /** How many records after the checkpoint were kept. */
+  /** Records kept after the checkpoint. */
   readonly records: number
-  /** Minimum number of lost records; undefined if the total is not known. */
+  /** Records lost at least; undefined if the total is not known. */
   readonly lostMin: number | undefined
   readonly hasCheckpoint: boolean
-  /** Whether the salt was kept. Without it, a repeated decision gets another clientOid. */
+  /** Without it, a repeated decision gets another clientOid. */
   readonly hasSalt: boolean
 }
 
-/** The refusals that can be repaired; a journal of another account or version cannot. */
+/** A journal of another account or version cannot be repaired. */
 const REPAIRABLE: ReadonlySet<string> = new Set([
   'JOURNAL_CORRUPT',
   'JOURNAL_TAIL_LOST',
@@ -45,13 +45,14 @@ const REPAIRABLE: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Replaces a journal that was refused by one that opens: with its longest correct prefix, and a record that stands for
- * everything that was lost. Returns undefined if there is nothing to repair. The caller must hold the state directory.
+ * Replaces a refused journal by its longest correct prefix, and a record that stands for everything
+ * that was lost. Undefined if there is nothing to repair. The caller must hold the state directory.
  *
  *     sound ──► (nothing)
  *     damaged ──copied aside, mark says so──► repairing ──new journal built and put in place──► sound
  *
- * If it is interrupted, the next repair begins again from the damaged files that were put aside; nothing else opens it.
+ * If it is interrupted, the next repair begins again from the files put aside; nothing else opens
+ * it.
  *
  * @throws Failure for a journal that cannot be repaired
  */
@@ -76,9 +77,7 @@ export function repairJournal(options: RepairOptions): RepairReport | undefined 
   }
 }
 
-/**
- * Minimum number of lost records, by the original mark, which never claims more than was durable.
- */
+/** Counts by the original mark, which never claims more than was durable. */
 function countLost(aside: string, found: SalvagedJournal | undefined): number | undefined {
   const written = readMark(markFileOf(aside))
   if (written.kind !== 'read') return undefined
@@ -94,10 +93,7 @@ function findRefusal(options: RepairOptions): Failure | undefined {
   }
 }
 
-/**
- * Copies the original files, durably, before anything is changed. After an interrupted repair it
- * puts its copies back.
- */
+/** Durably, before anything is changed. After an interrupted repair it puts its copies back. */
 function putAside({ file, stamp }: RepairOptions): string {
   const mark = readMark(markFileOf(file))
   if (mark.kind === 'repairing') {
@@ -123,7 +119,7 @@ interface SalvagedJournal extends Pick<VerifiedJournal, 'nature' | 'prefix'> {
   readonly usedKeys: readonly UsedKey[]
 }
 
-/** The readable part; undefined: none. */
+/** Undefined: nothing is readable. */
 function salvage(file: string): SalvagedJournal | undefined {
   if (!existsSync(file)) return undefined
   let database: DatabaseSync | undefined
@@ -140,7 +136,7 @@ function salvage(file: string): SalvagedJournal | undefined {
   }
 }
 
-/** All used keys that are readable. */
+/** All that are readable. */
 function readKeys(database: DatabaseSync, { first }: JournalNature): readonly UsedKey[] {
   try {
     return [...salvageKeys(database, first)]
@@ -150,7 +146,7 @@ function readKeys(database: DatabaseSync, { first }: JournalNature): readonly Us
   }
 }
 
-/** All readable bookings, one by one, since they may be many. */
+/** All that are readable, one by one, since they may be many. */
 function* readBookings(file: string, { first }: JournalNature): Generator<BookedRow> {
   const database = openReading(file)
   try {
@@ -200,7 +196,7 @@ function buildAnew(
   removeDatabase(file)
   renameSync(made, file)
   syncDirectory(dirname(file))
-  // The mark comes last: until then nothing else opens the journal.
+  // Until the mark nothing else opens the journal.
   renameSync(markFileOf(made), markFileOf(file))
   syncDirectory(dirname(file))
 }

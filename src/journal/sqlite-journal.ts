@@ -19,7 +19,7 @@ import {
 } from './journal-layout.ts'
 import type { BookedRow, Booking, BookingSpan } from './booking.ts'
 import { areBookingsWhole } from './tables/booking-table.ts'
-import { JournalTables, type TablesGiven, toContents } from './journal-tables.ts'
+import { JournalTables, type TableSettings, toContents } from './journal-tables.ts'
 import type { BookingStore, Journal, JournalContents, RowChange, WriterStore } from './journal.ts'
 import { type JournalWriter, putWriter } from './journal-writer.ts'
 import type { RecordBlock } from './packed-records.ts'
@@ -27,32 +27,35 @@ import { areKeysWhole } from './tables/key-table.ts'
 import { areOldRecordsWhole, readVerified, type VerifiedPrefix } from './verify-journal.ts'
 import { makeDirectory } from '../lib/durable-file.ts'
 
-/** Maximum records that wait to be written: then they are written without a durable record. */
+/** More are written without a durable record. */
 const WAITING_MAX = 256
 
-/** A commit that makes the log longer than this moves it into the file: 8 MB, twice what lies between two checkpoints. */
+/**
+ * A commit that makes the log longer moves it into the file: 8 MB, twice what lies between two
+ * checkpoints.
+ */
 const LOG_PAGES_MAX = 2000
 
-export interface SqliteJournalOptions extends TablesGiven {
+export interface SqliteJournalOptions extends TableSettings {
   readonly file: string
-  /** Names the account and place that the journal belongs to: a journal of another one is refused. */
+  /** Account and place: another's journal is refused. */
   readonly identity: string
-  /** The salt of a new journal; drawn when absent. */
+  /** For a new journal; drawn when absent. */
   readonly salt?: string | undefined
   /** Called once if old records are not as they were written, and so not packed. */
   readonly onUnpacked?: (reason: string) => void
 }
 
 /**
- * Opens the journal on disk: SQLite in WAL mode with full synchronisation, with one row for each record, which is linked
- * to the one before. Records before a checkpoint are packed (`packed-records.ts`). It returns exactly what was written,
- * up to the last record that was safe on the disk; where it cannot prove that it is refused, and the files stay as they
- * were found. Others may read it meanwhile (`journal-reader.ts`). The lock of the state directory keeps others from
- * writing.
+ * Opens the journal on disk: SQLite in WAL mode with full synchronisation, one row for each record,
+ * linked to the one before. Older records are packed (`packed-records.ts`). It returns exactly what
+ * was written, up to the last record that was safe on the disk, or is refused, with the files as
+ * they were found. Others may read it meanwhile (`journal-reader.ts`); the lock of the state
+ * directory keeps them from writing.
  *
- * @throws Failure JOURNAL_FOREIGN, JOURNAL_LAYOUT_UNKNOWN, JOURNAL_LAYOUT_OLD, JOURNAL_CORRUPT, JOURNAL_TAIL_LOST,
- * JOURNAL_MARK_DAMAGED, JOURNAL_REPAIR_UNFINISHED, JOURNAL_MOVED, JOURNAL_COPY_UNFINISHED, JOURNAL_HELD,
- * JOURNAL_UNREADABLE
+ * @throws Failure JOURNAL_FOREIGN, JOURNAL_LAYOUT_UNKNOWN, JOURNAL_LAYOUT_OLD, JOURNAL_CORRUPT,
+ * JOURNAL_TAIL_LOST, JOURNAL_MARK_DAMAGED, JOURNAL_REPAIR_UNFINISHED, JOURNAL_MOVED,
+ * JOURNAL_COPY_UNFINISHED, JOURNAL_HELD, JOURNAL_UNREADABLE
  */
 export function openSqliteJournal(
   options: SqliteJournalOptions,
@@ -77,7 +80,6 @@ export function openSqliteJournal(
   }
 }
 
-/** The identity of a journal, and its contents. */
 export interface VerifiedJournal {
   readonly nature: JournalNature
   readonly layout: number
@@ -85,8 +87,8 @@ export interface VerifiedJournal {
 }
 
 /**
- * The contents of the file, checked to be what was written; undefined where there is no journal yet. Used keys, fills, funding
- * payments and the records before the checkpoint are checked here only with `allRows`: otherwise when they are read.
+ * Checked to be what was written; undefined where there is no journal. Used keys, fills, funding
+ * payments and older records are checked here only with `allRows`: otherwise when they are read.
  */
 export function verifyJournal(
   { file, identity }: Pick<SqliteJournalOptions, 'file' | 'identity'>,
@@ -114,7 +116,7 @@ export function verifyJournal(
   }
 }
 
-/** The flaw of rows that a start does not read, if there is one. */
+/** Rows that a start does not read. */
 export function findFlawedRows(
   database: DatabaseSync,
   { nature: { first }, prefix: { start } }: Pick<VerifiedJournal, 'nature' | 'prefix'>,
@@ -128,7 +130,7 @@ export function findFlawedRows(
   return undefined
 }
 
-/** Whether the file exists and is not empty. */
+/** It exists and is not empty. */
 export function isJournalFile(file: string): boolean {
   return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
@@ -143,7 +145,7 @@ function confirmAbsent(file: string, mark: MarkReading): undefined {
 function confirmEnd(file: string, prefix: VerifiedPrefix, mark: MarkReading): void {
   const { start, records, last } = prefix
   if (mark.kind === 'absent' && last.sequence === 0) {
-    return createMark(markFileOf(file), last) // The process ended between making the one and the other.
+    return createMark(markFileOf(file), last) // The process ended between making the two.
   }
   if (mark.kind !== 'read' && mark.kind !== 'moved')
     throw failures.markDamaged(file, `${markFileOf(file)} is ${mark.kind}`)
@@ -168,7 +170,7 @@ function createJournal({ file, identity, salt }: SqliteJournalOptions): Verified
 type JournalParts = Pick<VerifiedJournal, 'nature' | 'prefix'> & {
   readonly database: DatabaseSync
   readonly mark: DurableMark
-} & Pick<SqliteJournalOptions, 'file' | 'onUnpacked' | keyof TablesGiven>
+} & Pick<SqliteJournalOptions, 'file' | 'onUnpacked' | keyof TableSettings>
 
 interface WaitingRecord {
   readonly record: JournalRecord
@@ -181,10 +183,10 @@ class SqliteJournal implements Journal, BookingStore, WriterStore<void> {
   readonly #parts: Pick<JournalParts, 'file' | 'database' | 'nature' | 'mark'>
   readonly #tables: JournalTables
   #onUnpacked: ((reason: string) => void) | undefined
-  /** The file's contents when it was opened, until they are loaded. */
+  /** Until it is loaded. */
   #found: JournalContents | undefined
   #checkpointed: number
-  /** Whether the records before the checkpoint may fill another block. */
+  /** Older records may fill another block. */
   #isPackable = true
   #isLogToMove = false
   #waiting: WaitingRecord[] = []
@@ -221,10 +223,7 @@ class SqliteJournal implements Journal, BookingStore, WriterStore<void> {
     done()
   }
 
-  /**
-   * Writes waiting records, and packs a block of records before the checkpoint, or moves the log:
-   * nothing waits for any of it.
-   */
+  /** Also packs a block of older records, or moves the log: nothing waits for any of it. */
   flush(): void {
     const block = this.#takeBlock()
     this.#writeWaiting(block)
@@ -233,8 +232,8 @@ class SqliteJournal implements Journal, BookingStore, WriterStore<void> {
 
   /**
    * Moves SQLite's log into the file, in a turn of its own: the commit of a checkpoint would take
-   * several times as long. Nothing depends on it. Where a reading keeps SQLite from it, it is done
-   * after the next checkpoint, or by the commit that makes the log too long.
+   * several times as long. Where a reading keeps SQLite from it, the next checkpoint does it, or
+   * the commit that makes the log too long.
    */
   #moveLog(): void {
     this.#isLogToMove = false
@@ -254,7 +253,10 @@ class SqliteJournal implements Journal, BookingStore, WriterStore<void> {
     this.#waiting = []
   }
 
-  /** The next block. Damaged records stay unpacked: a reader will find the damage, and trading does not depend on them. */
+  /**
+   * Damaged records stay unpacked: a reader will find the damage, and trading does not depend on
+   * them.
+   */
   #takeBlock(): RecordBlock | undefined {
     if (!this.#isPackable || this.#poisonedBy !== undefined) return undefined
     let block: RecordBlock | undefined
@@ -332,7 +334,9 @@ class SqliteJournal implements Journal, BookingStore, WriterStore<void> {
     }
   }
 
-  /** Writes in one transaction. After a failed write the state of the disk is unknown, so none is tried again. */
+  /**
+   * One transaction. After a failed write the state of the disk is unknown, so none is tried again.
+   */
   #write(work: (parts: Pick<JournalParts, 'mark'>) => void): void {
     this.#assertSound()
     const { database, mark } = this.#parts

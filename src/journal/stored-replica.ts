@@ -6,9 +6,7 @@ import { JournalReader } from './journal-reader.ts'
 import { toContents } from './journal-tables.ts'
 import { readVerified } from './verify-journal.ts'
 
-/**
- * A machine's replica of a journal on PostgreSQL, read without the server, as of its last update.
- */
+/** Read without the server, as of its last update. */
 export interface StoredReplica {
   readonly salt: string
   readonly contents: JournalContents

@@ -1,7 +1,7 @@
 import { messageOf } from '../lib/failure.ts'
 import type { Journal } from './journal.ts'
 
-/** Resolves when everything that was appended is durable. @throws the reason of a failed commit */
+/** @throws the reason of a failed commit */
 export function untilDurable(journal: Pick<Journal, 'commit'>): Promise<void> {
   return new Promise((resolve, reject) => {
     journal.commit((failure) => {

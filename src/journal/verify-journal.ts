@@ -15,38 +15,34 @@ const NOTHING_BOOKED = totalToText(NO_ROWS)
 
 export interface StoredText extends Mark {
   readonly body: string
-  /** The sum of all booked rows after it, if it has booked any. */
+  /** All booked rows after it, if it has booked any. */
   readonly booked: string | undefined
 }
 
-/** The book after the record of that sequence. */
 export interface StoredCheckpoint extends Mark, StoredBook {
   readonly keys: BucketSums
-  /** The sum of all booked rows. */
   readonly booked: string
 }
 
-/** The longest part of a journal from its beginning that is proved to be what was written. */
+/** The longest proved part of a journal from its beginning. */
 export interface VerifiedPrefix {
   readonly checkpoint: StoredCheckpoint | undefined
   /** Where the first record follows: the checkpoint, or the beginning. */
   readonly start: Mark
-  /** All records after the checkpoint. */
+  /** After the checkpoint. */
   readonly records: readonly StoredText[]
-  /** Number and sum of the rows of each day, in the tables of fills and funding payments. */
+  /** Number and sum of each day's rows. */
   readonly days: BookedDays
-  /** The place of the last record. */
   readonly last: Mark
   /** Why the prefix ends there, unless nothing more was written. */
   readonly flaw: Flaw | undefined
-  /** The flaw of days that do not match the end of the prefix. */
+  /** Days that do not match the end of the prefix. */
   readonly daysFlaw: Flaw | undefined
 }
 
 /**
- * Reads the checkpoint and follows the links from there. Damage ends the prefix and is returned as
- * its flaw.
- * @throws Error of SQLite if the disk cannot be read now, which is no damage.
+ * Reads the checkpoint and follows the links. Damage ends the prefix and is its flaw.
+ * @throws Error of SQLite if the disk cannot be read now, which is no damage
  */
 export function readVerified(database: DatabaseSync, { first }: JournalNature): VerifiedPrefix {
   const found = attempt(() => readCheckpoint(database, first))
@@ -85,7 +81,7 @@ function attempt<Value>(work: () => Value): { readonly value?: Value; readonly f
   }
 }
 
-/** @throws RangeError when it is not as it was written */
+/** @throws RangeError if it is not as it was written */
 function readCheckpoint(database: DatabaseSync, first: string): StoredCheckpoint | undefined {
   const row = database
     .prepare('SELECT sequence, link, rows, sum, keys, key_sum, booked, seal FROM checkpoints')
@@ -106,21 +102,21 @@ function readCheckpoint(database: DatabaseSync, first: string): StoredCheckpoint
   throw new RangeError(`the checkpoint at ${sequence} is not as it was written`)
 }
 
-/** The parts that the seal of a checkpoint covers beside its place. */
+/** The seal covers them, beside the place. */
 export interface SealedSums {
   readonly book: RowsSum
   readonly keys: RowsSum
   readonly booked: string
 }
 
-/** Binds the rows of the book, the used keys and the booked rows to their place among the records. */
+/** Binds book, used keys and booked rows to their place among the records. */
 export function sealOf({ sequence, link }: Mark, { book, keys, booked }: SealedSums): string {
   return nextLink(link, sequence, book.rows, sumToText(book), keys.rows, sumToText(keys), booked)
 }
 
 /**
- * Whether the records before the checkpoint are as they were written and linked. A start does not read them; `explain`
- * does, and they are dropped with age.
+ * A start does not read the records before the checkpoint; `explain` does, and they are dropped
+ * with age.
  * @throws Error of SQLite where a page of them is damaged
  */
 export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: Mark): boolean {
@@ -143,7 +139,7 @@ export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: M
 }
 
 /**
- * The rows of all records in order: first the packed ones, then the others. Their links are not checked here.
+ * In order: first the packed ones. Links are not checked here.
  * @throws RangeError where a block is not as it was written
  */
 export function* readStoredRecords(
@@ -161,7 +157,7 @@ export function* readStoredRecords(
     .iterate(upTo)
 }
 
-/** Collects records as long as each is linked to the one before; the first that is not is the flaw. */
+/** As long as each record is linked to the one before; the first that is not is the flaw. */
 function followLinks(database: DatabaseSync, start: Mark, into: StoredText[]): Flaw | undefined {
   const rows = database
     .prepare(
@@ -186,7 +182,7 @@ export function toStoredText({ sequence, body, booked, link }: Row): StoredText 
   return { sequence: Number(sequence), body: String(body), booked: total, link: String(link) }
 }
 
-/** Whether a row is as it was written, after the record with the link `previous`. */
+/** It is as written, after the record with the link `previous`. */
 export function isLinked(
   previous: string,
   { sequence, at, kind, body, booked, link }: Row,

@@ -30,10 +30,9 @@ export function threadCpuMs(): number | undefined {
 const STEP_MS = 250
 
 /**
- * Tells the time of day without ever jumping: the machine's clock at the start, and from there on
- * what the monotonic one counts. While the machine sleeps the monotonic clock of most systems
- * stands still; only another clock can tell that from a step, so both are reported, and {@link
- * advance} makes up for a sleep.
+ * Tells the time of day without jumping: the machine's clock at the start, from there on the
+ * monotonic one. While the machine sleeps most monotonic clocks stand still; only another clock can
+ * tell that from a step, so both are reported, and {@link advance} makes up for a sleep.
  */
 export class SteadyClock implements Clock {
   /**

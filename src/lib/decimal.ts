@@ -1,12 +1,10 @@
 import Big from 'big.js'
 
-/** Decimals of a quotient. */
 const DIVISION_DECIMALS = 30
 
 /**
  * Exact decimals for money: big.js in strict mode throws on every JavaScript number, so no float
- * can slip into a sum. Only division rounds (30 decimals, half up). `toString` never uses an
- * exponent, so a value can go on the wire or into the journal as it prints.
+ * can slip in. Only division rounds (30 decimals, half up). `toString` never uses an exponent.
  */
 const StrictBig = Big()
 StrictBig.strict = true

@@ -14,7 +14,7 @@ import { dirname } from 'node:path'
 
 /**
  * Only the owner may read the file, and it survives a power cut. It has another name until it is
- * complete: a process that ends in the middle leaves no half file.
+ * complete.
  */
 export function writeDurably(file: string, contents: string | Uint8Array): void {
   const unfinished = `${file}.new`

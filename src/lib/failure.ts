@@ -12,8 +12,8 @@ export interface FailureDetails {
 }
 
 /**
- * An error that a person can act on. Thrown for the misconfigured, the broken and the impossible;
- * expected outcomes are values.
+ * An error that a person can act on: the misconfigured, the broken, the impossible. Expected
+ * outcomes are values.
  */
 export class Failure extends Error {
   override readonly name: string = 'Failure'

@@ -1,7 +1,6 @@
 /**
- * Decides whether users who are not trusted can replace a file: the file itself, or any directory
- * on the way to it, symbolic links followed. Modes and owners count; an access list shows its mask
- * in the place of the group.
+ * Whether users who are not trusted can replace a file: itself, or any directory on the way, links
+ * followed. Modes and owners count; an access list shows its mask in the place of the group.
  */
 import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
 import { dirname, join, parse, relative, resolve, sep } from 'node:path'
@@ -85,9 +84,8 @@ function listPlaces(file: string): ReadonlySet<string> {
 }
 
 /**
- * On most Linux systems each user has a group of the same name without other members, and that
- * group may write the user's files. Nothing is known of users whom `/etc/passwd` does not list, so
- * no group is trusted then.
+ * Most Linux systems give each user a group without other members, which may write the user's
+ * files. Nothing is known of users that `/etc/passwd` does not list, so no group is trusted then.
  */
 function listPrivateGroups(users: ReadonlySet<number>): ReadonlySet<number> {
   if (process.platform !== 'linux') return new Set()

@@ -1,6 +1,6 @@
 /**
- * Every multiple of one step, such as 0.1 or 0.005. A value is the integer count of steps: exact,
- * and a dozen times faster than a decimal library.
+ * Every multiple of one step, such as 0.1. A value is the count of steps: exact, and a dozen times
+ * faster than a decimal library.
  */
 export interface Grid {
   /** As written, such as `0.5`. */

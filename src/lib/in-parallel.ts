@@ -1,4 +1,3 @@
-/** So many at a time, in their order. */
 export async function inParallel<Item>(
   items: readonly Item[],
   jobs: number,

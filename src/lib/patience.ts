@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 
-/** As the kernel sees a thread of this process. */
 export interface ThreadTime {
   /**
    * It runs, or waits for a processor; false: it waits for something else, such as the reader of
@@ -37,9 +36,9 @@ export function parseStat(stat: string): ThreadTime | undefined {
 }
 
 /**
- * A thread that wants to run is silent for as long as it has run: on a busy machine, or in a
- * container without a share left, it does nothing and does not hang. One that waits for something
- * else is silent for all of the time between two checks.
+ * A thread that wants to run is silent for as long as it has run: on a busy machine it does nothing
+ * and does not hang. One that waits for something else is silent for all of the time between two
+ * checks.
  */
 export function silentMsOf(
   checkMs: number,
@@ -50,10 +49,7 @@ export function silentMsOf(
   return Math.min(checkMs, now.cpuMs - before.cpuMs)
 }
 
-/**
- * Counts checks, not time: after a machine has slept, or a process was stopped, whatever is watched
- * has its whole patience.
- */
+/** Counts checks, not time: after a sleep or a stop, whatever is watched has its whole patience. */
 export class Patience {
   readonly #checkMs: number
   readonly #readTime: () => ThreadTime | undefined

@@ -30,7 +30,6 @@ export class Percentiles {
   }
 }
 
-/** All zero where there were none. */
 export interface DurationSummary {
   readonly count: number
   readonly meanMs: number

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { parseBoundedJson } from './text/bounded-json.ts'
 
-/** Shown to the process that is refused. */
 export interface LockHolder {
   readonly pid: number
   readonly since: number
@@ -32,10 +31,10 @@ const NOBODY = new Int32Array(new SharedArrayBuffer(4))
 const BUSY = 5
 
 /**
- * The file is a SQLite database with an open write transaction: the operating system takes that
- * lock back when the process dies, and others can read the holder's row meanwhile. A pid file could
- * do neither. The file stays when the lock is released: removing it would let two in, each holding
- * a file of that name. @throws Error of SQLite when the file cannot be made or is no lock file
+ * A SQLite database with an open write transaction: the system takes that lock back when the
+ * process dies, and others can read the holder's row. A pid file could do neither. The file stays
+ * when the lock is released: removing it would let two in, each holding a file of that name.
+ * @throws Error of SQLite when the file cannot be made or is no lock file
  */
 export function takeProcessLock(file: string, holder: LockHolder): LockAttempt {
   const database = new DatabaseSync(file, { timeout: WRITING_MS_MAX })

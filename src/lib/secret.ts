@@ -10,7 +10,6 @@ export class Secret {
     this.#value = value
   }
 
-  /** For the one place that needs the text. */
   reveal(): string {
     return this.#value
   }

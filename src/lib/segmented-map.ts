@@ -2,9 +2,9 @@
 const SEGMENT_SIZE = 16_384
 
 /**
- * The engine doubles the table of a map at once, 14 ms at 131,072 entries on a small machine, and
- * tables that grow together do it in the same event, which delays an order. A segment never grows
- * so large. Entries keep their order; new ones are searched first, since most lookups are of young
+ * The engine doubles a map's table at once, 14 ms at 131,072 entries on a small machine, and tables
+ * that grow together do it in the same event, which delays an order. A segment never grows so
+ * large. Entries keep their order; new ones are searched first, since most lookups are of young
  * orders.
  */
 export class SegmentedMap<Key, Value> extends Map<Key, Value> {
@@ -16,7 +16,6 @@ export class SegmentedMap<Key, Value> extends Map<Key, Value> {
     this.#segmentSize = segmentSize
   }
 
-  /** Tables that a lookup visits at most. */
   get segmentCount(): number {
     return this.#segments.length
   }

@@ -10,8 +10,8 @@ const SAME_SIGNAL_MS = 250
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * The first signal stops in good order. A later one ends the process at once, by that signal: what
- * was sent is in the journal, and the next start recovers it. Returns how to stop listening.
+ * The first signal stops in good order. A later one ends the process at once, by that signal: the
+ * journal has what was sent. @returns how to stop listening
  */
 export function onStopSignals(stop: (why: string) => void): () => void {
   let stoppedAt: number | undefined

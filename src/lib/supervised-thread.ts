@@ -7,8 +7,8 @@ import { Patience, readThreadTime } from './patience.ts'
 import { systemTimers } from './timers.ts'
 
 /**
- * Far above what any thread is to keep: code that passes V8's own limit in one step (a Map that
- * doubles its table, many arrays at once) ends the whole process, before the thread can be ended.
+ * Code that passes V8's own limit in one step (a Map that doubles its table) ends the whole process
+ * before the thread can be ended, so this is far above what any thread keeps.
  */
 const HEAP_MB_MAX = 4096
 /** For threads that have to do something in time, or may not grow. */
@@ -19,13 +19,9 @@ const OWN_GROWTH_MB = 64
 const END_MS_MAX = 1000
 
 export type ThreadEnd =
-  /** Its task is done. */
   | { readonly kind: 'done' }
-  /** Its task threw, or something in it that nothing waited for. */
   | { readonly kind: 'failed'; readonly error: Error }
-  /** It ended without a word. */
   | { readonly kind: 'exited' }
-  /** It gave no sign of life for so long. */
   | { readonly kind: 'late'; readonly silentMs: number }
   | { readonly kind: 'grown' }
   | { readonly kind: 'stopped' }
@@ -65,17 +61,17 @@ type ThreadMessage<News> =
 const running = new Set<SupervisedThread<never>>()
 
 /**
- * Ended when it does not do its task in its time or in its memory.
+ * Ended when it does not do its task in its time or memory.
  *
  *     running ──news, beats──► running
  *     running ──done, failed, exited, late, grown, end()──► ending ──it has exited──► gone
  *
  * `ended` resolves when it leaves `running`, and never rejects; from then on nothing of it is
- * heard. `gone` resolves when it has exited: code that loops in built-in functions alone cannot be
- * ended, and stays `ending`.
+ * heard. `gone` resolves when it has exited: code that loops in built-in functions alone stays
+ * `ending`.
  *
- * The thread knows nothing of what the process knows, secrets above all, except where compiled code
- * is kept: compiling the program again would double its start.
+ * The thread knows none of the process's secrets, but where compiled code is kept: compiling the
+ * program again would double its start.
  */
 export class SupervisedThread<News = never> {
   readonly ended: Promise<ThreadEnd>
@@ -194,7 +190,6 @@ export async function runTask<Task, News>(
   }
 }
 
-/** Runs in the thread, which lives for as long as it is asked. */
 export function hearPosted<Message>(hear: (message: Message) => void): Promise<never> {
   parentPort?.on('message', hear)
   return new Promise(() => undefined)

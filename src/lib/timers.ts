@@ -1,6 +1,6 @@
 /**
  * The one place that sleeps. Everything else is handed a `Timers`, so that tests and backtests move
- * time by hand.
+ * time.
  */
 export interface Timers {
   /** @returns cancels it */

@@ -3,8 +3,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const PROGRAM = fileURLToPath(new URL('../', import.meta.url))
 
 /**
- * The text as on any machine: files of the folder are named as seen from it, and those of the
- * program by its name. @param folder The absolute one in which the process was started.
+ * Names files of the folder as seen from it, and those of the program by its name. @param folder
+ * the absolute one in which the process was started
  */
 export function withoutPlace(text: string, folder: string): string {
   // The program may lie in the folder on one machine, and elsewhere on another.

@@ -15,8 +15,8 @@ export function hasReader(descriptor: 1 | 2): boolean {
 }
 
 /**
- * Lines to a terminal or another program. Each is written at once where there is room, so the last line before an end
- * is there; and nothing ever waits for a reader that has stopped reading.
+ * Each line is written at once where there is room, so the last line before an end is there;
+ * nothing waits for a reader that has stopped reading.
  */
 export class LogOutput {
   readonly #stream: NodeJS.WriteStream

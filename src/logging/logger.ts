@@ -17,8 +17,8 @@ export interface LoggerOptions {
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 
 /**
- * One line a fact: its name under `event`, and its fields behind it. Writes at once, so that the last line before an
- * end is there, and never waits for a reader (`log-output.ts`).
+ * One line a fact: its name under `event`, and its fields. Writes at once, so that the last line
+ * before an end is there, and never waits for a reader (`log-output.ts`).
  */
 export interface DaemonLogger {
   /** Whether people read along as it happens. */
@@ -26,18 +26,15 @@ export interface DaemonLogger {
   /** Where it goes: 1 is standard output, 2 standard error. */
   readonly descriptor: 1 | 2
   log(level: LogLevel, event: LogEvent, fields?: Readonly<Record<string, unknown>>): void
-  /**
-   * Names a text that no line may hold, whatever it came in by: the last line of defence behind `Secret`
-   * (SEC1).
-   */
+  /** No line may hold this text: the last line of defence behind `Secret` (SEC1). */
   hide(secret: Secret): void
-  /** Hears every fact of a level that people read, whatever level is written; hidden texts are removed. */
+  /**
+   * Every fact of a level that people read, whatever level is written; hidden texts are removed.
+   */
   listen(hear: (fact: LoggedFact) => void): void
-  /** The least level that is written from now on. */
   setLevel(level: LogLevel): void
 }
 
-/** A line of the log. */
 export interface LoggedFact {
   readonly level: LogLevel
   readonly event: LogEvent

@@ -6,8 +6,8 @@ import type { Writable } from 'node:stream'
 import type { DestinationStream } from 'pino'
 
 /**
- * One fact for people, in one line where it fits: the time, the level where it is not the ordinary one, the event, and its fields,
- * the telling ones first and without their names where the value says what it is.
+ * One fact for people, in one line where it fits: time, level if not ordinary, event, and fields,
+ * the telling ones first and without names where the value says what it is.
  */
 
 /** Fields left out on a terminal: shown by position, or ids too long to read. */
@@ -183,7 +183,6 @@ function splitWords({ name, value }: TerminalField): readonly TerminalField[] {
   return value.split(' ').map((word, index) => ({ name: index === 0 ? name : '', value: word }))
 }
 
-/** With the blank before it. */
 function widthOf({ name, value }: TerminalField): number {
   return 1 + name.length + (name === '' ? 0 : 1) + value.length
 }

@@ -1,7 +1,6 @@
 import { createTask } from 'node-cron'
 import { systemClock } from '../lib/clock.ts'
 
-/** A scheduled job: a funding time, the start of a day. */
 export interface CalendarJob {
   readonly name: string
   /**
@@ -9,7 +8,6 @@ export interface CalendarJob {
    * the time zone.
    */
   readonly pattern: string
-  /** An IANA name such as `UTC` or `Europe/Berlin`. */
   readonly timeZone: string
   readonly run: () => void
   /**
@@ -22,9 +20,9 @@ export interface CalendarJob {
 type ScheduledTask = ReturnType<typeof createTask>
 
 /**
- * Schedules jobs through node-cron, by the system's clock. node-cron omits jobs within the hour
- * that a zone skips in spring; here they run once, when the skipped time is over. A job within the
- * time that a zone repeats in autumn runs once, in either turn.
+ * Schedules by node-cron and the system's clock. node-cron omits jobs within the hour that a zone
+ * skips in spring; here they run once, when it is over. A job within repeated time in autumn runs
+ * once, in either turn.
  */
 export class Calendar {
   readonly #tasks: readonly ScheduledTask[]

@@ -19,8 +19,9 @@ export interface PollGridStats {
 }
 
 /**
- * Polls at the multiples of an interval on the clock, so that lateness does not add up and two processes poll
- * at the same instants. Never overlaps itself: slots that pass during a poll are skipped.
+ * Polls at the multiples of an interval on the clock, so that lateness does not add up and two
+ * processes poll at the same instants. Never overlaps itself: slots that pass during a poll are
+ * skipped.
  *
  *     stopped -- start() --> waiting -- slot due --> polling -- done --> waiting
  *     waiting -- stop() --> stopped      polling -- stop() --> stopping -- done --> stopped
@@ -104,7 +105,6 @@ export class PollGrid {
     }
   }
 
-  /** The slot to poll once the one of `dueAt` is done. */
   #slotAfter(dueAt: number): number {
     // After the clock was set back, slots that were polled already come once more and are polled again.
     const next = this.#firstSlotFrom(this.#options.clock.now())

@@ -60,7 +60,6 @@ export class PollGrids {
     for (const { grid } of this.#grids.values()) grid.start()
   }
 
-  /** Resolves when no poll is under way any more. */
   async stop(): Promise<void> {
     await Promise.all([...this.#grids.values()].map(({ grid }) => grid.stop()))
   }

@@ -1,11 +1,11 @@
 import { Failure } from '../lib/failure.ts'
 import type { CandleRows, QuoteRows } from './recording.ts'
 
-export type WhereOf = (row: number) => string
+export type RowLocator = (row: number) => string
 
 /**
- * A bitcoin costs some 3,000,000,000 dong. A higher price is a wrong column or a placeholder, and
- * no grid of ticks can count it.
+ * A bitcoin costs some 3,000,000,000 dong. A higher price is a wrong column, and no grid of ticks
+ * can count it.
  */
 export const PRICE_MAX = 1e12
 
@@ -13,7 +13,7 @@ export const PRICE_MAX = 1e12
  * @throws Failure RECORDING_TIME_UNIT, RECORDING_TIME_ORDER, RECORDING_PRICE_NOT_POSITIVE,
  * RECORDING_PRICE_TOO_HIGH, RECORDING_CANDLE_IMPOSSIBLE, RECORDING_QUOTE_CROSSED, each naming where
  */
-export function assertRows(rows: CandleRows | QuoteRows, whereOf: WhereOf): void {
+export function assertRows(rows: CandleRows | QuoteRows, whereOf: RowLocator): void {
   rows.mark?.forEach((price, row) => {
     assertPositive(price, row, whereOf)
     assertCountable(price, row, whereOf)
@@ -23,7 +23,7 @@ export function assertRows(rows: CandleRows | QuoteRows, whereOf: WhereOf): void
   else assertQuotes(rows, whereOf)
 }
 
-function assertCandles({ open, high, low, close, volume }: CandleRows, whereOf: WhereOf): void {
+function assertCandles({ open, high, low, close, volume }: CandleRows, whereOf: RowLocator): void {
   for (let row = 0; row < open.length; row++) {
     const o = open[row] as number
     const h = high[row] as number
@@ -44,7 +44,7 @@ function assertCandles({ open, high, low, close, volume }: CandleRows, whereOf: 
 
 function assertQuotes(
   { bid, ask, bidSize, askSize, last, volume }: QuoteRows,
-  whereOf: WhereOf,
+  whereOf: RowLocator,
 ): void {
   for (let row = 0; row < bid.length; row++) {
     const b = bid[row] as number
@@ -68,7 +68,7 @@ export const EARLIEST_AT = Date.UTC(2009, 0, 1)
 /** Seconds, microseconds and dates without separators are never milliseconds of this century. */
 const LATEST_AT = Date.UTC(2100, 0, 1)
 
-function assertTimes({ kind, at }: CandleRows | QuoteRows, whereOf: WhereOf): void {
+function assertTimes({ kind, at }: CandleRows | QuoteRows, whereOf: RowLocator): void {
   const astray = at.findIndex((time) => !(time >= EARLIEST_AT && time < LATEST_AT))
   if (astray >= 0) {
     throw rowFailure('RECORDING_TIME_UNIT', {
@@ -93,7 +93,7 @@ function assertTimes({ kind, at }: CandleRows | QuoteRows, whereOf: WhereOf): vo
   }
 }
 
-function assertPositive(price: number, row: number, whereOf: WhereOf): void {
+function assertPositive(price: number, row: number, whereOf: RowLocator): void {
   if (price > 0) return
   throw rowFailure('RECORDING_PRICE_NOT_POSITIVE', {
     sentence: 'a price is zero or negative',
@@ -103,7 +103,7 @@ function assertPositive(price: number, row: number, whereOf: WhereOf): void {
   })
 }
 
-function assertCountable(price: number, row: number, whereOf: WhereOf): void {
+function assertCountable(price: number, row: number, whereOf: RowLocator): void {
   if (!(price > PRICE_MAX)) return
   throw rowFailure('RECORDING_PRICE_TOO_HIGH', {
     sentence: `a price is above ${PRICE_MAX.toLocaleString('en-US')}`,

@@ -1,7 +1,6 @@
 /**
- * Each number is a whole multiple of the column's unit, and the difference to the row before is
- * written. A column that fits no grid is written as floats. Decoding gives every number back bit by
- * bit.
+ * Each number is a whole multiple of the column's unit, written as the difference to the row
+ * before. A column on no grid is written as floats. Decoding gives every number back bit by bit.
  */
 import { createGrid, formatOnGrid } from '../lib/grid.ts'
 

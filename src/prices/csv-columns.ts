@@ -131,8 +131,8 @@ function hasOpenQuote(cell: string): boolean {
 const ROWS_LIKE_MIN = 10
 
 /**
- * A truncated copy may end within the last field. Then it has no line end, and fewer decimals than
- * all rows before it, if those agree. @throws Failure RECORDING_ROW_LENGTH
+ * A truncated copy may end within the last field: no line end, and fewer decimals than all rows
+ * before, if those agree. @throws Failure RECORDING_ROW_LENGTH
  */
 function assertWholeEnd(
   bytes: Buffer,

@@ -70,8 +70,8 @@ export function assertShares(rates: Float64Array, where: string): void {
 }
 
 /**
- * Each row with a rate is a payment at its time. A column with a rate in every row does not say
- * when they are paid, and stays. @throws Failure as {@link buildFunding}
+ * Each row with a rate is a payment. A column with a rate in every row does not say when they are
+ * paid, and stays. @throws Failure as {@link buildFunding}
  */
 export function takeOutPayments(
   rows: CandleRows | QuoteRows,

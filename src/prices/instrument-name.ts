@@ -1,7 +1,7 @@
 /**
- * A file, an entry of a zip, or a cell of a column names its instrument: `BTCUSDT-1m-2025-01.zip`,
+ * A file, a zip entry or a cell names its instrument: `BTCUSDT-1m-2025-01.zip`,
  * `ETH-USDT-SWAP-trades-2025-06-01.zip`, `BINANCE_BTCUSDT.P, 1.csv`, `BTC/USDT:USDT`. An ambiguous
- * name gives no symbol and a reason, so that the operator names the instrument.
+ * name gives a reason instead of a symbol.
  */
 
 /**
@@ -60,7 +60,6 @@ export interface InstrumentName {
    * `BTCUSDT_250627`.
    */
   readonly symbol?: string
-  /** Why there is no symbol. */
   readonly why?: string
   /** If the name says it. */
   readonly market?: 'spot' | 'futures'
@@ -141,7 +140,6 @@ interface Pair {
   readonly coins: readonly string[]
 }
 
-/** @param name Without its folder. */
 export function readInstrumentName(name: string): InstrumentName {
   const words = wordsOf(name)
   const found = findPairs(words)

@@ -1,7 +1,6 @@
 export interface ReferenceRows {
   /** Quote coin: at the end of a candle, at the time of a quote. */
   readonly mark?: Float64Array
-  /** A share: 0.0001 is 1 bp. */
   readonly fundingRate?: Float64Array
 }
 

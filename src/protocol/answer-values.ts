@@ -2,13 +2,13 @@ import { z } from 'zod'
 
 /** Forms of values in answers. Document: Resources and their fields. */
 
-/** Text, or null where the exchange leaves the value out. */
+/** Null where the exchange leaves the value out. */
 export const textOrNull = z.string().nullish()
 
-/** Text; null, empty and missing are all `undefined`. */
+/** Null, empty and missing are `undefined`. */
 export const textIfAny = z.string().nullish().transform(presentText)
 
-/** Text with the values that the document lists. Real answers contain others too, so they pass. */
+/** The document's values; real answers contain others too, so they pass. */
 export function knownText(...knownValues: readonly string[]) {
   return z.string().nullish().transform(presentText).meta({ knownValues })
 }
@@ -18,7 +18,7 @@ export function knownTextOrNull(...knownValues: readonly string[]) {
   return z.string().nullish().meta({ knownValues })
 }
 
-/** A list that is empty if it came as null or not at all. */
+/** Empty if it came as null or not at all. */
 export function arrayOrNull<Item extends z.ZodType>(item: Item) {
   return z
     .array(item)
@@ -26,17 +26,16 @@ export function arrayOrNull<Item extends z.ZodType>(item: Item) {
     .transform((list) => list ?? [])
 }
 
-/** A list entry that does not match the document, and why. The other entries remain readable. */
+/** A list entry that does not match the document; the others remain readable. */
 export interface UnreadableRow {
   readonly unreadable: string
-  /** Its fields that are texts. */
   readonly texts: Readonly<Record<string, string>>
 }
 
 /**
- * Reads each entry of a list by itself. An entry that does not match the document becomes an {@link
- * UnreadableRow}, although the type is that of the others: readers of account lists check {@link
- * isUnreadable} for each. The simulator, which writes this type, never produces one.
+ * Reads each entry by itself. One that does not match becomes an {@link UnreadableRow}, although
+ * the type is that of the others: readers of account lists check {@link isUnreadable}. The
+ * simulator, which writes this type, never produces one.
  */
 export function eachRow<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
   const unreadable = z.unknown().transform((row): UnreadableRow => {
@@ -48,7 +47,6 @@ export function eachRow<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
   return z.array(z.union([item, unreadable])) as unknown as z.ZodArray<Item>
 }
 
-/** An entry that is not an object has no field to name. */
 function describeIssue(issue: z.core.$ZodIssue | undefined): string {
   if (issue === undefined) return 'it is not as the document describes'
   return issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`
@@ -58,7 +56,7 @@ export function isUnreadable(row: object): row is UnreadableRow {
   return 'unreadable' in row
 }
 
-/** A list that is empty if it came as null, as an empty object or not at all. */
+/** Empty if it came as null, as an empty object or not at all. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z
     .union([z.array(item), z.strictObject({})])

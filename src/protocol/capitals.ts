@@ -1,11 +1,11 @@
 import { isRecord } from '../lib/is-record.ts'
 
-/** Parameters that the document lists in upper case, and its samples in lower case too. */
+/** The document lists these in upper case, its samples in lower case too. */
 const CAPITALISED: ReadonlySet<string> = new Set(['productType', 'symbol', 'settingType'])
 
 /**
- * Puts parameters that samples write in lower case into upper case, both at the top level and in
- * the objects of lists, which is as deep as requests go.
+ * Puts lower-case parameters into upper case, at the top level and in the objects of lists, which
+ * is as deep as requests go.
  */
 export function withCapitals(
   parameters: Readonly<Record<string, unknown>>,

@@ -2,42 +2,34 @@ import { z } from 'zod'
 import { isRecord } from '../lib/is-record.ts'
 import type { Endpoint } from './endpoint.ts'
 
-/** A row of the table as plain values, for help texts and documentation. */
 export interface EndpointDescription extends Pick<
   Endpoint,
   'name' | 'method' | 'path' | 'auth' | 'limit' | 'retry' | 'section'
 > {
-  /** Whether the endpoint is beyond the document. */
   readonly outside: boolean
-  /** Parameters of the path, filled in from the configuration. */
+  /** Filled in from the configuration. */
   readonly pathParameters: readonly string[]
-  /** In the order of the document; fields of list items follow their list. */
+  /** In the document's order; fields of list items follow their list. */
   readonly parameters: readonly FieldDescription[]
-  /** Fields of the envelope's `data`, as named on the wire. */
+  /** Fields of `data`, as named on the wire. */
   readonly answer: readonly FieldDescription[]
 }
 
 export interface FieldDescription {
-  /** The name with its path: `orderList[].size`. */
+  /** With its path: `orderList[].size`. */
   readonly name: string
   readonly type: 'string' | 'number' | 'boolean' | 'list' | 'object' | 'any'
-  /**
-   * True if it is always required. A field that is required only sometimes says so in its
-   * description.
-   */
+  /** Always required; a description says when a field is required only sometimes. */
   readonly isRequired: boolean
   readonly description: string | undefined
-  /**
-   * Values that the document lists: all that are allowed in a request, those known in an answer.
-   */
+  /** All that are allowed in a request, those known in an answer. */
   readonly values: readonly string[]
-  /** Value that the exchange assumes if it is missing. */
+  /** The exchange's, if the field is missing. */
   readonly default: string | undefined
-  /** Maximum items of a list. */
   readonly itemsMax: number | undefined
-  /** Whether an empty text has its own meaning. */
+  /** An empty text has its own meaning. */
   readonly mayBeEmpty: boolean
-  /** The name to use instead, if this is another spelling on the wire. */
+  /** The name to use instead of this spelling. */
   readonly aliasOf: string | undefined
 }
 
@@ -60,7 +52,7 @@ export function describeEndpoint(endpoint: Endpoint): EndpointDescription {
 
 type Schema = z.core.JSONSchema.BaseSchema
 
-/** Fields of an object, or of the objects in a list, as named on the wire. */
+/** Fields of an object, or of the objects in a list. */
 function describeFields(schema: z.ZodType): readonly FieldDescription[] {
   return fieldsOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }), '')
 }
@@ -111,7 +103,7 @@ interface SchemaShape {
   readonly plain: 'number' | 'boolean' | 'any'
 }
 
-/** The shape of a schema, also inside unions with null, an empty text or an empty object. */
+/** Also inside unions with null, an empty text or an empty object. */
 function shapeOf(schema: Schema): SchemaShape {
   const parts = partsOf(schema)
   const isOf = (type: string) => (part: Schema) => [part.type].flat().includes(type as 'string')

@@ -22,9 +22,9 @@ import { spotWithdrawal } from './spot/spot-withdrawal.ts'
 import { createVirtualSubaccounts } from './user/create-virtual-subaccounts.ts'
 
 /**
- * The table: one row for each endpoint, in the order of the document. The client is one generic
- * call over it, the simulator finds its handlers by the same names, and every type is inferred from
- * the row.
+ * The table: one row for each endpoint, in the document's order. The client is one generic call
+ * over it, the simulator finds its handlers by the same names, and every type is inferred from a
+ * row.
  */
 export const endpoints = {
   batchPlaceOrder,
@@ -50,31 +50,28 @@ export const endpoints = {
   gatewayTest,
 } as const
 
-/** An endpoint of the document. */
 export type EndpointName = keyof typeof endpoints
 
-/** Every endpoint that our client can call: those of the document, then those beyond it. */
+/** The document's endpoints, then those beyond it. */
 const callableEndpoints = { ...endpoints, ...beyondEndpoints } as const
 
 export type CallableName = EndpointName | BeyondName
 type Row<Name extends CallableName> = (typeof callableEndpoints)[Name]
 
-/** The clean request that a caller of the client passes. */
+/** The clean request of a caller. */
 export type RequestOf<Name extends CallableName> =
   Row<Name> extends Endpoint<string, z.ZodType, z.ZodType, infer Clean> ? Clean : never
-/** The clean answer that a caller of the client gets; absent values are `undefined`. */
+/** The clean answer; absent values are `undefined`. */
 export type ResponseOf<Name extends CallableName> = z.output<Row<Name>['response']>
-/** The request on the wire, as a server receives it. */
 export type WireRequestOf<Name extends EndpointName> = z.input<Row<Name>['request']>
 /** The envelope's `data`, as a server writes it. */
 export type WireResponseOf<Name extends EndpointName> = z.input<Row<Name>['response']>
 
-/** A row without its exact schemas, for code that treats all endpoints alike. */
+/** For code that treats all endpoints alike. */
 export function endpointNamed(name: CallableName): Endpoint {
   return callableEndpoints[name]
 }
 
-/** The names of the document's endpoints, in its order. */
 export const endpointNames = Object.keys(endpoints) as readonly EndpointName[]
 
 export const callableNames: readonly CallableName[] = [...endpointNames, ...beyondNames]

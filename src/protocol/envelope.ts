@@ -1,8 +1,7 @@
 import { z } from 'zod'
 
 /**
- * Envelope of every answer. Document: Common conventions, 2. `requestTime` is a number in the
- * document; in real answers it is sometimes a string or null.
+ * Document: Common conventions, 2. Real answers sometimes have `requestTime` as a string or null.
  */
 export const envelope = z.object({
   code: z.string(),
@@ -16,12 +15,12 @@ export type Envelope = z.infer<typeof envelope>
 
 export const SUCCESS_CODE = '00000'
 
-/** Removes the byte order mark that some servers write before JSON. */
+/** Some servers write a byte order mark before JSON. */
 export function withoutMark(text: string): string {
   return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 
-/** Exchange time at which the request was taken, Unix ms; undefined if the answer has none. */
+/** When the exchange took the request, Unix ms. */
 export function requestTimeOf(answer: Envelope): number | undefined {
   const value = Number(answer.requestTime ?? Number.NaN)
   return Number.isSafeInteger(value) && value > 0 ? value : undefined

@@ -1,7 +1,7 @@
 /**
  * The meaning of a code other than `00000` for the request.
  *
- * - `definite`: the request was not accepted, and will not be.
+ * - `definite`: not accepted, and will not be.
  * - `ambiguous`: unknown; an order may exist. Every unlisted code is ambiguous.
  * - `exists`: an order with this clientOid was accepted earlier.
  * - `retry`: not accepted now; the same request may be sent again later.
@@ -42,9 +42,8 @@ export interface ErrorCode {
 }
 
 /**
- * Codes by topic, from the vendor's error table, its guides and its public clients. The document
- * lists none but `00000`. Match on the code alone: messages are translated, parameterised and
- * misspelt.
+ * From the vendor's error table, its guides and its public clients; the document lists only
+ * `00000`. Match on the code alone: messages are translated, parameterised and misspelt.
  */
 const CODES: ReadonlyArray<readonly [ErrorClass, ErrorTopic, string]> = [
   [
@@ -102,12 +101,12 @@ const TABLE: ReadonlyMap<string, ErrorCode> = new Map(
 
 const UNLISTED: ErrorCode = { class: 'ambiguous', topic: 'system' }
 
-/** An unlisted, empty or missing code is ambiguous: unknown is never rejected. */
+/** Unknown is never rejected: an unlisted code is ambiguous. */
 export function errorCode(code: string | null | undefined): ErrorCode {
   return TABLE.get(code ?? '') ?? UNLISTED
 }
 
-/** Every listed code, for documentation and tests. */
+/** For documentation and tests. */
 export function listedErrorCodes(): IterableIterator<[string, ErrorCode]> {
   return TABLE.entries()
 }

@@ -1,23 +1,19 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 
-/**
- * Fields signed by scheme A. `timestamp` is Unix ms in a string, exactly as in the ACCESS-TIMESTAMP
- * header.
- */
+/** `timestamp`: Unix ms, exactly as in the ACCESS-TIMESTAMP header. */
 export interface SchemeARequest {
   readonly timestamp: string
   readonly method: 'GET' | 'POST'
-  /** Path without the query. */
   readonly path: string
-  /** Made by {@link formatQuery}: without `?`, empty if there is none. */
+  /** Made by {@link formatQuery}: without `?`. */
   readonly query: string
-  /** The exact bytes that are sent; empty for GET. */
+  /** The exact bytes; empty for GET. */
   readonly body: string
 }
 
 /**
  * Scheme A: base64(HMAC-SHA256(secret, timestamp + METHOD + path + ["?" + query] + body)). The
- * document does not show it; the exchange's public clients agree on this prehash.
+ * document does not show it; the exchange's public clients agree on it.
  */
 export function signSchemeA(secret: string | KeyObject, request: SchemeARequest): string {
   const { timestamp, method, path, query, body } = request
@@ -25,12 +21,12 @@ export function signSchemeA(secret: string | KeyObject, request: SchemeARequest)
   return createHmac('sha256', secret).update(prehash).digest('base64')
 }
 
-/** Characters without percent-encoding, and the comma of lists: all clients sign these alike. */
+/** Without percent-encoding, and the comma of lists: all clients sign these alike. */
 const UNRESERVED = /^[A-Za-z0-9._~,-]*$/
 
 /**
- * The query in ascending order of its keys, the same in the URL and in the signed text.
- * @throws RangeError if a value has a character whose encoding differs between clients.
+ * In ascending order of keys, the same in the URL and in the signed text.
+ * @throws RangeError if a value has a character whose encoding differs between clients
  */
 export function formatQuery(parameters: Readonly<Record<string, string | undefined>>): string {
   const pairs: string[] = []
@@ -44,16 +40,15 @@ export function formatQuery(parameters: Readonly<Record<string, string | undefin
   return pairs.join('&')
 }
 
-/** Fields signed by scheme B. Document: Authentication, Scheme B. */
+/** Document: Authentication, Scheme B. */
 export interface SchemeBRequest {
-  /** Request path without query. */
   readonly apiPath: string
-  /** Query parameters by name, with values before percent-encoding. */
+  /** Values before percent-encoding. */
   readonly query: Readonly<Record<string, string>>
-  /** The raw JSON text exactly as it is sent; empty if there is none. */
+  /** JSON exactly as sent. */
   readonly body: string
   readonly apiKey: string
-  /** Unix ms in a string, exactly as in the header. */
+  /** Unix ms, exactly as in the header. */
   readonly timestamp: string
 }
 
@@ -69,14 +64,13 @@ export const SCHEME_B_TOLERANCE_MS = 10 * 60_000
 /**
  * Scheme B: base64(HMAC-SHA256(secret, text)). The text is a flat JSON object of apiPath, body, the
  * query parameters and two headers, with keys in alphabetical order.
- * @throws RangeError if a query parameter has the name of another entry, because one of them would
- * be unsigned.
+ * @throws RangeError if a query parameter has the name of another entry, which would be unsigned
  */
 export function signSchemeB(secret: string | KeyObject, request: SchemeBRequest): string {
   return createHmac('sha256', secret).update(schemeBText(request)).digest('base64')
 }
 
-/** The text is built by hand, because an object would put keys that look like numbers first. */
+/** Built by hand, because an object would put keys that look like numbers first. */
 function schemeBText({ apiPath, query, body, apiKey, timestamp }: SchemeBRequest): string {
   const entries = new Map([
     ['apiPath', apiPath],
@@ -94,7 +88,7 @@ function schemeBText({ apiPath, query, body, apiKey, timestamp }: SchemeBRequest
   return `{${pairs.join(',')}}`
 }
 
-/** Parses a query made by {@link formatQuery}, which needs no decoding. */
+/** A query made by {@link formatQuery} needs no decoding. */
 export function readQuery(query: string): Readonly<Record<string, string>> {
   if (query === '') return {}
   return Object.fromEntries(

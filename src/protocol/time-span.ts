@@ -1,6 +1,6 @@
 import type { RuleContext } from './endpoint.ts'
 
-/** Rules on `startTime` and `endTime`, Unix ms in strings. Document: Limits. */
+/** Rules on `startTime` and `endTime`. Document: Limits. */
 
 const DAY_MS = 24 * 3_600_000
 
@@ -12,21 +12,21 @@ export interface TimeSpan {
   readonly endTime?: string | undefined
 }
 
-/** True if one of the two is missing: the exchange then supplies it. */
+/** True if one is missing: the exchange supplies it. */
 export function isWithin90Days({ startTime, endTime }: TimeSpan): boolean {
   if (!startTime || !endTime) return true
   return Number(endTime) - Number(startTime) <= SPAN_DAYS_MAX * DAY_MS
 }
 
-/** Document: "span at most three months". True if one of the two is missing. */
+/** Document: "span at most three months". True if one is missing. */
 export function isWithinThreeMonths({ startTime, endTime }: TimeSpan): boolean {
   if (!startTime || !endTime) return true
   return Number(endTime) <= addMonths(Number(startTime), SPAN_MONTHS_MAX)
 }
 
 /**
- * The requested span, Unix ms. Document: "a missing end defaults to three months after the start
- * range, a missing start to three months back"; with both missing, back from now.
+ * Unix ms. Document: "a missing end defaults to three months after the start range, a missing start
+ * to three months back"; with both missing, back from now.
  */
 export function threeMonthsSpan({ startTime, endTime }: TimeSpan, now: number) {
   const startAt = startTime
@@ -36,10 +36,10 @@ export function threeMonthsSpan({ startTime, endTime }: TimeSpan, now: number) {
   return { startAt, endAt }
 }
 
-/** The document limits fills to three months, not to a number of days. */
+/** Three months, not a number of days. */
 const SPAN_MONTHS_MAX = 3
 
-/** Adds calendar months in UTC; a day missing in the month becomes its last one. */
+/** UTC; a day missing in the month becomes its last one. */
 function addMonths(at: number, months: number): number {
   const moved = new Date(at)
   const day = moved.getUTCDate()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { arrayOrNull, textOrNull } from './answer-values.ts'
 
-/** Allowed values and forms that several endpoints share. Document: Resources and their fields. */
+/** Values and forms that several endpoints share. Document: Resources and their fields. */
 
 export const productType = z.enum([
   'USDT-FUTURES',
@@ -20,10 +20,7 @@ export const force = z.enum(['gtc', 'ioc', 'fok', 'post_only'])
 export const stpMode = z.enum(['none', 'cancel_taker', 'cancel_maker', 'cancel_both'])
 export const triggerType = z.enum(['fill_price', 'mark_price'])
 
-/**
- * Upper-case letters and digits, as in `BTCUSDT`; delivery contracts end in a date such as
- * `_231229`.
- */
+/** Delivery contracts end in a date: `_231229`. */
 export const symbol = z
   .string()
   .regex(/^[A-Z0-9]{2,30}(_[A-Z0-9]{1,12})?$/, 'a symbol in capitals such as BTCUSDT')
@@ -33,12 +30,12 @@ export const marginCoin = z
   .string()
   .regex(/^[A-Z0-9]{2,20}$/, 'the margin coin in capitals such as USDT')
 
-/** A positive plain decimal in a string, without exponent, sign or spaces. */
+/** Without exponent, sign or spaces. */
 export const positiveDecimal = z
   .string()
   .regex(/^(?=.*[1-9])\d{1,20}(\.\d{1,20})?$/, 'a positive decimal in a string such as "0.01"')
 
-/** Zero or a positive plain decimal in a string. */
+/** Zero or a positive plain decimal. */
 export const decimalText = z
   .string()
   .regex(/^\d{1,20}(\.\d{1,20})?$/, 'a decimal in a string such as "0.01"')
@@ -48,9 +45,8 @@ export const millisText = z.string().regex(/^\d{10,16}$/, 'Unix milliseconds in 
 export const exchangeId = z.string().regex(/^\d{1,32}$/, 'an identifier of digits')
 
 /**
- * An identifier in an answer. Samples contain letters and masks, and an id may be empty. Characters
- * with an effect on a terminal, a log or a spreadsheet are refused, as are placeholders for
- * secrets.
+ * Samples contain letters and masks, and an id may be empty. Characters with an effect on a
+ * terminal, a log or a spreadsheet are refused, and placeholders for secrets.
  */
 export const answeredId = z
   .string()
@@ -60,8 +56,8 @@ export const answeredId = z
   )
 
 /**
- * The intersection of all sources on clientOid: every variant of the real exchange accepts it, and
- * its characters are signed alike with or without percent-encoding.
+ * The intersection of all sources: every variant of the real exchange accepts it, and its
+ * characters are signed alike with or without percent-encoding.
  */
 export const clientOid = z
   .string()
@@ -76,7 +72,7 @@ export const receiveWindow = z
 
 export const requestTime = millisText.describe('Request time, Unix ms')
 
-/** A number of rows in a string: 1 to `max`, if the document gives a maximum. */
+/** 1 to `max`, if the document gives a maximum. */
 export function pageLimit({
   byDefault,
   max,
@@ -96,21 +92,21 @@ export function pageLimit({
     .meta({ description: 'Rows a page', default: String(byDefault) })
 }
 
-/** A clientOid that may be another client's: others use more characters than ours. */
+/** Other clients use more characters than ours. */
 export const foreignClientOid = z
   .string()
   .regex(/^[\x21-\x7e]{1,64}$/, '1 to 64 visible characters')
 
-/** The name of a coin: `USDT`, sometimes with lower-case letters. */
+/** `USDT`, sometimes with lower-case letters. */
 export const coin = z.string().regex(/^[A-Za-z0-9]{1,30}$/, 'the name of a coin such as BTC')
 
 const orderIdGiven = answeredId.nullish().describe('Order ID')
 const clientOidGiven = textOrNull.describe('Client-defined order ID')
 
-/** Reference to an order in a success list. Real answers may lack either id. */
+/** In a success list. Real answers may lack either id. */
 export const orderReference = z.object({ orderId: orderIdGiven, clientOid: clientOidGiven })
 
-/** An item of a futures failure list. Samples of the real exchange lack `errorCode`. */
+/** Samples of the real exchange lack `errorCode`. */
 const failureItem = z.object({
   orderId: orderIdGiven,
   clientOid: clientOidGiven,
@@ -118,7 +114,7 @@ const failureItem = z.object({
   errorCode: textOrNull.describe('Failure code'),
 })
 
-/** Answer of batch-place and cancel-all. Document: Batch result item. */
+/** Document: Batch result item. */
 export const batchResult = z.object({
   successList: arrayOrNull(orderReference).describe('Orders that the exchange took'),
   failureList: arrayOrNull(failureItem).describe(

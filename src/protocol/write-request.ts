@@ -2,21 +2,21 @@ import type { Endpoint } from './endpoint.ts'
 import { formatQuery } from './signing.ts'
 
 export interface WrittenRequest {
-  /** Made by {@link formatQuery}; empty if there is none. */
+  /** Made by {@link formatQuery}. */
   readonly query: string
-  /** JSON text; empty for a GET. */
+  /** JSON; empty for a GET. */
   readonly body: string
 }
 
-/** Converts a clean request to the names of the wire. Rows without `toWire` need no conversion. */
+/** Rows without `toWire` need no conversion. */
 export function toWireRequest(endpoint: Endpoint, request: unknown): unknown {
   return endpoint.toWire === undefined ? request : endpoint.toWire(request)
 }
 
 /**
- * Writes a checked wire request as text: a GET has a query, a POST a body, the gateway both. Values
- * of a body keep the order of the given object; undefined keys are left out.
- * @throws RangeError if a query value has a character whose encoding differs between clients.
+ * A GET has a query, a POST a body, the gateway both. Values of a body keep the order of the given
+ * object; undefined keys are left out.
+ * @throws RangeError if a query value has a character whose encoding differs between clients
  */
 export function writeRequest(endpoint: Endpoint, request: unknown): WrittenRequest {
   if (endpoint.parts === 'queryAndBody') {

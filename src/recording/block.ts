@@ -35,18 +35,10 @@ export function buildBlock(payload: Uint8Array, number: number): Buffer {
  */
 const DICTIONARY_BYTES_MAX = 262_144
 
-/**
- * Compression options for a block. `before` is the content of the block before it, empty for the
- * first.
- */
 export function toDictionary(before: Buffer): { readonly dictionary?: Buffer } {
   return before.length === 0 ? {} : { dictionary: before.subarray(-DICTIONARY_BYTES_MAX) }
 }
 
-/**
- * The result of reading at a position: a complete block, the end of the file, a block that the file
- * ends within, or bytes that are no block.
- */
 export type BlockReading =
   | { readonly kind: 'block'; readonly payload: Buffer; readonly nextAt: number }
   | { readonly kind: 'end' | 'cut' }

@@ -3,7 +3,6 @@ import { basename, join } from 'node:path'
 import { messageOf } from '../lib/failure.ts'
 import { recordingFailure } from './recording-failure.ts'
 
-/** A segment as named by its file: names sort by run, then by segment. */
 export interface SegmentFile {
   readonly file: string
   readonly run: string

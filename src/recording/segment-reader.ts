@@ -23,7 +23,6 @@ export type SegmentEnding =
   | { readonly kind: 'cut'; readonly atByte: number }
   | { readonly kind: 'damaged'; readonly failure: Failure }
 
-/** An opened segment: its beginning is read at once, its steps on demand. */
 export interface OpenedSegment {
   readonly head: SegmentHead
   /** The core before the first step, as text. */

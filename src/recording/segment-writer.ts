@@ -15,9 +15,8 @@ export interface SegmentWriterOptions {
 }
 
 /**
- * Writes one segment, compressed, off the thread that trades. Text waits in memory;
- * `waitingCharacters` says how much. A written block survives the process but not a power cut:
- * nothing here waits for the disk.
+ * One segment, compressed, off the thread that trades. Text waits in memory (`waitingCharacters`).
+ * A written block survives the process but not a power cut: nothing waits for the disk.
  */
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions
@@ -47,7 +46,6 @@ export class SegmentWriter {
     return this.#writtenBytes
   }
 
-  /** Writes one block. The text must be whole lines. */
   write(text: string): void {
     this.#waitingCharacters += text.length
     this.#then(async () => {
@@ -72,7 +70,6 @@ export class SegmentWriter {
     this.#handle = undefined
   }
 
-  /** Writes run one after the other; after a failure none runs. */
   #then(work: () => Promise<void>): void {
     this.#queue = this.#queue.then(async () => {
       if (this.#isBroken) return

@@ -5,14 +5,13 @@ import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 export const FORMAT = 5
 
 /**
- * The first line of a segment. The second line is the core as it was before the first step. Then
- * comes one line for each step: when (Unix ms, our clock), the event, and each effect, separated by
- * tabs. If a step broke the core, the reason after an exclamation mark replaces the effects. The
- * last line says why there is no more.
+ * The first line of a segment. The second is the core before the first step. Then comes a line for
+ * each step: when (Unix ms, our clock), the event, and each effect, separated by tabs; if a step
+ * broke the core, the reason after an exclamation mark replaces the effects. The last line says why
+ * there is no more.
  */
 export const segmentHeadSchema = z.object({
   format: z.number(),
-  /** Version of the intentd that wrote the segment. */
   version: z.string(),
   /** The run's name, which is its first instant. */
   run: z.string(),

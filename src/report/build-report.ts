@@ -13,21 +13,19 @@ import type {
   RunReport,
 } from './run-report.ts'
 
-/** The figures of a run that are known only at its end. */
 export interface RunEnd {
   readonly model: string
   /** Unix ms. */
   readonly toAt: number
   readonly isCut: boolean
-  /** Instruments of strategies: the basis of buy and hold. */
+  /** The basis of buy and hold. */
   readonly tradedSymbols: ReadonlySet<string>
-  /** Exact, from the exchange's own ledger. */
+  /** Exact, from the exchange's ledger. */
   readonly money: RunMoney
-  /** Mark prices, in quote coin. */
+  /** Quote coin. */
   readonly marks: ReadonlyMap<string, number>
   readonly liquidations: number
   readonly liquidation: LiquidationReport
-  /** Absent: they were not folded. */
   readonly trades?: TradesReport
   readonly denials: ReadonlyMap<DenialCode, number>
   readonly denialsByStrategy: ReadonlyMap<string, ReadonlyMap<DenialCode, number>>
@@ -40,7 +38,7 @@ export interface RunEnd {
 
 type HeldPrices = readonly [symbol: string, prices: PriceFacts]
 
-/** Closes the collector's files and builds the report of the run. */
+/** Closes the collector's files. */
 export function buildRunReport(collector: RunCollector, end: RunEnd): RunReport {
   const { fromAt } = collector.options
   const { toAt, money } = end
@@ -171,7 +169,9 @@ function judgeFills({ fills, traded, made, takers }: RunCollector): FillQuality 
   }
 }
 
-/** Equal parts of each instrument, bought at its first price of the run and held to its last: no fees, no funding. */
+/**
+ * Equal parts of each instrument, from its first price of the run to its last: no fees, no funding.
+ */
 function buyAndHold(held: readonly HeldPrices[]): RunReport['buyAndHold'] {
   const growth = held.map(
     ([symbol, { first, last }]) => [symbol, (last ?? 1) / (first ?? 1) - 1] as const,
@@ -183,7 +183,7 @@ function buyAndHold(held: readonly HeldPrices[]): RunReport['buyAndHold'] {
   }
 }
 
-/** The equity of buy and hold from the opening equity, without leverage: one value per bucket. */
+/** Without leverage: one value per bucket. */
 function holdEquity(held: readonly HeldPrices[], opening: number): readonly number[] {
   const length = held[0]?.[1].columns.close.length ?? 0
   const part = opening / Math.max(1, held.length)

@@ -1,7 +1,7 @@
 import type { DayClose, EquityFacts } from './collect/equity-series.ts'
 import { DAY_MS } from './collect/time-buckets.ts'
 
-/** A figure and its meaning. `value` is null if it has none in this run, and `note` says why. */
+/** `value` is null if it has none in this run; `note` says why. */
 export interface Ratio {
   readonly name: string
   readonly value: number | null
@@ -10,13 +10,13 @@ export interface Ratio {
   readonly note?: string
 }
 
-/** The return of a day, UTC, on the equity at its beginning: a share. */
+/** On the equity at the day's beginning (UTC), a share. */
 export interface DayReturn {
   readonly startAt: number
   readonly value: number
 }
 
-/** Results of positions from flat to flat, after fees. Margin coin. */
+/** After fees. Margin coin. */
 export interface TripSums {
   trips: number
   wins: number
@@ -31,21 +31,20 @@ export interface MetricsInput {
   readonly toAt: number
   readonly equity: EquityFacts
   readonly trips: Readonly<TripSums>
-  /** All fills, price times size, margin coin. */
+  /** Price times size, margin coin. */
   readonly traded: number
-  /** See LiquidationReport; Infinity if none was measured. */
+  /** Infinity if none was measured. */
   readonly nearestDistance: number
 }
 
-/** Days of a year in a market that never closes. */
 const DAYS_A_YEAR = 365
-/** A shorter run is not annualised: 18 good days once gave a yearly growth of 28 digits. */
+/** 18 good days once gave a yearly growth of 28 digits. */
 const ANNUALISED_FROM_DAYS = 90
 const ROLLING_DAYS = 30
 
 const UNDER_90 = `not annualised: the run is shorter than ${ANNUALISED_FROM_DAYS} days`
 
-/** Returns from close to close; the first day begins at the opening equity. */
+/** From close to close; the first day begins at the opening equity. */
 export function toDayReturns(days: readonly DayClose[], opening: number): readonly DayReturn[] {
   return days.map(({ startAt, equity }, index) => {
     const before = days[index - 1]?.equity ?? opening
@@ -59,7 +58,7 @@ function mean(values: readonly number[]): number {
     : values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-/** The standard deviation of a sample, n - 1. */
+/** The sample's, n - 1. */
 export function deviation(values: readonly number[]): number {
   if (values.length < 2) return Number.NaN
   const centre = mean(values)
@@ -68,15 +67,12 @@ export function deviation(values: readonly number[]): number {
   )
 }
 
-/** The root mean square of the negative values; others count as zero. */
+/** Root mean square of the negative values; others count as zero. */
 export function downsideDeviation(values: readonly number[]): number {
   return Math.sqrt(mean(values.map((value) => Math.min(0, value) ** 2)))
 }
 
-/**
- * Mean over deviation of the last {@link ROLLING_DAYS} daily returns, for each day with enough of
- * them.
- */
+/** Mean over deviation of the last {@link ROLLING_DAYS} returns. */
 export function rollingSharpe(returns: readonly DayReturn[]): readonly DayReturn[] {
   return returns.slice(ROLLING_DAYS - 1).map(({ startAt }, index) => {
     const window = returns.slice(index, index + ROLLING_DAYS).map(({ value }) => value)
@@ -84,7 +80,7 @@ export function rollingSharpe(returns: readonly DayReturn[]): readonly DayReturn
   })
 }
 
-/** The ratios of a run, each with its formula. */
+/** Each with its formula. */
 export function computeRatios(input: MetricsInput): readonly Ratio[] {
   return [...ratiosOfReturns(input), ...ratiosOfRisk(input), ...ratiosOfTrades(input)]
 }

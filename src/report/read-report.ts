@@ -8,7 +8,7 @@ export const REPORT_FILE = 'report.json'
 /** Written last and removed first: a directory without it holds no whole report. */
 export const RECIPE_FILE = 'run.json'
 
-/** The report of a run's directory. @throws Failure REPORT_UNREADABLE */
+/** @throws Failure REPORT_UNREADABLE */
 export function readReport(directory: string): BacktestReport {
   const file = join(directory, REPORT_FILE)
   try {

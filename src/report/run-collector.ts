@@ -11,14 +11,13 @@ import type { TripSums } from './metrics.ts'
 import type { AccountFigures, RestingPrices, RunFill, RunFunding } from './run-facts.ts'
 import { makeDirectory } from '../lib/durable-file.ts'
 
-/** Our own data of the order behind a fill. */
 export interface FillOrigin {
   readonly strategyId: string
-  /** The midpoint of bid and ask when the order was decided, in quote coin. */
+  /** Midpoint when the order was decided, quote coin. */
   readonly middle: number
 }
 
-/** An order that has ended, or is open at the end of the run. Instants are Unix ms. */
+/** It has ended, or is open at the end of the run. */
 export interface RunOrder {
   readonly clientOid: string
   readonly orderId: string
@@ -30,7 +29,6 @@ export interface RunOrder {
   readonly force: string
   readonly lots: number
   readonly filledLots: number
-  /** The sum of ticks times lots of its fills. */
   readonly filledTickLots: number
   readonly status: string
   readonly reason: string
@@ -38,7 +36,7 @@ export interface RunOrder {
   readonly endedAt: number
 }
 
-/** Sums of one strategy or instrument. Margin coin. */
+/** Margin coin. */
 export interface PartSums {
   orders: number
   fills: number
@@ -58,9 +56,9 @@ export interface TakerSums {
 }
 
 export interface CollectorOptions {
-  /** The directory of the CSV files, created if missing; undefined for no files. */
+  /** For CSV files, created if missing; undefined: none. */
   readonly directory: string | undefined
-  /** Length of a bucket of its series, ms; undefined: it follows from the length of the run. */
+  /** Undefined: it follows from the length of the run. */
   readonly bucketMs?: number | undefined
   readonly coin: string
   readonly instruments: ReadonlyMap<string, Instrument>
@@ -80,8 +78,8 @@ const POSITION_COLUMNS =
   'instrument_id,strategy_id,entry,peak_qty,avg_px_open,avg_px_close,realized_pnl,commissions,fills,ts_opened,ts_closed,duration_ms'
 
 /**
- * Collects the events of a run, in order of time. Unbounded data go to files row by row; in memory
- * are sums, columns of fixed length, a number per day, and open orders and positions.
+ * Collects events in order of time. Unbounded data go to files row by row; memory holds sums,
+ * columns of fixed length, a number per day, and what is open.
  */
 export class RunCollector {
   readonly options: CollectorOptions
@@ -205,7 +203,7 @@ export class RunCollector {
     partOf(this.instruments, symbol).denied += count
   }
 
-  /** The unrealised profit of the strategy's positions, margin coin. */
+  /** Margin coin. */
   unrealisedOf(matches: { readonly strategyId?: string; readonly symbol?: string }): number {
     return [...this.#positions.values()]
       .filter(
@@ -219,12 +217,12 @@ export class RunCollector {
       )
   }
 
-  /** Sets the price at which positions are valued: at the end, the exchange's mark price. */
+  /** The price at which positions are valued: at the end, the mark price. */
   mark(symbol: string, price: number): void {
     this.#lastPrices.set(symbol, price)
   }
 
-  /** Writes everything that is still open, and closes the files. */
+  /** Writes everything that is still open. */
   close(): void {
     for (const { book } of this.#positions.values()) {
       const trip = book.current()
@@ -238,8 +236,8 @@ export class RunCollector {
   }
 
   /**
-   * The owners of a fill: its strategy, or for a fill that the exchange's system made, the
-   * strategies that held what it closed.
+   * The strategy of a fill; for a fill by the exchange's system, the strategies that held what it
+   * closed.
    */
   #ownersOf(
     fill: RunFill,
@@ -363,16 +361,13 @@ export class RunCollector {
   }
 }
 
-/** Price times size, in the margin coin. */
+/** Margin coin. */
 function valueOf(instrument: Instrument, { ticks, lots }: Pick<RunFill, 'ticks' | 'lots'>): number {
   if (isInverse(instrument)) return floatOnGrid(instrument.lot, lots)
   return Number(notionalOf(instrument, ticks, lots).toString())
 }
 
-/**
- * One strategy's part of a fill: its share of the lots gives its share of the fee and of the
- * account's profit.
- */
+/** A share of the lots gets that share of fee and profit. */
 function partOfFill(fill: RunFill, lots: number): RunFill {
   if (lots === fill.lots) return fill
   const shareOf = (amount: Decimal): Decimal =>
@@ -402,10 +397,7 @@ function increment(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1)
 }
 
-/**
- * Further digits of a computed number are noise of float sums, for a coin at 0.00001 as for one at
- * 100,000.
- */
+/** Noise of float sums starts behind these, for a coin at 0.00001 as for one at 100,000. */
 const DIGITS = 12
 
 function shortNumber(value: number): string {

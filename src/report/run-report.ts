@@ -8,24 +8,23 @@ import type { DayReturn, Ratio } from './metrics.ts'
 import type { PriceCoverage } from './run-facts.ts'
 
 /**
- * The contents of report.json. Instants are Unix ms, shares 0 to 1, decimals of money strings in
- * the margin coin.
+ * The contents of report.json. Instants are Unix ms, shares 0 to 1, money decimal strings in the
+ * margin coin.
  */
 export interface BacktestReport {
   readonly format: 1
   readonly name: string
   readonly coin: string
   readonly coverage: readonly PriceCoverage[]
-  /** Assumptions, and findings that a reader should know, a sentence each. */
+  /** A sentence each. */
   readonly assumptions: readonly string[]
   readonly remarks: readonly string[]
-  /** How prices were read; absent for runs of a daemon, and in reports of earlier releases. */
+  /** Absent for runs of a daemon, and in reports of earlier releases. */
   readonly looks?: PriceLooks
-  /** One per fill model. */
   readonly runs: readonly RunReport[]
 }
 
-/** How often prices were read, and their maximum age in decisions; ms. */
+/** How often prices were read, and their maximum age in decisions. */
 export interface PriceLooks {
   readonly everyMs: number
   readonly dataAgeMaxMs: number
@@ -35,7 +34,7 @@ export interface RunReport {
   readonly model: string
   readonly fromAt: number
   readonly toAt: number
-  /** Whether the run was ended before its prices. */
+  /** Ended before its prices. */
   readonly isCut: boolean
   readonly money: RunMoney
   readonly ratios: readonly Ratio[]
@@ -47,7 +46,7 @@ export interface RunReport {
   readonly rollingSharpe: readonly DayReturn[]
   readonly profitByHour: readonly number[]
   readonly profitByWeekday: readonly number[]
-  /** Over the instruments that strategies trade: see docs/backtest.md. */
+  /** Over the instruments that strategies trade: docs/backtest.md. */
   readonly buyAndHold: {
     readonly value: number
     readonly instruments: Readonly<Record<string, number>>
@@ -55,81 +54,66 @@ export interface RunReport {
   readonly strategies: readonly PartReport[]
   readonly instruments: readonly PartReport[]
   readonly fills: FillQuality
-  /** Numbers of orders by final or current state. */
+  /** Numbers by final or current state. */
   readonly orders: Readonly<Record<string, number>>
   readonly denials: readonly Cause[]
   readonly denialsByStrategy: Readonly<Record<string, readonly Cause[]>>
   readonly rejections: readonly Cause[]
   readonly limiter: readonly LimiterUse[]
-  /**
-   * When and why trading ended before the prices did, for the account, a strategy or an instrument;
-   * a sentence each.
-   */
   readonly restrictions: readonly string[]
-  /** Why a strategy may have done less than expected; absent in reports of earlier releases. */
+  /** Why a strategy may have done less than expected; absent in earlier reports. */
   readonly notes?: readonly string[]
   readonly openPositions: readonly string[]
   readonly liquidations: number
   readonly nearestLiquidationAt: number
-  /** Absent in reports of earlier releases. */
+  /** Absent in earlier reports. */
   readonly liquidation?: LiquidationReport
-  /** Absent for runs of a daemon, and in reports of earlier releases. */
+  /** Absent for a daemon, and in earlier reports. */
   readonly trades?: TradesReport
 }
 
-/**
- * The distances of positions to a liquidation, as the daemon would have measured them, and the
- * steps it took.
- */
+/** Distances to a liquidation as the daemon would have measured them, and its steps. */
 export interface LiquidationReport {
-  /** The nearest distance of each instrument that was held and measured. */
   readonly nearest: readonly NearestDistance[]
-  /** In the order of time. */
   readonly steps: readonly TakenStep[]
-  /** Absent: nothing was held or measured; or the report is of a daemon, or of an earlier release. */
+  /** Absent: nothing was measured, or the report is of a daemon or of an earlier release. */
   readonly worstMoment?: WorstMoment
 }
 
-/**
- * The moment at which a move of the market would have hurt the account most, and what each move
- * would have left of it. Amounts in the margin coin, prices in the quote coin.
- */
+/** The moment at which a move would have hurt most. Margin coin, prices in quote coin. */
 export interface WorstMoment {
   readonly at: number
-  /** Moments are compared by the use of `risk.survives`; without it, by the distance to a liquidation. */
+  /** `risk.survives`; without it the distance to a liquidation. */
   readonly measure: 'worstCase' | 'distance'
-  /** The used share of the equity, or the distance as a share of the mark price. */
+  /** Used share of the equity, or distance as a share of the mark price. */
   readonly figure: number
   /** The scenario, or the position. */
   readonly subject: string
   /** NaN: not known. */
   readonly equity: number
   readonly held: readonly HeldThen[]
-  /** The unknown parts of the curve, in words. */
+  /** Unknown parts of the curve, in words. */
   readonly notCounted: readonly string[]
   readonly curve: MoveCurve
 }
 
-/** A position at that moment. Sizes in the base coin. */
+/** Sizes in the base coin. */
 export interface HeldThen {
   readonly symbol: string
   readonly holdSide: HoldSide
   readonly size: number
   readonly entryPrice: number
   readonly price: number
-  /** Orders that rested on the instrument. */
   readonly resting: number
 }
 
-/** The equity against the move of every price, one value per move; null: not known. */
+/** The equity, one value per move; null: not known. */
 export interface MoveCurve {
   /** Shares, rising: -0.1 is a fall by a tenth. */
   readonly moves: readonly number[]
-  /** No resting order is filled. */
   readonly none: readonly (number | null)[]
-  /** Orders on the way are filled. */
   readonly reached: readonly (number | null)[]
-  /** Moves at which the first liquidation comes, down and up. */
+  /** Moves of the first liquidation, down and up. */
   readonly liquidations: Readonly<Record<'none' | 'reached', readonly number[]>>
 }
 
@@ -152,14 +136,13 @@ export interface RunMoney {
   readonly final: string
 }
 
-/** One value per bucket. */
 export interface RunSeries extends EquityColumns {
   readonly startAt: number
   readonly stepMs: number
   readonly buyAndHold: readonly number[]
 }
 
-/** The result of one strategy, or of one instrument. Money in the margin coin. */
+/** A strategy or an instrument. Margin coin. */
 export interface PartReport {
   readonly name: string
   readonly orders: number
@@ -176,20 +159,17 @@ export interface PartReport {
   readonly rejected: number
 }
 
-/** The quality of the fills. Money in the margin coin, positive is a cost. */
+/** Margin coin, positive is a cost. */
 export interface FillQuality {
   readonly count: number
   /** A share of the traded value. */
   readonly makerShare: number
   /**
-   * For taker fills: how much worse they were than the best price when the order arrived, relative
-   * and in total.
+   * Taker fills: how much worse than the best price when the order arrived, relative and in total.
    */
   readonly slippageBps: number
   readonly slippageCost: number
-  /**
-   * For the same fills: how far the midpoint had moved against them since the order was decided.
-   */
+  /** Taker fills: how far the midpoint had moved against them since the decision. */
   readonly latenessBps: number
   readonly latenessCost: number
 }

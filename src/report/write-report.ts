@@ -7,20 +7,20 @@ import { DIGITS, roundNumbers } from './round-numbers.ts'
 import type { BacktestReport, RunReport } from './run-report.ts'
 import { makeDirectory } from '../lib/durable-file.ts'
 
-/** The data to repeat a run: versions, hashes, options. Written unchanged. */
+/** Versions, hashes, options; written unchanged. */
 export type RunRecipe = Readonly<Record<string, unknown>>
 
 interface WrittenRun {
   readonly recipe: RunRecipe
   readonly models: number
-  /** The command that repeats the run; absent: another command has run it. */
+  /** Repeats the run; absent: another command has run it. */
   readonly command?: string
 }
 
 /**
- * Writes report.html, report.json and run.json, and a folder of CSV files for each fill model (for
- * a single model the directory itself).
- * @returns the path of the page.
+ * Writes report.html, report.json, run.json, and a folder of CSV files for each fill model (for a
+ * single model the directory itself).
+ * @returns the path of the page
  */
 export function writeReport(
   directory: string,
@@ -36,7 +36,6 @@ export function writeReport(
   return page
 }
 
-/** The directory of a fill model's CSV files. */
 export function directoryOf(directory: string, model: string, models: number): string {
   return models === 1 ? directory : join(directory, model)
 }

@@ -13,8 +13,8 @@ export type Verdict =
   | { readonly approved: false; readonly objection: RiskObjection }
 
 /**
- * Runs every risk check on an order. Nothing leaves without this approval (RSK1), which counts the worst case: an approved
- * order is added to the exposures at once, so that the next one is judged as if this one were open.
+ * Runs every risk check; nothing leaves without this approval (RSK1). An approved order is added to
+ * the exposures at once, so that the next is judged as if it were open.
  */
 export function approve(intent: OrderIntent, context: RiskContext): Verdict {
   for (const check of RISK_CHECKS) {
@@ -28,8 +28,8 @@ export function approve(intent: OrderIntent, context: RiskContext): Verdict {
 }
 
 /**
- * The same for an order that waits to be sent again. The exposures contain it already, because an earlier copy may be at
- * the exchange; it is taken out for the checks, and counted again afterwards even if it is denied.
+ * The same for an order to be sent again. The exposures contain it already, so it is taken out for
+ * the checks, and counted again even if it is denied: an earlier copy may be at the exchange.
  */
 export function approveAgain(intent: OrderIntent, context: RiskContext): Verdict {
   takeFromExposure(context.ownExposure, intent.action, intent.lots)
@@ -45,7 +45,7 @@ export function approveAgain(intent: OrderIntent, context: RiskContext): Verdict
 }
 
 /**
- * Approves a call that places no order: while trading is restricted, only one that cancels orders. Undefined where it is
+ * Approves a call that places no order: while trading is restricted, only cancels. Undefined:
  * denied.
  */
 export function approveCall(
@@ -58,8 +58,8 @@ export function approveCall(
 }
 
 /**
- * The level of a restricted ladder, reduced to what is left to close, so that the ladder has an
- * exit. If nothing is left it stays as it is, and is denied.
+ * Reduces a level of a restricted ladder to what is left to close. If nothing is left, the level
+ * stays and is denied.
  */
 export function cutToHeld(
   intent: OrderIntent,

@@ -1,17 +1,16 @@
 /**
- * The range of numbers that can be counted for an instrument. Beyond it the arithmetic of prices,
- * sizes and their sums is not exact, and no request body can be written. So such numbers are denied
- * where an intent enters the core, and by the first risk check.
+ * The numbers that can be counted for an instrument. Beyond them arithmetic is not exact, and no
+ * request body can be written; so they are denied where an intent enters the core, and by the first
+ * risk check.
  */
 import type { Objection } from '../domain/denial.ts'
 import { type Instrument, lotsMax, ticksMax } from '../domain/instrument.ts'
 import type { Intent } from '../domain/intent.ts'
 import { unreachable } from '../lib/unreachable.ts'
 
-/** The longest time to live of an intent, seven days: longer than any decision is useful, and within the time for which its key is remembered. */
+/** Longer than any decision is useful, and within the time for which a key is remembered. */
 const TTL_MS_MAX = 7 * 86_400_000
 
-/** The objection to a number of the intent, independent of the market. */
 export function objectToNumbers(instrument: Instrument, intent: Intent): Objection | undefined {
   switch (intent.kind) {
     case 'place':
@@ -34,7 +33,6 @@ export function objectToNumbers(instrument: Instrument, intent: Intent): Objecti
         intent.takeProfitTicks,
         intent.stopLossTicks,
       ])
-    // The endpoint's own rules check ratios and ids.
     case 'copySettings':
     case 'cancelMargin':
     case 'cancelAll':
@@ -44,14 +42,13 @@ export function objectToNumbers(instrument: Instrument, intent: Intent): Objecti
   }
 }
 
-/** @param lots of an order: above zero. */
 export function objectToSize(instrument: Instrument, lots: number): Objection | undefined {
   const max = lotsMax(instrument)
   if (isCount(lots, max)) return undefined
   return { code: 'SIZE_PRECISION', detail: `${lots} lots, at most ${max}` }
 }
 
-/** @param prices in ticks; absent or removed ones are not checked. */
+/** @param prices in ticks; absent or removed ones are not checked */
 export function objectToPrices(
   instrument: Instrument,
   prices: readonly (number | null | undefined)[],

@@ -18,10 +18,9 @@ import { isKnown, objectToWorstCase } from './worst-case-orders.ts'
 
 export type RiskObjection = Objection | Undescribed<Objection>
 
-/** A check returns its objection to an order, or undefined. */
 export type RiskCheck = (intent: OrderIntent, context: RiskContext) => RiskObjection | undefined
 
-/** All checks, cheapest and most telling first; the first objection denies. */
+/** Cheapest and most telling first; the first objection denies. */
 export const RISK_CHECKS: readonly RiskCheck[] = [
   checkPrecision,
   checkTradingMode,
@@ -56,7 +55,7 @@ function checkPrecision(
   )
 }
 
-/** MKT1. A price that cannot be counted for the instrument counts as missing. */
+/** MKT1. A price beyond what can be counted is missing. */
 function checkPriced(
   _: OrderIntent,
   { instrument, market }: RiskContext,
@@ -66,7 +65,7 @@ function checkPriced(
   return { code: 'DATA_MISSING', detail: () => `bid ${market.bid}, ask ${market.ask}` }
 }
 
-/** MKT1. An order that is too small at any price is denied for that first, since waiting would not help. */
+/** MKT1. A size that is too small at any price is denied first, since waiting would not help. */
 function checkFreshness(
   _: OrderIntent,
   { market, account }: RiskContext,
@@ -78,8 +77,8 @@ function checkFreshness(
 }
 
 /**
- * MKT3: while the account's fills and position are not known, no risk may be added, and no position
- * opened in it.
+ * MKT3: while fills and position of the account are not known, nothing may add risk or open a
+ * position.
  */
 function checkAccountAge(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { accountAgeMs, account } = context
@@ -92,17 +91,16 @@ function checkAccountAge(intent: OrderIntent, context: RiskContext): RiskObjecti
 
 const showAge = (ageMs: number): string => (Number.isFinite(ageMs) ? `${ageMs} ms ago` : 'never')
 
-/** RSK2: the trading mode must let the order leave. */
+/** RSK2. */
 function checkTradingMode(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const held = heldBackBy(context.trading, {
     isFlatten: intent.purpose === 'flatten',
-    // Whether the account covers the reduction is checked next, with its own denial.
+    // Whether the account covers the reduction is checked next.
     reduces: () => reducesRisk(intent, { holding: context.held, ownExposure: context.ownExposure }),
   })
   return held && { code: denialCodeOf(held), detail: held.reason }
 }
 
-/** While an exit is due, and in a pause after one, nothing that adds leaves. */
 function checkEntryPause(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { entryPause, held, ownExposure } = context
   if (entryPause === undefined || reducesRisk(intent, { holding: held, ownExposure }))
@@ -110,21 +108,19 @@ function checkEntryPause(intent: OrderIntent, context: RiskContext): RiskObjecti
   return { code: 'ENTRY_PAUSED', detail: entryPause }
 }
 
-/** A flatten, or an exit of the strategy. */
 function isToClose({ purpose, exit }: Pick<OrderIntent, 'purpose' | 'exit'>): boolean {
   return purpose === 'flatten' || exit !== undefined
 }
 
-/** The part of the context that decides whether an order may open a position in the account. */
 export type OpeningContext = Pick<
   RiskContext,
   'trading' | 'held' | 'holding' | 'accountExposure' | 'unowned' | 'isConfirmed'
 >
 
 /**
- * RSK4: no opening order leaves while fills are not explained. An order that must reduce a
- * strategy's position may open one in the account only as far as other strategies' lots account for
- * it, and only if the position was read after the last fill.
+ * RSK4: no opening order leaves while fills are not explained. An order that must reduce may open a
+ * position in the account only as far as other strategies' lots account for it, and only if the
+ * position was read after the last fill.
  */
 export function checkExplained(
   intent: Pick<OrderIntent, 'action' | 'lots' | 'purpose'>,
@@ -140,7 +136,7 @@ export function checkExplained(
     }
   }
   if (accountExposure.mode === 'hedge_mode') return undefined
-  // In mode `active` a quote or a `place` may open a position: the limits judge it.
+  // In mode `active` the limits judge what a quote or a `place` opens.
   const mustReduce = purpose === 'target' || purpose === 'flatten' || trading.mode !== 'active'
   const side = tradesAs(action) === 'buy' ? 'shortLots' : 'longLots'
   const reduced = Math.min(lots, context.held[side])
@@ -157,8 +153,8 @@ export function checkExplained(
 }
 
 /**
- * The lots by which an order would open a position in the account if it were filled now. In hedge
- * mode all of them or none.
+ * The lots that would open a position in the account if the order were filled now; in hedge mode
+ * all or none.
  */
 function opensInAccount(
   { action, lots }: Pick<OrderIntent, 'action' | 'lots'>,
@@ -179,7 +175,6 @@ function denialCodeOf({ mode, code }: Restriction): DenialCode {
   return code === 'clockUnsynchronised' ? 'CLOCK_UNSYNCHRONISED' : MODE_DENIALS[mode]
 }
 
-/** Whether the order can only make the strategy's position on the instrument smaller. */
 export function reducesRisk(
   intent: Pick<OrderIntent, 'action' | 'lots'>,
   { holding, ownExposure }: Pick<RiskContext, 'holding' | 'ownExposure'>,
@@ -190,7 +185,7 @@ export function reducesRisk(
   return leftToClose(tradesAs(intent.action), holding, ownExposure) >= intent.lots
 }
 
-/** Document: delivery_before prohibits opening, delivery_period prohibits everything. */
+/** Document: delivery_before prohibits opening, delivery_period everything. */
 function checkInstrumentState(
   intent: OrderIntent,
   { market }: RiskContext,
@@ -203,7 +198,7 @@ function checkInstrumentState(
   return refused ? { code: 'INSTRUMENT_STATE', detail: state } : undefined
 }
 
-/** ORD7: an order is not sent after its deadline. */
+/** ORD7: no order leaves after its deadline. */
 function checkDeadline(intent: OrderIntent, { now }: RiskContext): RiskObjection | undefined {
   if (now <= intent.deadlineAt) return undefined
   return { code: 'INTENT_EXPIRED', detail: () => `${now - intent.deadlineAt} ms too late` }
@@ -229,7 +224,7 @@ function checkMinimum(
   }
 }
 
-/** The price that a market order trades at. There may have been no trade yet, and then no last price. */
+/** The price of a market order. Without any trade yet there is no last price. */
 function touchOf({ action }: OrderIntent, { bid, ask }: RiskContext['market']): number {
   return tradesAs(action) === 'buy' ? ask : bid
 }
@@ -251,7 +246,7 @@ function checkOrderLimits(intent: OrderIntent, context: RiskContext): RiskObject
   }
 }
 
-/** Denies a price far from the market: the order's own, or that of its take-profit or stop-loss. */
+/** Denies prices far from the market, also of take-profit and stop-loss. */
 function checkCollar(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   return (
     objectToDistance('', intent.ticks, context) ??
@@ -280,7 +275,7 @@ function objectToDistance(
 }
 
 /**
- * A close must not increase or flip the position of the strategy or of the account. For a flatten,
+ * A close must not increase or flip the position of the strategy or the account. For a flatten,
  * orders in quarantine do not count: they cannot be accepted any more.
  */
 function checkClose(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
@@ -303,8 +298,7 @@ function checkClose(intent: OrderIntent, context: RiskContext): RiskObjection | 
 
 /**
  * RSK1: limits the position plus everything open, in flight or unknown on that side. In one-way
- * mode closes count too: resting orders of the same side would add to the position that a close
- * buys back.
+ * mode closes count too: what rests on the same side would add to what a close buys back.
  */
 function checkPosition(
   intent: OrderIntent,
@@ -320,11 +314,10 @@ function checkPosition(
 }
 
 /**
- * RSK1: the same limit by value, at the highest of the best prices, the last trade and the order's
- * own price, so that one price that is far too low allows no more. Without a price every order is
- * denied (checkPriced). An order that only reduces what the strategy holds passes at any value: a
- * close is one unless resting orders of its side would exceed the limit after it, and a flatten
- * always is.
+ * RSK1: the same by value, at the highest of best prices, last trade and own price, so that one
+ * price that is far too low allows no more. checkPriced denies orders without a price. An order
+ * that only reduces passes at any value: a flatten always, a close unless orders of its side would
+ * exceed the limit after it.
  */
 function checkPositionNotional(
   intent: OrderIntent,
@@ -347,8 +340,8 @@ function checkPositionNotional(
 }
 
 /**
- * RSK1: limits the value of everything held, open, in flight or unknown. A flatten may always close
- * what the strategy holds, regardless of other strategies.
+ * RSK1: limits the value of everything held, open, in flight or unknown. A flatten may always
+ * close.
  */
 function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (isToClose(intent) && reducesRisk(intent, context)) return undefined
@@ -370,7 +363,7 @@ function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObje
 }
 
 /**
- * No order opens nearer to a liquidation than where positions are reduced. An unknown distance
+ * No order opens nearer to a liquidation than where positions are reduced; an unknown distance
  * denies nothing.
  */
 function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
@@ -387,10 +380,9 @@ function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObject
 }
 
 /**
- * RSK1: the account must survive the configured moves of the market with all resting orders filled.
- * An order that only closes passes, however little is left: a move that fills it then takes nothing
- * but fees and margin. While a part of that is not known, what reduces the account's position
- * passes too; a flatten always does.
+ * RSK1: the account must survive the configured moves with all resting orders filled. An order that
+ * only closes passes: a move that fills it takes nothing but fees and margin. While a part is not
+ * known, what reduces the account's position passes too, and a flatten always.
  */
 function checkWorstCase(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { worstCase, accountExposure } = context
@@ -403,7 +395,10 @@ function checkWorstCase(intent: OrderIntent, context: RiskContext): RiskObjectio
   return mayLeave ? undefined : objection
 }
 
-/** Whether the account's net position keeps its side when this order and all others of its side are filled. */
+/**
+ * Whether the account's net position keeps its side when this and all orders of its side are
+ * filled.
+ */
 function onlyCloses(
   { action, lots }: Pick<OrderIntent, 'action' | 'lots'>,
   { mode, longLots, shortLots, buyingLots, sellingLots }: Exposure,
@@ -432,7 +427,7 @@ function checkOpenOrders(intent: OrderIntent, context: RiskContext): RiskObjecti
   return { code: 'OPEN_ORDERS_LIMIT', detail: `${all} of the account` }
 }
 
-/** Denies an order that would trade with one of ours, of any strategy. A post-only order cannot. */
+/** Looks at our orders of all strategies; a post-only order cannot trade with one. */
 function objectToSelfTrade(
   { action, ticks, force }: OrderIntent,
   { account, instrument, market, resting }: RiskContext,
@@ -445,7 +440,7 @@ function objectToSelfTrade(
   return { code: 'SELF_TRADE', detail: `at ${reach} ticks, an order of ours rests at ${own}` }
 }
 
-/** Limits how many orders leave within a minute, of the strategy and of the account. */
+/** Orders within a minute, of the strategy and of the account. */
 function objectToPace({ account, strategy, pace }: RiskContext): Objection | undefined {
   return (
     objectToCount('of the strategy', pace.strategy, strategy.ordersPerMinute) ??
@@ -465,7 +460,7 @@ function objectToCount(
     : { code: 'ORDER_PACE', detail: `${orders} ${whose}, limit ${max}` }
 }
 
-/** @param worst The account's largest possible notional, in the quote coin. */
+/** @param worst largest possible notional of the account, quote coin */
 function objectToLeverage(worst: number, context: RiskContext): Objection | undefined {
   const { leverageMax } = context.account
   if (leverageMax === undefined) return undefined

@@ -16,17 +16,17 @@ export interface PassedLevel {
   readonly ticks: number
 }
 
-/** Where an average entry and a share meet, in ticks, rounded to where more is gained. */
+/** Rounded to where more is gained. */
 function gainTicks(side: HoldSide, entryTicks: number, share: number): number {
   return side === 'long' ? scaleUp(entryTicks, WHOLE + share) : scaleDown(entryTicks, WHOLE - share)
 }
 
-/** The same, rounded to where less is gained. A negative share is a loss. */
+/** Rounded to where less is gained. A negative share is a loss. */
 export function stopTicks(side: HoldSide, fromTicks: number, share: number): number {
   return side === 'long' ? scaleDown(fromTicks, WHOLE + share) : scaleUp(fromTicks, WHOLE - share)
 }
 
-/** The protective levels of a trade that count now: stop, trailing stop, break-even. */
+/** The protective levels that count now. */
 function listStops(
   rules: ExitRules,
   side: HoldSide,
@@ -51,7 +51,7 @@ function listStops(
   return levels
 }
 
-/** The protective level that both prices have passed and that is met first on the way down; undefined: none. */
+/** The level that both prices have passed and that is met first on the way down. */
 export function passedStop(
   rules: ExitRules,
   side: HoldSide,
@@ -78,7 +78,6 @@ export function hasBrought(
   return reaches(side, side === 'long' ? low : high, gainTicks(side, entryTicks, share))
 }
 
-/** Whether a price is at least as good for the side as another. */
 export function reaches(side: HoldSide, ticks: number, other: number): boolean {
   return side === 'long' ? ticks >= other : ticks <= other
 }
@@ -101,13 +100,12 @@ function distanceFrom(
   return side === 'long' ? Math.floor(from - away) : Math.ceil(from + away)
 }
 
-/** Whole ticks at or below; exact for whole ticks below nine thousand million. */
+/** Exact for whole ticks below nine thousand million. */
 function scaleDown(ticks: number, millionths: number): number {
   const product = ticks * millionths
   return Math.floor((product - (product % WHOLE)) / WHOLE)
 }
 
-/** Whole ticks at or above. */
 function scaleUp(ticks: number, millionths: number): number {
   const product = ticks * millionths
   const rest = product % WHOLE

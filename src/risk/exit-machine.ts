@@ -14,45 +14,43 @@ import { hasBrought, passedStop, reaches } from './exit-levels.ts'
 const WHOLE = 1_000_000
 const SIDES = ['long', 'short'] as const
 
-/** The position of a strategy on one side of an instrument. */
 export interface ExitHolding {
   readonly lots: number
   /** Null: own fills do not explain all of it. */
   readonly entryTicks: number | null
-  /** Unix ms, exchange clock, of the fill that opened it; undefined: not known. */
+  /** Unix ms, exchange clock; undefined: not known. */
   readonly openedAt: number | undefined
 }
 
-/** All that the exits of a strategy on an instrument depend on. */
 export interface ExitMoment extends Readonly<Record<HoldSide, ExitHolding>> {
   /** Unix ms, exchange clock. */
   readonly at: number
   /** Undefined while no price is believed. */
   readonly prices: BelievedTicks | undefined
-  /** Whole ticks; undefined: not known, or nothing needs it. */
+  /** Undefined: not known, or not needed. */
   readonly atrTicks: number | undefined
   readonly lotsMin: number
-  /** The standing target in signed lots; undefined: there is none. */
+  /** Signed lots; undefined: no target stands. */
   readonly target: number | undefined
-  /** Realised less fees of the strategy on the instrument, in all and since it was last flat; margin coin. */
+  /** Realised less fees, in all and since last flat; margin coin. */
   readonly net: number
   readonly tradeNet: number
-  /** The worth of lots at a price in ticks, margin coin. */
+  /** @returns margin coin */
   readonly worthOf: (lots: number, ticks: number) => number
 }
 
 /**
- * The exits of a strategy on an instrument, one moment further. A side goes
+ * Advances the exits of a strategy on an instrument by one moment. A side goes
  *
  *     flat ──lots are held──► held ──a part has been met──► due ──nothing left above what is kept──► held
  *      ▲                       │                             │
  *      └────────flat───────────┴──────────flat───────────────┘
  *
- * An exit that is due stays due, whatever the price does next. While a part is due, a full exit takes its place. Prices count as
- * met only when two answers in a row have met them. When a trade has ended by an exit, the cool-down begins, and a
- * target on its side is locked until the strategy wants something else or the cool-down is over.
+ * A due exit stays due at any price; a full exit replaces a partial one. A price is met when two
+ * answers in a row have met it. After an exit a cool-down begins, and a target on that side is
+ * locked until the strategy wants something else or the cool-down is over.
  *
- * Returns the same state where nothing has changed.
+ * Returns the same state if nothing changed.
  */
 export function advanceExits(
   rules: ExitRules,
@@ -75,10 +73,10 @@ function advanceSide(rules: ExitRules, state: ExitState, here: SideMoment): Exit
   const known = state[side]
   if (known === null && lots === 0) return state
   if (known === null) return { ...state, [side]: judgeTrade(rules, beginTrade(here), here) }
-  // A rest that an exit has left and nothing can close is no trade any more.
+  // A rest too small to be closed is no trade.
   if (lots === 0 || (known.leftBy !== null && lots < moment.lotsMin))
     return endTrade(rules, state, { ...here, trade: known })
-  // All was closed and some opened again before anybody looked.
+  // All was closed and some opened again between two looks.
   if (openedAt !== undefined && openedAt > known.openedAt) {
     const ended = endTrade(rules, state, { ...here, trade: known })
     return { ...ended, [side]: judgeTrade(rules, beginTrade(here), here) }
@@ -113,7 +111,6 @@ function judgeTrade(rules: ExitRules, followed: ExitTrade, here: SideMoment): Ex
   const { side, moment } = here
   const { lots } = moment[side]
   const trade = endDue(noteBest(rules, noteAtr(rules, followed, moment), here), here)
-  // Too little to be closed.
   if (lots < moment.lotsMin) return trade
   const isPart = trade.due !== null && trade.due.keptLots > 0
   if (trade.due !== null && !isPart) return trade
@@ -140,7 +137,7 @@ function noteBest(
   return { ...trade, bestTicks: ticks }
 }
 
-/** An exit is over when what is left above the lots to keep cannot be closed. */
+/** An exit is over when the rest above the lots to keep cannot be closed. */
 function endDue(trade: ExitTrade, { side, moment }: SideMoment): ExitTrade {
   const { due } = trade
   if (due === null || moment[side].lots - due.keptLots >= Math.max(1, moment.lotsMin)) return trade
@@ -163,7 +160,6 @@ function findFullExit(
   return hasBrought(side, trade.entryTicks, prices, row.least) ? 'profitTable' : undefined
 }
 
-/** All partial exits that the price has reached, at once. */
 function judgePartialExits(
   { takeProfits = [] }: ExitRules,
   trade: ExitTrade,
@@ -217,7 +213,7 @@ function endTrade(
   }
 }
 
-/** Only what the protections look at is kept. */
+/** Only what protections look at is kept. */
 function keepEnded(
   { protections }: ExitRules,
   before: readonly EndedTrade[],
@@ -229,7 +225,7 @@ function keepEnded(
   return [...before, trade].filter(({ at }) => trade.at - at < withinMs).slice(-ENDED_MAX)
 }
 
-/** More trades than a protection counts: their numbers are limited in the configuration. */
+/** The configuration lets no protection count more. */
 const ENDED_MAX = 100
 
 function protect(
@@ -270,7 +266,7 @@ function endPauses(
   return pause === state.pause && lock === state.lock ? state : { ...state, pause, lock }
 }
 
-/** The lots that a target comes to under the exits: never more than it says, and never the other side of what is held. */
+/** Never more than the target says, and never the other side of what is held. */
 export function boundTarget(
   state: ExitState | undefined,
   target: number,

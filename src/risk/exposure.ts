@@ -4,35 +4,27 @@ import { isClosing, type OrderAction, tradesAs } from '../domain/order-action.ts
 import { type Holding, netLots } from '../domain/position.ts'
 
 /**
- * The largest size of a position if everything open, in flight or unknown on one side were filled.
- * In lots; grows as orders are approved.
+ * The largest position, in lots, if everything open, in flight or unknown on one side were filled.
  */
 export interface Exposure {
   readonly mode: PositionMode
   /** In one-way mode the net position and its negative; in hedge mode each leg. */
   readonly longLots: number
   readonly shortLots: number
-  /**
-   * Lots that open orders could add to each: in one-way mode every buy and every sell, in hedge
-   * mode openings.
-   */
+  /** In one-way mode all buys and sells, in hedge mode openings. */
   addingLongLots: number
   addingShortLots: number
-  /** Lots that open orders could close of each. */
   closingLongLots: number
   closingShortLots: number
-  /**
-   * The part of these two in quarantine: such orders wait for an operator, and close nothing more.
-   */
+  /** The part of these two in quarantine, which closes nothing more. */
   readonly heldClosingLongLots: number
   readonly heldClosingShortLots: number
-  /** All open orders that buy, and all that sell. */
   buyingLots: number
   sellingLots: number
   openOrders: number
 }
 
-/** @param orders all orders behind the holding; terminal ones are ignored. */
+/** @param orders terminal ones are ignored */
 export function buildExposure(
   mode: PositionMode,
   holding: Holding,
@@ -68,8 +60,8 @@ function lotsInQuarantine(orders: readonly Order[], action: OrderAction): number
 }
 
 /**
- * Lots that one more order may close on a side, after the strategy's open orders; below zero if
- * those are too many.
+ * Lots that one more order may close, after the strategy's open orders; below zero if those are too
+ * many.
  */
 export function leftToClose(side: 'buy' | 'sell', holding: Holding, own: Exposure): number {
   const isNet = own.mode === 'one_way_mode'
@@ -83,7 +75,6 @@ export function addToExposure(exposure: Exposure, action: OrderAction, lots: num
   countLots(exposure, action, lots)
 }
 
-/** Removes an order from the exposure. */
 export function takeFromExposure(exposure: Exposure, action: OrderAction, lots: number): void {
   exposure.openOrders -= 1
   countLots(exposure, action, -lots)
@@ -102,21 +93,21 @@ function countLots(exposure: Exposure, action: OrderAction, lots: number): void 
   }
 }
 
-/** The largest long or short position that could be reached on the order's side. */
+/** The largest position on the order's side. */
 export function worstOnSide(exposure: Exposure, action: OrderAction): number {
   return tradesAs(action) === 'buy'
     ? exposure.longLots + exposure.addingLongLots
     : exposure.shortLots + exposure.addingShortLots
 }
 
-/** The largest size that could be held: either way in one-way mode, both legs together in hedge mode. */
+/** Either way in one-way mode, both legs together in hedge mode. */
 export function worstLots(exposure: Exposure): number {
   const long = Math.max(0, exposure.longLots + exposure.addingLongLots)
   const short = Math.max(0, exposure.shortLots + exposure.addingShortLots)
   return exposure.mode === 'one_way_mode' ? Math.max(long, short) : long + short
 }
 
-/** The value of lots at a price, in the quote coin. A float is enough for limits. */
+/** Quote coin. A float is enough for limits. */
 export function notionalAt(instrument: Instrument, lots: number, price: number): number {
   return (lots * instrument.lot.units * price) / instrument.lot.scale
 }

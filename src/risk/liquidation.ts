@@ -1,29 +1,25 @@
 import type { MaintenanceRules } from '../domain/liquidation.ts'
 import type { HoldSide } from '../domain/position.ts'
 
-/** One side of a position, for its liquidation. */
 export interface Leg {
   readonly holdSide: HoldSide
   /** Base coin. */
   readonly size: number
-  /** Average price at which it was opened, quote coin. */
+  /** Average, quote coin. */
   readonly entryPrice: number
 }
 
 /**
- * The positions of one instrument that are liquidated together: both crossed ones, or an isolated
- * one alone.
+ * Positions that are liquidated together: both crossed ones of an instrument, or an isolated one.
  */
 export interface Legs {
   readonly legs: readonly Leg[]
   /**
-   * Collateral in the margin coin, independent of the instrument's price: for crossed positions the
-   * balance and the profit of all other positions of the coin, less their needs; for an isolated
-   * one its margin.
+   * Collateral in the margin coin. Crossed: the balance and the profit of all other positions of
+   * the coin, less their needs; isolated: the margin.
    */
   readonly behind: number
   readonly rules: MaintenanceRules
-  /** Whether profit is counted in the base coin. */
   readonly isInverse: boolean
 }
 
@@ -34,19 +30,20 @@ export interface LiquidationPrices {
 }
 
 /**
- * The mark prices nearest to `mark`, below and above it, at which what is behind the positions and their profit is no
- * more than they need: maintenance margin and the fee of closing. If nothing else moves, that is the liquidation.
+ * The mark prices nearest to `mark`, below and above, at which the positions are liquidated if
+ * nothing else moves:
  *
  *     behind + profit(p) = need(p)        each of them a straight line of p within one maintenance tier
  *
- * For inverse contracts both sides are multiplied by p, since a profit in the base coin is size - cost / p.
+ * The need is maintenance margin and closing fee. For inverse contracts both sides are multiplied
+ * by p, since a profit in the base coin is size - cost / p.
  */
 export function findLiquidationPrices(of: Legs, mark: number): LiquidationPrices {
   const spans = spansOf(of)
   return { below: findBelow(of, spans, mark), above: findAbove(of, spans, mark) }
 }
 
-/** Maintenance margin and closing fee of the positions at a price, in the margin coin. */
+/** Maintenance margin and closing fee, margin coin. */
 export function maintenanceAt(
   { legs, rules, isInverse }: Omit<Legs, 'behind'>,
   price: number,
@@ -65,25 +62,23 @@ function rateOf(rules: MaintenanceRules, value: number): number {
   return tierRateOf(rules, value) + rules.takerFeeRate
 }
 
-/** The maintenance rate of a position with this value, as a share of it. */
 export function tierRateOf({ tiers }: MaintenanceRules, value: number): number {
   for (const { notionalMax, rate } of tiers) if (value <= notionalMax) return rate
   return tiers.at(-1)?.rate ?? Number.NaN
 }
 
-/** A range of prices within which each position stays in its maintenance tier. */
+/** Prices between which each position stays in its maintenance tier. */
 interface Span {
   readonly from: number
   readonly to: number
 }
 
 interface KeptSpans {
-  /** The sizes of the positions that they are of. */
   readonly sizes: readonly number[]
   readonly spans: readonly Span[]
 }
 
-/** The last spans of each instrument: a position is measured far more often than its size changes. */
+/** Positions are measured far more often than their sizes change. */
 const kept = new WeakMap<MaintenanceRules, KeptSpans>()
 
 function spansOf(of: Legs): readonly Span[] {
@@ -109,7 +104,7 @@ function listSpans({ legs, rules }: Legs): readonly Span[] {
   return bounds.slice(1).map((to, index) => ({ from: bounds[index] ?? 0, to }))
 }
 
-/** Collateral plus profit less need, as a line over one span: above zero the positions stand. */
+/** Collateral plus profit less need over one span; below zero means liquidation. */
 interface MarginLine {
   readonly slope: number
   readonly rest: number
@@ -135,10 +130,7 @@ function findBelow(of: Legs, spans: readonly Span[], mark: number): number {
   return Number.NaN
 }
 
-/**
- * Entering a higher tier on the way up raises the need at once, so the border of a tier may be the
- * price.
- */
+/** A higher tier raises the need at once, so the price may be the border of a tier. */
 function findAbove(of: Legs, spans: readonly Span[], mark: number): number {
   for (const span of spans) {
     if (span.to <= mark) continue
@@ -150,7 +142,7 @@ function findAbove(of: Legs, spans: readonly Span[], mark: number): number {
   return Number.NaN
 }
 
-/** NaN if the line does not cross zero at a price. */
+/** NaN if the line does not cross zero. */
 function zeroOf({ slope, rest }: MarginLine): number {
   return slope === 0 || rest === 0 || slope > 0 === rest > 0 ? Number.NaN : -rest / slope
 }

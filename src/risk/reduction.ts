@@ -9,17 +9,14 @@ import {
   usedOf,
 } from './worst-case.ts'
 
-/** An instrument whose position may be reduced. */
 export interface ReducibleRisk extends InstrumentRisk {
   /** Base coin. */
   readonly lotSize: number
-  /** In lots. */
   readonly lotsMin: number
-  /** Half of the distance between bid and ask, as a share of the price. */
+  /** Share of the price. */
   readonly halfSpread: number
 }
 
-/** A part of an instrument's position that is to be closed. */
 export interface PlannedReduction {
   readonly symbol: string
   readonly holdSide: HoldSide
@@ -27,10 +24,9 @@ export interface PlannedReduction {
 }
 
 /**
- * Plans the smallest closes after which the worst case takes at most a share of the equity. In the
- * scenario with the largest need, it first closes the instrument where a lot frees most for its
- * cost. Only the excess of one side over the other is closed. Empty if the account is within that
- * share.
+ * Plans the smallest closes after which the worst case takes at most a share of the equity; empty
+ * if it does. In the scenario with the largest need it first closes the instrument where a lot
+ * frees most for its cost. Only the excess of one side over the other is closed.
  */
 export function planReduction(
   risks: readonly ReducibleRisk[],
@@ -63,7 +59,6 @@ export function planReduction(
 /** An instrument may appear in its own scenario and in the joint one. */
 const ROUNDS_PER_INSTRUMENT = 3
 
-/** The need of one scenario, whether or not it is the largest. */
 function needIn(risks: readonly InstrumentRisk[], scenario: Scenario): number {
   const all = needsOfAll(risks)
   const { standing, joint } = sumNeeds(all)
@@ -80,7 +75,6 @@ function sideOf({ long, short }: InstrumentRisk): HoldSide {
   return long.size >= short.size ? 'long' : 'short'
 }
 
-/** The excess of one side over the other, in lots. */
 function excessOf({ long, short, lotSize }: ReducibleRisk): number {
   return Math.round(Math.abs(long.size - short.size) / lotSize)
 }
@@ -98,10 +92,7 @@ function costOf(
   return lots * lotSize * (isInverse ? 1 : price) * (rules.takerFeeRate + halfSpread)
 }
 
-/**
- * The instrument whose close frees most of a scenario's need for its cost; undefined if none frees
- * anything.
- */
+/** Undefined if none frees anything. */
 function cheapestOf(
   risks: readonly ReducibleRisk[],
   scenario: Scenario,
@@ -119,10 +110,7 @@ function cheapestOf(
   return best?.risk
 }
 
-/**
- * The fewest lots that suffice, at least the smallest order; the whole excess if even that does not
- * suffice.
- */
+/** At least the smallest order; the whole excess if even that does not suffice. */
 function fewestLots(risk: ReducibleRisk, isEnough: (lots: number) => boolean): number {
   const most = excessOf(risk)
   let [tooFew, enough] = [0, most]

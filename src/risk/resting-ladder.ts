@@ -3,13 +3,12 @@ import { isClosing, type OrderAction } from '../domain/order-action.ts'
 import type { MoveDirection } from '../domain/worst-case.ts'
 import { floatOnGrid } from '../lib/grid.ts'
 
-/** A resting order, as a market move fills it. */
 export interface Rung {
   /** Undefined: filled at once, at any price. */
   readonly ticks: number | undefined
   /**
-   * The lots that it opens, and the lots that it closes of the other side. One of the two is zero;
-   * a negative count removes an order.
+   * Lots that it opens, and that it closes of the other side; one of them is zero. Negative lots
+   * remove an order.
    */
   readonly opening: number
   readonly closing: number
@@ -21,15 +20,13 @@ export interface SizedOrder {
   readonly ticks?: number | undefined
 }
 
-/** @param isNet One-way mode, in which the closing part follows from all orders together. */
+/** @param isNet one-way mode: the closing part follows from all orders together */
 export function toRung({ action, lots, ticks }: SizedOrder, isNet: boolean): Rung {
   const closes = isClosing(action) && !isNet
   return { ticks, opening: closes ? 0 : lots, closing: closes ? lots : 0 }
 }
 
-/**
- * The orders of one side that a move has filled: sizes in the base coin, and their average price.
- */
+/** Sizes in the base coin. */
 export interface FilledRungs {
   readonly opening: number
   readonly closing: number
@@ -39,21 +36,18 @@ export interface FilledRungs {
 type Grids = Pick<Instrument, 'tick' | 'lot'>
 
 /**
- * The orders of one side, sorted by price as columns, the first on the way of a move in front. An
- * order that comes, changes or goes changes its price's lots; the running sums behind that price
- * are computed again when they are needed.
+ * The orders of one side as columns, by price, the first on the way of a move in front. A changed
+ * order changes its price's lots; the running sums behind that price are computed again on demand.
  *
- * Lots and ticks are integers, so what is left after any changes is what is there. A running sum
- * follows from the one before it and from its price alone, so it is equal to the last bit however
- * the orders came.
+ * Lots and ticks are integers, and each sum follows from the one before it alone, so sums are equal
+ * to the last bit in whatever order orders came.
  */
 export interface RestingLadder {
   readonly direction: MoveDirection
   readonly grids: Grids
   readonly prices: LadderColumns
-  /** Lots that are filled at once. */
   readonly atOnce: { opening: number; closing: number }
-  /** For each price, the sums over it and all prices before it. */
+  /** Sums over each price and all before it. */
   readonly sums: {
     readonly opening: number[]
     readonly closing: number[]
@@ -72,7 +66,7 @@ interface LadderColumns {
   readonly closing: number[]
 }
 
-/** @param direction `down` fills buys, `up` fills sells. */
+/** @param direction `down` fills buys, `up` fills sells */
 export function createLadder(direction: MoveDirection, { tick, lot }: Grids): RestingLadder {
   return {
     direction,
@@ -83,7 +77,7 @@ export function createLadder(direction: MoveDirection, { tick, lot }: Grids): Re
   }
 }
 
-/** Adds an order to those of its price, or removes one (negative lots). */
+/** Negative lots remove an order. */
 export function addRung(ladder: RestingLadder, { ticks, opening, closing }: Rung): void {
   const { atOnce, prices, sums } = ladder
   if (ticks === undefined) {
@@ -109,7 +103,6 @@ export function addRung(ladder: RestingLadder, { ticks, opening, closing }: Rung
       column.splice(at, 1)
 }
 
-/** The index of a price, or where it would be. */
 function placeOf({ direction, prices: { ticks: column } }: RestingLadder, ticks: number): number {
   const isDown = direction === 'down'
   let [from, to] = [0, column.length]
@@ -123,8 +116,8 @@ function placeOf({ direction, prices: { ticks: column } }: RestingLadder, ticks:
 }
 
 /**
- * Finds the orders that a move from one price to another fills.
- * @param more Orders that came since the ladder was built.
+ * Finds the orders that a move fills.
+ * @param more orders that came since the ladder was built
  */
 export function fillLadder(
   ladder: RestingLadder,
@@ -163,7 +156,7 @@ export function fillLadder(
   }
 }
 
-/** How many prices a move comes to. It mostly reaches all of them or none. */
+/** A move mostly reaches all prices or none, so these are tried first. */
 function countReached({ direction, prices: { price: column } }: RestingLadder, to: number): number {
   const isDown = direction === 'down'
   const count = column.length
@@ -179,12 +172,11 @@ function countReached({ direction, prices: { price: column } }: RestingLadder, t
   return beyond
 }
 
-/** A move to an unknown price comes to all. */
+/** An unknown price reaches all. */
 function isReached(price = Number.NaN, to: number, isDown: boolean): boolean {
   return !(isDown ? price < to : price > to)
 }
 
-/** Makes the running sums hold for so many prices. */
 export function sumUpTo({ prices, sums }: RestingLadder, count: number): void {
   let at = sums.upTo
   if (at >= count) return

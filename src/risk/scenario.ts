@@ -5,17 +5,16 @@ import type { HoldSide } from '../domain/position.ts'
 import { type Leg, maintenanceAt } from './liquidation.ts'
 
 /**
- * The state of an account after a market move: positions, equity and free equity. Every figure is
- * computed anew for each scenario, from positions and resting orders; nothing is kept. Amounts are
- * in the margin coin, prices in the quote coin, sizes in the base coin.
+ * The state of an account after a market move, computed anew for each scenario. Amounts are in the
+ * margin coin, prices in the quote coin, sizes in the base coin.
  */
 
 /**
- * Which resting orders are filled on the way.
+ * Which resting orders are filled on the way:
  *
  *     none      none: the market jumps over them
- *     reached   those whose price the market comes to on the straight way
- *     all       all of both sides, wherever they rest
+ *     reached   those that a straight move reaches
+ *     all       all of both sides
  */
 export const FILL_RULES = ['none', 'reached', 'all'] as const
 export type FillRule = (typeof FILL_RULES)[number]
@@ -28,90 +27,77 @@ export interface ScenarioOrder {
 }
 
 export interface ScenarioLeg extends Leg {
-  /** The margin of an isolated position; NaN: not known. Absent for crossed margin. */
+  /** NaN: not known. Absent for crossed margin. */
   readonly margin?: number
 }
 
-/** An instrument with its current price, positions and resting orders. */
 export interface ScenarioInstrument {
   readonly symbol: string
   readonly isInverse: boolean
   readonly price: number
   readonly legs: readonly ScenarioLeg[]
   readonly orders: readonly ScenarioOrder[]
-  /** Undefined: not known, so the account's need is not known either. */
+  /** Undefined: the account's need is not known either. */
   readonly rules: MaintenanceRules | undefined
   readonly takerFeeRate: number
-  /** Longs pay shorts this share of the value next; NaN: not known, and not counted. */
+  /** Longs pay shorts this share of the value next; NaN: not counted. */
   readonly fundingRate: number
-  /** The margin of an isolated order is its value divided by this. */
+  /** An isolated order's margin is its value divided by this. */
   readonly leverage: number
 }
 
 export interface ScenarioAccount {
-  /** The current equity at the prices of the instruments; NaN: not known. */
+  /** At the prices of the instruments; NaN: not known. */
   readonly equity: number
   readonly positionMode: PositionMode
-  /** Each position has its own margin; the equity backs none of them. */
+  /** Each position has only its own margin behind it. */
   readonly isIsolated: boolean
   readonly instruments: readonly ScenarioInstrument[]
 }
 
 export interface Scenario {
-  /**
-   * The move of each price as a share of it, by symbol: -0.1 is a fall of a tenth. Absent: no move.
-   */
+  /** A share for each symbol: -0.1 is a fall of a tenth. Absent: no move. */
   readonly moves: ReadonlyMap<string, number>
   readonly fill: FillRule
-  /**
-   * Whether orders are filled at their own price, or at the current price, which is worse for them.
-   * Absent: their own.
-   */
+  /** The order's own price (default), or the current price, which is worse for it. */
   readonly fillsAt?: 'own' | 'now'
 }
 
-/** A position after the scenario. */
 export interface ScenarioPosition {
   readonly symbol: string
   readonly holdSide: HoldSide
   readonly size: number
   readonly entryPrice: number
   readonly price: number
-  /** Size times price; for an inverse contract in the base coin. */
+  /** Size times price; for inverse contracts in the base coin. */
   readonly worth: number
-  /** Unrealised profit; the loss of an isolated position is at most its margin. */
+  /** The loss of an isolated position is at most its margin. */
   readonly profit: number
   /** Maintenance margin and closing fee. */
   readonly need: number
-  /** The margin of an isolated position does not cover its loss and its need. */
+  /** An isolated margin does not cover loss and need. */
   readonly isLiquidated: boolean
 }
 
 export interface ScenarioOutcome {
   readonly positions: readonly ScenarioPosition[]
-  /** How many resting orders were filled. */
   readonly filled: number
-  /** Profit of the fills that closed. */
+  /** The profit of the fills that closed. */
   readonly realised: number
   readonly fees: number
-  /** The next payment, at the prices after the move: zero or less. */
+  /** Next payment, at the prices after the move: zero or less. */
   readonly funding: number
-  /** Equity after less equity before. */
   readonly change: number
   readonly equity: number
   readonly need: number
-  /** Equity beyond the need. */
   readonly free: number
-  /** Need over equity; Infinity if no equity is left. */
+  /** Need over equity; Infinity without equity. */
   readonly used: number
-  /**
-   * At the prices after the move, before the funding. {@link findFirstLiquidation} examines the way
-   * there.
-   */
+  /** At the prices after the move; {@link findFirstLiquidation} examines the way there. */
   readonly isLiquidated: boolean
 }
 
-/** Computes the account after a scenario. A figure is NaN if a part of it is not known. */
+/** A figure is NaN if a part of it is not known. */
 export function computeScenario(account: ScenarioAccount, scenario: Scenario): ScenarioOutcome {
   return sumUp(
     account,
@@ -119,7 +105,6 @@ export function computeScenario(account: ScenarioAccount, scenario: Scenario): S
   )
 }
 
-/** The outcome of one instrument. */
 interface InstrumentOutcome {
   readonly positions: readonly ScenarioPosition[]
   readonly filled: number
@@ -194,10 +179,7 @@ function play(
 
 const NO_ORDERS: readonly ScenarioOrder[] = []
 
-/**
- * A position's next funding payment. A receipt counts as zero: it has not arrived when the move
- * comes.
- */
+/** A receipt counts as zero: it has not arrived when the move comes. */
 function fundingOf(
   { fundingRate }: Pick<ScenarioInstrument, 'fundingRate'>,
   { holdSide, worth }: ScenarioPosition,
@@ -206,10 +188,7 @@ function fundingOf(
   return Number.isNaN(paid) ? 0 : Math.max(0, paid)
 }
 
-/**
- * Sorts orders as a straight move reaches them: {@link computeScenario} fills them in the given
- * order.
- */
+/** In the order in which a straight move reaches them, as {@link computeScenario} fills them. */
 export function sortByReach(
   orders: readonly ScenarioOrder[],
   now: number,
@@ -225,12 +204,12 @@ function isFilled(
   rule: FillRule,
 ): boolean {
   if (rule !== 'reached' || price === undefined) return rule !== 'none'
-  // At its current price it rests, since the market must move to it.
+  // An order at its current price rests, since the market must move to it.
   if (tradesAs(action) === 'buy') return price > now || (after < now && price >= after)
   return price < now || (after > now && price <= after)
 }
 
-/** The order's own price; if the market already offers a better one, the market's. */
+/** The order's own price, or the market's if that is better. */
 function priceOfFill({ action, price }: ScenarioOrder, now: number): number {
   if (price === undefined) return now
   return tradesAs(action) === 'buy' ? Math.min(price, now) : Math.max(price, now)
@@ -280,7 +259,6 @@ function trade(
 /** Smaller sizes are float errors. */
 const SIZE_MIN = 1e-12
 
-/** The positions of an instrument while orders are filled. */
 class ScenarioTrading {
   realised = 0
   fees = 0
@@ -298,10 +276,7 @@ class ScenarioTrading {
     return [...this.#legs.values()]
   }
 
-  /**
-   * In one-way mode a fill against the position closes it first; in hedge mode the action says
-   * which side it moves.
-   */
+  /** In one-way mode a fill closes first; in hedge mode the action says which side it moves. */
   fill({ action, size }: ScenarioOrder, price: number): void {
     const isBuy = tradesAs(action) === 'buy'
     const [same, opposite]: readonly HoldSide[] = isBuy ? ['long', 'short'] : ['short', 'long']
@@ -345,26 +320,21 @@ class ScenarioTrading {
   }
 }
 
-/**
- * The first point, on a scenario's way and beyond it, at which the exchange would liquidate a
- * position.
- */
+/** The first point on a scenario's way, or beyond it, with a liquidation. */
 export interface FirstLiquidation {
-  /** The share of the scenario's moves: 0.5 halfway, 2 twice as far. */
+  /** A share of the scenario's moves: 0.5 halfway, 2 twice as far. */
   readonly share: number
   readonly moves: ReadonlyMap<string, number>
 }
 
-/**
- * Points that are examined on the way, and again beyond it; between two of them the way is halved.
- */
+/** Points examined on the way, and again beyond it, before halving. */
 const POINTS = 15
 const HALVINGS = 35
 /** A price cannot fall to zero; a rise is followed this far. */
 const FALL_MAX = 0.999
 const RISE_MAX = 10
 
-/** `none`: no price on the way liquidates · `unknown`: a part of it is not known. */
+/** `none`: no price liquidates · `unknown`: a part is not known. */
 export function findFirstLiquidation(
   account: ScenarioAccount,
   scenario: Scenario,
@@ -395,8 +365,8 @@ export function findFirstLiquidation(
 }
 
 /**
- * Points just before, at and behind each share of the way at which a current position changes its
- * tier: its need jumps there.
+ * Points around each share of the way at which a position changes its tier, since its need jumps
+ * there.
  */
 function tierBorders(
   { instruments }: ScenarioAccount,
@@ -418,7 +388,7 @@ function tierBorders(
 }
 
 const HAIR = 1e-9
-/** The nearest borders: with many positions, one jump matters little. */
+/** With many positions, one jump matters little. */
 const BORDERS_MAX = 10
 
 function byNumber(one: number, other: number): number {
@@ -433,8 +403,7 @@ function scaleMoves(
 }
 
 /**
- * How often the moves can be repeated before a price reaches zero, or the limit of a rise; 0 if
- * nothing moves.
+ * How often the moves can be repeated before a price reaches zero or FALL_MAX; 0 if nothing moves.
  */
 function farthestShare(moves: ReadonlyMap<string, number>): number {
   const shares = [...moves.values()].flatMap((move) =>

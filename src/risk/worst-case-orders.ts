@@ -15,27 +15,22 @@ import {
   type RiskNeeds,
 } from './worst-case.ts'
 
-/**
- * The basis of the worst case after an order; the order and its instrument's exposure complete it.
- */
+/** The basis; an order and its instrument's exposure complete it. */
 export interface WorstCaseBasis {
   readonly instrument: Instrument
-  /** The worse of the two figures; NaN: not known. */
+  /** The worse of two figures; NaN: not known. */
   readonly equity: number
-  /** The instrument's positions; its orders are those of the exposure. */
+  /** Its orders are those of the exposure. */
   readonly risk: InstrumentRisk
   readonly others: OtherNeeds
-  /**
-   * Set if orders count at their own prices: the resting orders, and those approved for the same
-   * batch.
-   */
+  /** Set if orders count at their own prices; contains those approved for the same batch. */
   readonly ladders?: { readonly buys: RestingLadder; readonly sells: RestingLadder }
   readonly approved: { readonly buys: Rung[]; readonly sells: Rung[] }
 }
 
 /**
- * Denies an order that worsens a scenario which the account would then not survive. An order that
- * lowers the need of every scenario beyond the budget passes, however far beyond it that is.
+ * Denies an order that worsens a scenario which the account would then not survive. One that lowers
+ * every need beyond the budget passes.
  */
 export function objectToWorstCase(
   basis: WorstCaseBasis,
@@ -52,7 +47,6 @@ export function objectToWorstCase(
 /** Sums of floats that should be equal differ by less than this share. */
 const ROUNDING = 1e-9
 
-/** Whether no scenario needs more than the equity. */
 function isWithin(
   { others, equity }: WorstCaseBasis,
   { down, up, standing, joint }: RiskNeeds,
@@ -61,7 +55,7 @@ function isWithin(
   return others.standing + alone <= equity && others.joint + joint <= equity
 }
 
-/** Whether each scenario needs no more than the equity, or no more than before. */
+/** Each scenario needs no more than the equity, or no more than before. */
 function isSurvived(
   { others, equity }: WorstCaseBasis,
   before: RiskNeeds,
@@ -78,14 +72,13 @@ function isSurvived(
   )
 }
 
-/** Whether equity and the other instruments' needs are known. */
 export function isKnown({ equity, others }: WorstCaseBasis): boolean {
   return !Number.isNaN(equity) && !Number.isNaN(others.standing)
 }
 
 /**
- * Names the unknown figure, or the worst scenario with the equity left without the order and the
- * size that would fit, which is found by halving.
+ * Names the unknown figure, or the worst scenario, the equity left without the order, and the size
+ * that would fit (by halving).
  */
 function describeDenial(basis: WorstCaseBasis, intent: SizedOrder, exposure: Exposure): string {
   const { instrument, equity, others } = basis
@@ -114,9 +107,7 @@ export function showUsed(used: number): string {
   return Number.isFinite(used) ? `${(used * 100).toFixed(1)} %` : 'more than all'
 }
 
-/**
- * The other instruments' needs as one instrument's, so that the worst of all is found the same way.
- */
+/** Gives the others' needs as one instrument's, so that one function finds the worst. */
 function listAll({ standing, joint, single }: OtherNeeds, own: RiskNeeds): readonly RiskNeeds[] {
   if (single === undefined) return [own]
   const { needs, beyond } = single
@@ -128,7 +119,6 @@ function listAll({ standing, joint, single }: OtherNeeds, own: RiskNeeds): reado
   ]
 }
 
-/** The risk with all orders of the exposure, and one more. */
 export function withOrders(
   basis: Pick<WorstCaseBasis, 'instrument' | 'risk' | 'ladders' | 'approved'>,
   exposure: Exposure,
@@ -161,9 +151,7 @@ function withRung(side: RestingSide, rung: Rung, { lot }: Instrument): RestingSi
   }
 }
 
-/**
- * Counts an approved order, or removes one (negative lots), if orders count at their own prices.
- */
+/** Negative lots remove an order. */
 export function countApproved(basis: WorstCaseBasis, order: SizedOrder): void {
   if (!basis.ladders) return
   const { buys, sells } = basis.approved

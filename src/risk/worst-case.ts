@@ -1,40 +1,43 @@
 /**
- * Computes the need of an account with one margin coin after a market move, with all resting orders filled
- * (`risk.survives`).
+ * Computes the need of an account with one margin coin after a market move, with all resting orders
+ * filled (`risk.survives`).
  *
  *     used = (loss + fees + funding + maintenance) / equity        the account survives while it is 1 at most
  *
- * The scenarios: each instrument moves alone by its `move`, down and up; and all move at once by their joint moves, each in
- * the direction that takes more. Instruments that stand still take what they need as margin, and the fees of their orders.
+ * The scenarios: each instrument moves alone by its `move`, down and up; and all move at once by
+ * their joint moves, each in the direction that takes more. Instruments that stand still take their
+ * margin, and the fees of their orders.
  *
- * On the way down every buy that rests is filled, and no sell; on the way up every sell. That a buy opens a long or closes
- * a short makes no difference, since a short that is closed is a hedge less. A close frees no maintenance here.
+ * On the way down every resting buy is filled, and no sell; on the way up every sell. A buy that
+ * closes a short counts as one that opens a long, since a closed short is a hedge less. A close
+ * frees no maintenance here.
  *
- *     loss         what is held, from the price now to the price there, and what was filled, from its fill price to there;
- *                  in the coin of an inverse contract, whose profit is size - cost / price
+ *     loss         of holdings from the price now, and of fills from their prices, to the price
+ *                  there; in the coin of an inverse contract, whose profit is size - cost / price
  *     fees         taker: of every fill, and of closing all that is held then
- *     funding      the next payment, where the side that is larger then pays it
- *     maintenance  of each side, by the tier of its largest value on the way, since a fall into a lower tier comes too late
- *                  for what was liquidated just before it; in one-way mode of the larger of both before and after
+ *     funding      the next payment, where the larger side then pays it
+ *     maintenance  of each side, by the tier of its largest value on the way, since a lower tier
+ *                  comes too late for what was liquidated just before it; in one-way mode of the
+ *                  larger of both before and after
  *
- * Example: 0.5 BTC long at 100,000 and a buy of 0.3 BTC, with an equity of 20,000, a move of 12 %, rates of 0.4 and 0.06 %:
- * the loss is 0.8 × 12,000 = 9,600, the fees 0.3 × 100,000 × 0.0006 + 0.8 × 88,000 × 0.0006 = 60.24, the maintenance
- * 0.8 × 88,000 × 0.004 = 281.6: 9,941.84 of 20,000 is 49.7 %.
+ * Example: 0.5 BTC long at 100,000 and a buy of 0.3 BTC, with an equity of 20,000, a move of 12 %,
+ * rates of 0.4 and 0.06 %: the loss is 0.8 × 12,000 = 9,600, the fees 0.3 × 100,000 × 0.0006 + 0.8
+ * × 88,000 × 0.0006 = 60.24, the maintenance 0.8 × 88,000 × 0.004 = 281.6: 9,941.84 of 20,000 is
+ * 49.7 %.
  */
 import type { MaintenanceRules } from '../domain/liquidation.ts'
 import type { MoveDirection, WorstCase } from '../domain/worst-case.ts'
 import { tierRateOf } from './liquidation.ts'
 import { fillLadder, type FilledRungs, type RestingLadder, type Rung } from './resting-ladder.ts'
 
-/** The holding of one side. */
 export interface HeldSide {
   /** Base coin. */
   readonly size: number
-  /** Average price at which it was opened, quote coin; only inverse contracts need it. */
+  /** Average, quote coin; only inverse contracts need it. */
   readonly entryPrice: number
 }
 
-/** The orders of one side: as sums, or each at its own price. */
+/** As sums, or each order at its own price. */
 export interface RestingSide {
   /** Sums in the base coin. */
   readonly opening: number
@@ -45,18 +48,17 @@ export interface RestingSide {
   readonly more?: readonly Rung[]
 }
 
-/** One instrument's part of the worst case. */
 export interface InstrumentRisk {
   readonly symbol: string
   readonly isInverse: boolean
-  /** One-way mode: only one side is held. */
+  /** One-way mode. */
   readonly isNet: boolean
   readonly rules: MaintenanceRules
   readonly move: number
   readonly jointMove: number
   /** Quote coin. */
   readonly price: number
-  /** The next funding of longs, as a share of the value; below zero shorts pay. */
+  /** Next funding of longs, share of the value; below zero shorts pay. */
   readonly fundingRate: number
   readonly long: HeldSide
   readonly short: HeldSide
@@ -64,11 +66,11 @@ export interface InstrumentRisk {
   readonly sells: RestingSide
 }
 
-/** The need of an instrument by scenario, in the margin coin. */
+/** Margin coin. */
 export interface RiskNeeds {
   readonly symbol: string
   readonly move: number
-  /** The need while another instrument moves. */
+  /** While another instrument moves. */
   readonly standing: number
   readonly down: number
   readonly up: number
@@ -87,12 +89,12 @@ export function needsOf(risk: InstrumentRisk): RiskNeeds {
   return { symbol, move, standing, down, up, joint }
 }
 
-/** The need of an instrument when it moves by a share of its price. Called for each order, so it makes no objects. */
+/** The need if the price moves by a share. Called for each order, so it makes no objects. */
 export function needAt(risk: InstrumentRisk, direction: MoveDirection, move: number): number {
   const { price, isInverse, isNet, rules } = risk
   const isDown = direction === 'down'
   const to = price * (isDown ? 1 - move : 1 + move)
-  // Longs grow on the way down, since buys are filled, and shorts on the way up.
+  // Buys are filled on the way down, sells on the way up.
   const growing = isDown ? risk.long : risk.short
   const shrinking = isDown ? risk.short : risk.long
   const filled = fillOf(isDown ? risk.buys : risk.sells, price, to)
@@ -118,7 +120,7 @@ export function needAt(risk: InstrumentRisk, direction: MoveDirection, move: num
   return (isDown ? lost : -lost) + fees + funding + maintenance
 }
 
-/** How much more a long of that size is worth at another price, in the margin coin. */
+/** Gain of a long of that size at another price, margin coin. */
 function riseOf(
   { entryPrice }: HeldSide,
   size: number,
@@ -143,11 +145,10 @@ function fillOf(
 
 const NO_RUNGS: readonly Rung[] = []
 
-/** The needs of the other instruments, for scenarios of one of them. */
 export interface OtherNeeds {
   readonly standing: number
   readonly joint: number
-  /** The instrument whose own move needs most beyond standing still; undefined: there is none. */
+  /** The instrument whose own move needs most beyond standing still. */
   readonly single: { readonly needs: RiskNeeds; readonly beyond: number } | undefined
 }
 
@@ -163,9 +164,7 @@ export function sumNeeds(all: Iterable<RiskNeeds>): OtherNeeds {
   return { standing, joint, single }
 }
 
-/**
- * The scenario with the largest need; undefined if nothing is at risk. NaN if a part is not known.
- */
+/** Undefined if nothing is at risk; NaN if a part is not known. */
 export function findWorstCase(all: Iterable<RiskNeeds>, equity: number): WorstCase | undefined {
   const { standing, joint, single } = sumNeeds(all)
   if (single === undefined) return undefined
@@ -183,7 +182,7 @@ export function usedOf(need: number, equity: number): Pick<WorstCase, 'equity' |
   return { equity, used: equity > 0 ? need / equity : need > 0 ? Number.POSITIVE_INFINITY : 0 }
 }
 
-/** In words, for display: `BTCUSDT down 12 %`. */
+/** For display: `BTCUSDT down 12 %`. */
 export function describeScenario(scenario: WorstCase['scenario']): string {
   if (scenario.kind === 'joint') return 'all instruments against us at once'
   return `${scenario.symbol} ${scenario.direction} ${Number((scenario.move * 100).toFixed(2))} %`

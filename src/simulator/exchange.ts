@@ -70,9 +70,7 @@ type Answers = {
 export class Exchange implements ServedExchange {
   readonly core: ExchangeCore
   readonly services: Services
-  /**
-   * Settings of the first start that a later one contradicts: `name: kept, configured: not obeyed`.
-   */
+  /** First settings that a later start contradicts: `name: kept, configured: not obeyed`. */
   readonly settingsKept: readonly string[]
   readonly #answers: Answers
 
@@ -94,7 +92,7 @@ export class Exchange implements ServedExchange {
     this.advance(now)
   }
 
-  /** @returns false after a tenth of a second with work left: call again with the same `now`. */
+  /** @returns false after a tenth of a second with work left: call again with the same `now` */
   advance(now: number): boolean {
     return this.core.advance(now)
   }
@@ -135,7 +133,7 @@ export class Exchange implements ServedExchange {
     }
   }
 
-  /** Sentences about sums that are not zero. */
+  /** Sums that are not zero, a sentence each. */
   imbalances(): readonly string[] {
     const { wallet } = this.services
     const sums = [

@@ -26,11 +26,11 @@ export type MarketChoice =
     }
 
 interface SeededPriceSettings {
-  /** In quote coin; other instruments use that of their row. */
+  /** Quote coin; other instruments use their row's. */
   readonly prices?: Readonly<Record<string, string>>
   readonly yearlyVolatility?: number
   readonly stepMs?: number
-  /** Market time relative to real time, also for recordings. Default 1. */
+  /** Market time relative to real time. Default 1. */
   readonly speed?: number
 }
 
@@ -44,14 +44,14 @@ export interface CutVolumes {
 export interface MarketFrame {
   readonly instruments: readonly Instrument[]
   readonly seed: number | string
-  /** On the exchange's clock, for a market that is not restored. */
+  /** Exchange clock, for a market that is not restored. */
   readonly startAt: number
   readonly onCut?: (cut: CutVolumes) => void
 }
 
 /**
  * Reads the recordings, so that opening the market is synchronous. @throws Failure RECORDING_… for
- * files that cannot be read
+ * unreadable files
  */
 export async function prepareMarket(
   choice: MarketChoice,

@@ -54,9 +54,9 @@ export interface SimulatorOptions {
   /** Default 127.0.0.1, because any caller that reaches it can try keys. */
   readonly host?: string
   readonly port?: number
-  /** The market is played this often without requests. Default 50. */
+  /** Without requests, the market is played this often. Default 50. */
   readonly tickMs?: number
-  /** From execution of a request to its answer. Default none. */
+  /** From execution to the answer. Default none. */
   readonly answerLatency?: LatencySettings
   readonly clock?: Clock
   readonly timers?: Timers
@@ -67,9 +67,7 @@ export interface RunningSimulator {
   readonly baseUrl: string
   readonly accounts: readonly AccountSetup[]
   readonly exchange: Exchange
-  /**
-   * On the exchange's clock, with pauses and restarts so far; undefined if recordings never end.
-   */
+  /** Exchange clock, with pauses and restarts so far; undefined if recordings never end. */
   readonly endsAt: number | undefined
   readonly priceStepsMs: ReadonlyMap<string, number>
   /** Symbols without a recording beside others with one; their prices follow the seed. */
@@ -79,8 +77,8 @@ export interface RunningSimulator {
   pause(): void
   resume(): void
   /**
-   * Requests under way are answered, every socket closed, and the market's state stored. A second
-   * call does nothing.
+   * Answers requests under way, closes every socket, stores the market's state. A second call does
+   * nothing.
    */
   stop(): Promise<void>
 }
@@ -89,8 +87,8 @@ const TICK_MS = 50
 
 /**
  * The daemon embeds exactly this, and sends it signed HTTP like any other exchange.
- * @throws Failure SIMULATOR_LISTEN_FAILED, SIMULATOR_STORE_… , RECORDING_… for files that cannot be
- * read, MARKET_OPTION_INVALID
+ * @throws Failure SIMULATOR_LISTEN_FAILED, SIMULATOR_STORE_… , RECORDING_… for unreadable files,
+ * MARKET_OPTION_INVALID
  * @throws RangeError for impossible fault settings
  */
 export async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {

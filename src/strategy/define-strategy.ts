@@ -12,9 +12,9 @@ export interface Decision<State> {
   readonly intents: readonly Intent[]
   /**
    * Plain JSON for the next `decide`, which must return another one instead of changing it. Stored
-   * with each decision that wants something new, else every ten seconds, and at a stop. After a
-   * crash it may be up to ten seconds old; nothing else was wanted since. Do not count in it what
-   * the snapshot states.
+   * with each decision that wants something new, else every ten seconds, and at a stop: after a
+   * crash it may be up to ten seconds old, but nothing else was wanted since. Do not count in it
+   * what the snapshot states.
    */
   readonly state: State
 }
@@ -76,15 +76,15 @@ export interface Strategy {
 const defined = new WeakSet<object>()
 
 /**
- * The default export of a strategy file. @throws TypeError if a part is missing (a strategy may be
- * plain JavaScript, which no compiler checks)
+ * The default export of a strategy file. @throws TypeError if a part is missing (plain JavaScript
+ * has no compiler)
  */
 export function defineStrategy<
   Params extends z.ZodType,
   State,
   Indicators extends IndicatorSpecs = NoIndicators,
 >(definition: StrategyDefinition<Params, State, Indicators>): Strategy {
-  // The cast is safe: the runner builds the views from the declaration.
+  // The runner builds the views from the declaration.
   const strategy = Object.freeze({ ...definition }) as unknown as Strategy
   assertComplete(strategy)
   defined.add(strategy)

@@ -49,8 +49,8 @@ export interface OwnFillView extends Omit<OwnFill, 'fee' | 'profit'> {
 }
 
 /**
- * Made once and reused for each snapshot, so it is valid only inside `decide`. Market data are
- * floats, NaN if missing; prices and sizes of orders are whole ticks and lots.
+ * Made once and reused, so it is valid only inside `decide`. Market data are floats, NaN if
+ * missing; prices and sizes of orders are whole ticks and lots.
  */
 export class InstrumentView<Indicators = NoIndicators> implements InstrumentRules {
   readonly symbol: string
@@ -309,7 +309,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   /**
    * The lots that lose a share of the account's equity when the price moves by a distance (quote
    * coin): to a stop, or an ATR. Without a distance, lots that are worth that share. Rounded down;
-   * 0 while the equity or the price is not known, and where less than the minimum is left.
+   * 0 while equity or price is not known, and below the minimum.
    */
   lotsForRisk({ share, distance = this.mid }: RiskedSize): number {
     const equity =

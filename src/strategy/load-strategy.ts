@@ -19,8 +19,8 @@ import {
 } from './strategy-failure.ts'
 
 /**
- * A file that never finishes loading holds up a start no longer. Steps are counted, since none ends
- * while the process is suspended.
+ * Limits a file that never finishes loading. Steps are counted, since none ends while the process
+ * is suspended.
  */
 const LOAD_STEPS_MAX = 20
 const STEP_MS = 1000
@@ -81,7 +81,7 @@ const firstRead = new Map<string, string>()
 const codeNames = new WeakMap<Strategy, string>()
 
 /**
- * The file, plus `?` and a digest if it had changed since it was first read. It tells running code
+ * The file, plus `?` and a digest if it had changed since it was first read: tells running code
  * from code that was only checked.
  */
 export function codeNameOf(strategy: Strategy): string | undefined {

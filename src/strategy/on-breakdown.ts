@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { strategyAtFault } from './strategy-context.ts'
 
-/** With the strategy that threw, if known. Returns a function that stops this. */
+/** With the strategy that threw, if known. @returns a function that stops this */
 export function onBreakdown(
   fail: (error: unknown, strategy: string | undefined) => void,
 ): () => void {

@@ -1,8 +1,8 @@
 import { cleanLine } from '../lib/text/clean-text.ts'
 
 /**
- * For people only: it does not affect decisions. It does nothing without a listener, as in a
- * backtest.
+ * For people only: it does not affect decisions. Without a listener, as in a backtest, it does
+ * nothing.
  */
 export interface StrategyLog {
   /**

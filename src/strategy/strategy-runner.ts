@@ -19,7 +19,7 @@ import {
 } from './strategy-failure.ts'
 import { firstState, readState, toStored, writeState } from './strategy-state.ts'
 
-/** A longer decision is reported as slow: it delays all other strategies of the process. */
+/** A longer decision is reported as slow: it delays all other strategies. */
 export const SLOW_MS = 50
 
 export interface DecisionTime {
@@ -29,7 +29,7 @@ export interface DecisionTime {
 }
 
 /** Plain data of our own, which the strategy cannot change. */
-export interface Decided extends DecisionTime {
+export interface DecisionMade extends DecisionTime {
   readonly kind: 'decided'
   /** An unchanged intent is the same object as before. */
   readonly intents: readonly Intent[]
@@ -46,7 +46,7 @@ export interface DecisionFailed extends DecisionTime {
   readonly isPaused?: boolean
 }
 
-export type DecisionResult = Decided | DecisionFailed
+export type DecisionResult = DecisionMade | DecisionFailed
 
 export interface StrategyRunnerOptions {
   readonly strategyId: string

@@ -10,7 +10,7 @@ import {
   type StrategyFailure,
 } from './strategy-failure.ts'
 
-/** The state is written to the journal every ten seconds, and with each new wish. */
+/** Written to the journal every ten seconds, and with each new wish. */
 const STATE_LENGTH_MAX = 262_144
 
 const DEPTH_MAX = 32
@@ -118,8 +118,8 @@ function notSerialisable(found: string): StrategyFailure {
 }
 
 /**
- * With so few parts (characters, keys and values) the JSON is short enough too: each part takes at
- * most 25 characters.
+ * With so few parts (characters, keys and values) the JSON is short enough: each takes at most 25
+ * characters.
  */
 const PARTS_SMALL = STATE_LENGTH_MAX / 25
 
@@ -194,8 +194,8 @@ function isPlain(value: object): boolean {
 }
 
 /**
- * Path and reason of a value that JSON would lose or change: `levels[2].at: a Date`. A property
- * that is `undefined` is accepted: it is absent afterwards.
+ * Path and reason of a value that JSON would lose or change: `levels[2].at: a Date`. An `undefined`
+ * property is accepted: it is absent afterwards.
  */
 function findUnserialisable(value: unknown, path = 'state', depth = 0): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined

@@ -38,7 +38,6 @@ export interface SweepOptions extends PlayOptions {
   readonly queue?: string
 }
 
-/** A sweep whose files were checked. */
 interface OpenSweep {
   readonly config: string | undefined
   readonly options: SweepOptions
@@ -286,7 +285,6 @@ function toReport(sweep: OpenSweep, log: TrialLog): SweepReport {
   })
 }
 
-/** Writes sweep.json, trials.csv and the page atomically. @returns the page */
 function writeFiles(directory: string, report: SweepReport): string {
   writeDurably(join(directory, 'sweep.json'), `${JSON.stringify(report)}\n`)
   const cells = report.trials.map(
@@ -320,7 +318,6 @@ function writeFiles(directory: string, report: SweepReport): string {
   return page
 }
 
-/** Runs one trial as a backtest with a report. */
 async function runOne(sweep: OpenSweep, id: string): Promise<SweepEnd> {
   const { recipe, config, version, directory, options } = sweep
   const trial = listTrials(sweep).find((one) => nameTrial(recipe, one).id === id)
@@ -338,7 +335,6 @@ async function runOne(sweep: OpenSweep, id: string): Promise<SweepEnd> {
   return 'whole'
 }
 
-/** All possible trials of the sweep. */
 function listTrials({ plan }: OpenSweep): readonly Trial[] {
   const parts = listParts(plan)
   return plan.sets.flatMap((params) => parts.map((part) => ({ params, ...part })))

@@ -90,7 +90,7 @@ export async function assertTakenElsewhere(task: TakenTask, trialLimitMs: number
 }
 
 /**
- * A value is good if some combination with it is accepted, and untried ones count as good. A
+ * A value is good if some combination with it is accepted; untried ones count as good. A
  * combination of good values can still be refused; then its trial says why.
  * @throws ConfigError for values that are accepted in no combination
  */

@@ -30,8 +30,8 @@ function toNumber(text: string): number {
 }
 
 /**
- * The peak is isolated if the best of its nearest neighbours leads the median of all by less than
- * half of its own lead. Such a peak is usually luck.
+ * The best of its nearest neighbours leads the median of all by less than half of its own lead.
+ * Such a peak is usually luck.
  */
 export function isIsolated(peak: ScoredSet, all: readonly ScoredSet[]): boolean {
   const sets = all.map(({ params }) => params)

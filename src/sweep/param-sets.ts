@@ -50,7 +50,6 @@ function round(value: number, digits: number): number {
   return Number(value.toPrecision(digits))
 }
 
-/** The problem of the values and its place in the file; undefined if there is none. */
 export function explainValues(
   file: SweepFile,
 ): { readonly path: readonly string[]; readonly message: string } | undefined {

@@ -34,7 +34,6 @@ function flatten(value: unknown, path = ''): Flat {
   )
 }
 
-/** A prefix of a hash is enough for comparison. */
 function short(text: string | undefined): string {
   if (text === undefined) return 'missing'
   return text.length > 20 ? `${text.slice(0, 12)}…` : text

@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import { wholeNumber } from '../config/schema/whole-number.ts'
 
-/** Limits of a parameter's values, and of a sweep's combinations. */
 export const VALUES_MAX = 1000
 export const TRIALS_MAX = 20_000
 const FOLDS_MAX = 20

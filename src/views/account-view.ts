@@ -21,7 +21,7 @@ import { viewDisputes, viewEquity, viewLosses, viewWorstCase } from './losses-vi
 import { viewProfit } from './money-view.ts'
 import { viewRestriction } from './restriction-view.ts'
 
-/** @param configOption addresses this daemon's configuration in a command: ` -c live.yaml` */
+/** @param configOption addresses this configuration in a command: ` -c live.yaml` */
 export function viewAccount(account: ShownAccount, configOption: string): AccountView {
   const { config, settings, engine, state } = account
   // After the run only recorded restrictions hold.
@@ -36,7 +36,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
     coin: config.account.marginCoin,
     phase: state === 'new' ? 'new' : engine.phase,
     mode: toTradingState(restrictions.filter(({ scope }) => scope === '*')).mode,
-    // Strategies are asked at new prices, and never shown prices that are too old.
+    // Strategies are never shown prices that are too old.
     isTrading:
       engine.isTrading &&
       Object.values(ages.tickersMs).some((ms) => ms !== null && ms <= settings.limits.dataAgeMaxMs),
@@ -109,10 +109,7 @@ function viewLimiter({ limiter }: ShownAccount): AccountView['limiter'] {
     }))
 }
 
-/**
- * The mode on all instruments of a strategy; a stricter one on some of them is shown by its
- * restrictions.
- */
+/** On all instruments; a stricter mode on some is shown by its restrictions. */
 function modeOnAll(
   symbols: Iterable<string>,
   restrictionsOn: (symbol: string) => readonly Restriction[],
@@ -128,8 +125,8 @@ function viewKill({ engine, state }: ShownAccount): AccountView['kill'] {
 }
 
 /**
- * Positions by our fills, with what the exchange's last reading says of them. A flat account with
- * opposite holdings of strategies has a row too.
+ * Positions by our fills, with the exchange's last reading. A flat account with opposite holdings
+ * has a row too.
  */
 export function viewPositions(account: ShownAccount): readonly PositionView[] {
   const { positionsMs } = agesOf(account)
@@ -230,7 +227,7 @@ function viewDistance(
   }
 }
 
-/** Entry price by our fills; if they do not explain all of it, the exchange's. */
+/** The entry by our fills; if they do not explain all of it, the exchange's. */
 export function viewEntry(
   { book, grids }: Pick<ShownAccount, 'book' | 'grids'>,
   {
@@ -256,7 +253,7 @@ export function viewEntry(
   return { entryPrice, entryFrom: statedLots > 0 ? 'exchange' : 'fills' }
 }
 
-/** Signed, by strategy: in one-way mode two may be opposite. */
+/** Signed: in one-way mode two may be opposite. */
 function holdersOf(
   { book, grids }: ShownAccount,
   symbol: string,

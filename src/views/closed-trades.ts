@@ -15,49 +15,49 @@ import type { JournalReader } from '../journal/journal-reader.ts'
 import type { RowsCount } from '../journal/tables/booking-table.ts'
 import { NO_ROWS, type RowsSum } from '../journal/tables/rows-sum.ts'
 
-/** So many of the last trades are kept between two readings; a question for more reads all fills again. */
+/** Last trades kept between two readings; a question for more reads all fills again. */
 const KEPT_MAX = 500
-/** So many more than are wanted are kept before the oldest are dropped. */
+/** Kept beyond what is wanted before the oldest are dropped. */
 const KEPT_BEYOND = 1000
 
-type Readable = Pick<
+type TradeSource = Pick<
   JournalReader,
   'bookings' | 'records' | 'contents' | 'bookedTotal' | 'lastSequence'
 >
 
 /**
- * The closed trades of all runs, folded from all fills of the journal. Only those that are wanted are kept in memory.
+ * Closed trades are folded from all fills of the journal; only wanted ones stay in memory.
  * @throws Failure JOURNAL_CORRUPT
  */
 export function readClosedTrades(
-  reader: Readable,
+  reader: TradeSource,
   positionMode: PositionMode,
   query: ClosedTradesQuery,
 ): ClosedTradesView {
   const book = rebuildBook(reader.contents(), positionMode)
-  const folding = new Folding(book, (trade) => matches(trade, query), query.limit)
+  const folding = new JournalFold(book, (trade) => matches(trade, query), query.limit)
   folding.readOn(reader)
   folding.finish()
   return folding.show(book, query)
 }
 
 /**
- * Reads a journal again and again, and only what is new in it: the fold goes on, as long as number and sum of all rows
- * show that none of those behind it has changed.
+ * Reads only what is new in a journal: the fold goes on as long as number and sum of all rows show
+ * that none behind it changed.
  */
 export class TradeHistory {
   readonly #positionMode: PositionMode
-  #folding: Folding | undefined
+  #folding: JournalFold | undefined
 
   constructor(positionMode: PositionMode) {
     this.#positionMode = positionMode
   }
 
   /** @throws Failure JOURNAL_CORRUPT */
-  read(reader: Readable, query: ClosedTradesQuery): ClosedTradesView {
+  read(reader: TradeSource, query: ClosedTradesQuery): ClosedTradesView {
     const book = rebuildBook(reader.contents(), this.#positionMode)
     const folding = this.#continue(reader, book) ?? this.#begin(reader, book)
-    // A fill that waits for its order is shown as it is now; it may count otherwise next time.
+    // A fill that waits for its order may count otherwise next time.
     if (folding.isWaiting) {
       this.#folding = undefined
       folding.finish()
@@ -67,7 +67,7 @@ export class TradeHistory {
       : readClosedTrades(reader, this.#positionMode, query)
   }
 
-  #continue(reader: Readable, book: Book): Folding | undefined {
+  #continue(reader: TradeSource, book: Book): JournalFold | undefined {
     const folding = this.#folding
     if (!folding?.isOnGridsOf(book)) return undefined
     const before = reader.bookedTotal()
@@ -76,27 +76,25 @@ export class TradeHistory {
     return isWhole ? folding : undefined
   }
 
-  #begin(reader: Readable, book: Book): Folding {
-    const folding = new Folding(book, () => true, KEPT_MAX)
+  #begin(reader: TradeSource, book: Book): JournalFold {
+    const folding = new JournalFold(book, () => true, KEPT_MAX)
     folding.readOn(reader)
     this.#folding = folding
     return folding
   }
 }
 
-/** A fold of a journal, as far as it was read. */
-class Folding {
+class JournalFold {
   readonly #fold: TradeFold
   readonly #grids: string
   readonly #limit: number
   readonly #trades: ClosedTrade[] = []
   readonly #count: RowsCount = { sum: NO_ROWS }
-  /** Orders of a flatten or an exit, as far as the journal still has their records. */
+  /** Why orders close, as far as the journal still has the records. */
   readonly #purposes = new Map<string, ClosePurpose>()
   #isCut = false
-  /** Unix ms of the last row. */
   #readTo = 0
-  /** The records up to this sequence are read: a week of them takes long. */
+  /** Records up to this sequence are read: a week of them takes long. */
   #sequence = 0
 
   constructor(book: Book, isWanted: (trade: ClosedTrade) => boolean, limit: number) {
@@ -123,7 +121,7 @@ class Folding {
     return this.#grids === JSON.stringify([...book.grids])
   }
 
-  readOn(reader: Readable): void {
+  readOn(reader: TradeSource): void {
     const newest = reader.lastSequence()
     this.#notePurposes(reader)
     for (const event of this.#mergeEvents(reader, newest)) this.#fold.add(event)
@@ -134,7 +132,7 @@ class Folding {
     this.#fold.finish()
   }
 
-  /** Whether no trade that a query asks for was dropped. */
+  /** No trade that the query asks for was dropped. */
   knowsAll(query: ClosedTradesQuery): boolean {
     if (!this.#isCut) return true
     const isAboutAll = query.strategy === undefined && query.symbol === undefined
@@ -160,8 +158,8 @@ class Folding {
     this.#isCut = true
   }
 
-  /** In the order of time; of one instant, payments first, since a position that is closed is paid nothing. */
-  *#mergeEvents(reader: Readable, newest: number): Generator<TradeEvent> {
+  /** In order of time, payments first, since a closed position is paid nothing. */
+  *#mergeEvents(reader: TradeSource, newest: number): Generator<TradeEvent> {
     const span = { since: this.#readTo === 0 ? 0 : this.#readTo + 1 }
     const sources: readonly Iterator<BookedRow | AdoptRecord | AssignedRecord>[] = [
       reader.bookings('funding', span, this.#count),
@@ -182,7 +180,7 @@ class Folding {
   }
 
   /** Records that move lots without a fill, as far as the journal still has them. */
-  *#listMoves(reader: Readable, newest: number): Generator<AdoptRecord | AssignedRecord> {
+  *#listMoves(reader: TradeSource, newest: number): Generator<AdoptRecord | AssignedRecord> {
     const query = { kinds: ['adopt', 'assigned'], behind: this.#sequence } as const
     for (const { sequence, record } of reader.records(query)) {
       if (sequence > newest) return
@@ -190,7 +188,7 @@ class Folding {
     }
   }
 
-  #notePurposes(reader: Readable): void {
+  #notePurposes(reader: TradeSource): void {
     const kinds = ['send'] as const
     for (const containing of ['"purpose":"flatten"', '"exit":"']) {
       for (const { record } of reader.records({ kinds, containing, behind: this.#sequence })) {

@@ -1,22 +1,20 @@
 import type { EngineEvent } from '../engine/event.ts'
 
-/** A price that answers no longer contain. */
+/** Answers no longer contain it. */
 export interface VanishedPrice {
-  /** Unix ms, our clock: read of the last answer with it. */
+  /** Unix ms, our clock: the last answer with it. */
   readonly seenAt: number
-  /** Last trade; NaN without one. */
+  /** NaN without a trade. */
   readonly last: number
 }
 
 /**
- * Ages of data, from the core's events, in ms; infinite if never read. A ticker missing in an
- * answer keeps its age.
+ * Ages in ms, from the core's events; infinite if never read. A ticker missing in an answer keeps
+ * its age.
  */
 export class DataAges {
   readonly #symbols: readonly string[]
-  /**
-   * Keyed by symbol: the read of the answer (our clock), and the time of its row (the exchange's).
-   */
+  /** Keyed by symbol: read of the answer (our clock), and time of its row (the exchange's). */
   readonly #prices = new Map<
     string,
     { readonly readAt: number; readonly at: number; readonly last: number }
@@ -24,11 +22,10 @@ export class DataAges {
   readonly #vanished = new Map<string, VanishedPrice>()
   readonly #positions = new Map<string, number>()
   #fillsAt = Number.NEGATIVE_INFINITY
-  /** Exchange clock minus ours, ms; undefined while unknown. */
+  /** Exchange clock minus ours; undefined: unknown. */
   #offsetMs: number | undefined
   #isSpaceLow = false
 
-  /** @param symbols whose prices are followed */
   constructor(symbols: readonly string[]) {
     this.#symbols = symbols
   }
@@ -51,19 +48,19 @@ export class DataAges {
     else if (event.kind === 'spaceMeasured') this.#isSpaceLow = event.isLow
   }
 
-  /** Age of the older of answer and row. @param now Unix ms, our clock; here and below */
+  /** The older of answer and row. @param now Unix ms, our clock; here and below */
   pricesMs(symbol: string, now: number): number {
     const seen = this.#prices.get(symbol)
     if (!seen) return Number.POSITIVE_INFINITY
     return Math.max(now - seen.readAt, now + (this.#offsetMs ?? 0) - seen.at)
   }
 
-  /** Prices by symbol that the newest answer lacks. */
+  /** The newest answer lacks them. */
   get vanished(): ReadonlyMap<string, VanishedPrice> {
     return this.#vanished
   }
 
-  /** Age of the fills, or of the position if that is older. */
+  /** The age of fills or position, whichever is older. */
   accountMs(symbol: string, now: number): number {
     return Math.max(this.fillsMs(now), this.positionMs(symbol, now))
   }

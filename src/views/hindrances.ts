@@ -26,7 +26,6 @@ import { type LateBatches, roundWait } from './journal-pace.ts'
 
 type Ages = AccountView['ages']
 
-/** Ages of all data behind decisions, ms. */
 export function agesOf({ settings, tickers, vanished, engine, trusted }: ShownAccount): Ages {
   const now = trusted.clock.now()
   const exchangeNow = trusted.offset.exchangeNow(now)
@@ -47,10 +46,7 @@ export function agesOf({ settings, tickers, vanished, engine, trusted }: ShownAc
   }
 }
 
-/**
- * Reasons, besides restrictions, why nothing or not everything is traded. Without any, nothing is
- * wanted.
- */
+/** Why not everything is traded, besides restrictions. Without any, nothing is wanted. */
 export function* findHindrances(account: ShownAccount): Generator<string> {
   const { settings, engine, state, fatal, paused, pace, journalTrouble } = account
   const { dataAgeMaxMs } = settings.limits
@@ -96,7 +92,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   yield* listWarmUps(account)
 }
 
-/** Says what a kill or a stop waits for, with the instruments that it cannot prove yet. */
+/** Names what a kill or stop waits for, with the instruments not yet proved. */
 function describeEnding({ kind, phase, unproved }: Ending): string {
   const what = kind === 'kill' ? 'a kill is under way' : `a stop is under way (${kind})`
   const names = [...unproved].map(([symbol, why]) => (why === '' ? symbol : `${symbol} (${why})`))
@@ -117,7 +113,7 @@ const WAITS: Readonly<Record<Ending['phase'], string>> = {
   clean: 'has proved everything',
 }
 
-/** Positions beyond the first step of `risk.liquidation`. */
+/** Beyond the first step of `risk.liquidation`. */
 function* listNear({ engine, settings }: ShownAccount): Generator<string> {
   const warn = settings.liquidation?.steps?.warn ?? 0
   for (const { symbol, holdSide, nearest, moves, trust } of [...engine.distances.values()].flat()) {
@@ -145,10 +141,7 @@ function* listWorstCase({ engine }: ShownAccount): Generator<string> {
   yield `${describeScenario(scenario)} would take ${showUsed(used)} of the equity with all that rests filled: ${more}`
 }
 
-/**
- * Stale readings of the account. Readings that a start has yet to make are shown only after they
- * failed.
- */
+/** Readings that a start has yet to make are shown only after they failed. */
 function* listStale({ engine, settings, trusted }: ShownAccount): Generator<string> {
   const now = trusted.clock.now()
   const resolving = new Set(engine.unproved.map((symbol) => `position ${symbol}`))
@@ -165,10 +158,10 @@ function* listStale({ engine, settings, trusted }: ShownAccount): Generator<stri
     yield `nothing that adds risk leaves: ${describeStale(group)} (${most} s is the most)`
 }
 
-/** No answer is missing: a start reads a position when it resolves its orders. */
+/** A start reads a position when it resolves its orders. */
 const RESOLVES = 'the start resolves earlier orders first'
 
-/** Kinds of calls without answers; they recover by themselves. */
+/** Calls without answers; they recover by themselves. */
 function* listSilent({ engine, trusted }: ShownAccount): Generator<string> {
   const now = trusted.clock.now()
   for (const [kind, { since, times, reason }] of engine.silentCalls(now))
@@ -198,7 +191,7 @@ function named(symbols: ReadonlySet<string>): string {
 
 const NAMED_MAX = 5
 
-/** Exits that are due, what keeps them from leaving, and what they keep from entering. */
+/** Due exits, what keeps them from leaving, and what they keep from entering. */
 export function* listExits({
   settings,
   book,
@@ -254,7 +247,7 @@ function isAtrMissing(
   return length < period * ATR_CANDLES
 }
 
-/** Strategies that lack some of their declared candles. */
+/** Strategies that lack declared candles. */
 export function* listWarmUps({
   settings,
   book,
@@ -276,7 +269,7 @@ function inWords(ageMs: number | null): string {
   return ageMs === null ? 'not there yet' : `${(ageMs / 1000).toFixed(1)} s old`
 }
 
-/** The checks behind `/readyz`. */
+/** Behind `/readyz`. */
 export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
   const checks: Record<string, { ok: boolean; found: string }> = {}
   for (const account of accounts) {
@@ -330,7 +323,7 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
   return { isReady: Object.values(checks).every(({ ok }) => ok), checks }
 }
 
-/** Orders may be signed: the core measured the clock lately and without contradiction. */
+/** The core measured the clock lately and without contradiction. */
 export function isClockSynchronised({
   trusted,
   engine,
@@ -341,7 +334,7 @@ export function isClockSynchronised({
   )
 }
 
-/** A halt that leaves no strategy able to trade. */
+/** It leaves no strategy able to trade. */
 function haltOfAll({ settings, engine }: ShownAccount): Restriction | undefined {
   const held = engine.restrictions.filter(({ mode }) => mode !== 'reducing')
   const halts = [...settings.strategies.values()].flatMap(({ id, symbols }) =>

@@ -26,10 +26,9 @@ const STAGES: Readonly<Record<Resolution['stage'], string>> = {
   settling: 'waits for fills and a position that were read after that',
 }
 
-/** Not shown in the overview: a moving ladder does this all the time, for seconds. */
+/** A moving ladder does this all the time, for seconds. */
 const ORDINARY: ReadonlySet<Resolution['cause']> = new Set(['unwanted', 'command'])
 
-/** A sentence for each instrument that waits for a resolution. */
 export function* listResolutions({ settings, engine }: ShownAccount): Generator<string> {
   for (const symbol of settings.instruments.keys()) {
     const resolution = engine.instrument(symbol)?.resolution
@@ -39,10 +38,7 @@ export function* listResolutions({ settings, engine }: ShownAccount): Generator<
   }
 }
 
-/**
- * Sentences about fills without a known order, and about lots without a strategy that block an
- * exit.
- */
+/** Fills without a known order, and lots without a strategy that block an exit. */
 export function* listUnexplained(account: ShownAccount): Generator<string> {
   for (const instrument of account.settings.instruments.values())
     yield* explainLack(account, instrument)
@@ -85,7 +81,7 @@ function inWords({ cause, stage, refusals, silentSince }: Resolution): string {
   return `${CAUSES[cause]}: it ${isRefused ? 'cancels again after a pause: the exchange has refused it' : STAGES[stage]}`
 }
 
-/** State of an instrument and what it waits for; undefined if not traded. */
+/** Undefined if not traded. */
 export function viewInstrument(
   account: ShownAccount,
   symbol: string,

@@ -3,18 +3,14 @@ import type { Clock } from '../lib/clock.ts'
 import { Percentiles } from '../lib/percentiles.ts'
 import type { DaemonLogger } from '../logging/logger.ts'
 
-/**
- * Intents are retried after each commit, which takes seconds at most, so without batches nothing is
- * late.
- */
+/** Intents are retried after each commit, so without batches nothing is late. */
 const QUIET_MS = 30_000
 
-/** Consecutive batches dropped because their records became durable too late. */
+/** Dropped in a row because their records became durable too late. */
 export interface LateBatches {
   /** Unix ms. */
   readonly since: number
   readonly batches: number
-  /** Wait of the last batch. */
   readonly wait: BatchWait
 }
 
@@ -24,7 +20,7 @@ export interface LateBatches {
  *     in time ──one is too late──► late ──one in time, or none for a while──► in time
  */
 export class JournalPace {
-  /** From a batch's record until it was durable. */
+  /** From the record until it was durable. */
   readonly waits = new Percentiles()
   readonly #options: {
     readonly clock: Pick<Clock, 'now'>
@@ -77,7 +73,7 @@ export class JournalPace {
   }
 }
 
-/** Whole ms; the limit is 0 if the prices were already too old. */
+/** The limit is 0 if the prices were already too old. */
 export function roundWait({ waitedMs, mostMs }: BatchWait): BatchWait {
   return { waitedMs: Math.round(waitedMs), mostMs: Math.max(0, Math.floor(mostMs)) }
 }

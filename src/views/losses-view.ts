@@ -8,8 +8,8 @@ import type { ShownAccount } from './shown-account.ts'
 import { roundAmount, toAmount } from './money-figures.ts'
 
 /**
- * Equity, its peak and the drawdown, as limits use them; null while a part is unknown. A journal at
- * rest knows the equity only without positions.
+ * As limits use them; null while a part is unknown. A journal at rest knows the equity only without
+ * positions.
  */
 export function viewEquity(
   { settings, engine, state }: Pick<ShownAccount, 'settings' | 'engine' | 'state'>,
@@ -30,7 +30,7 @@ export function viewEquity(
   }
 }
 
-/** Used amounts are null while unknown. */
+/** Amounts are null while unknown. */
 export function viewLosses({ settings, engine, book }: ShownAccount): AccountView['losses'] {
   return [...(settings.losses?.limits ?? [])].flatMap(([scope, { daily, drawdown, streak }]) => {
     const used = engine.losses.get(scope)
@@ -86,7 +86,7 @@ function roundKnown(amount: number | undefined): number | null {
   return amount === undefined ? null : roundAmount(amount)
 }
 
-/** Figures whose two witnesses differ now. */
+/** Figures whose two witnesses differ. */
 export function viewDisputes({ engine, state }: ShownAccount): AccountView['disputes'] {
   if (state === 'atRest') return []
   const isReducing = engine.restrictions.some(({ code }) => code === 'equityDisputed')

@@ -1,29 +1,32 @@
 import { type Money, type Uncounted, uncountedOf } from '../domain/fill-money.ts'
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 
-/** Decimal strings in the margin coin; the field that holds them names the span: this run, all runs, a day. */
+/** Decimal strings in the margin coin; the field that holds them names the span. */
 export interface MoneyFigures {
   readonly fills: number
-  /** Realised minus fees, plus funding if present, without open positions. */
+  /** Realised minus fees, plus funding if present. */
   readonly net: string
-  /** The same and the unrealised profit of what is held now; absent where that is not known. */
+  /** With the unrealised profit of holdings; absent where unknown. */
   readonly netWithUnrealised?: string
   readonly realisedProfit: string
   readonly fees: string
-  /** Absent for a strategy: funding belongs to an instrument. */
+  /** Funding belongs to an instrument, not to a strategy. */
   readonly funding?: string
   /** Absent if unknown. */
   readonly unrealisedProfit?: string
-  /** Unknown amounts; absent if all are known. */
+  /** Absent if all are known. */
   readonly uncounted?: Uncounted
 }
 
-interface BesideFills {
+interface MoneyBesideFills {
   readonly funding?: Decimal | undefined
   readonly unrealised?: Decimal | undefined
 }
 
-export function toMoneyFigures(money: Money, { funding, unrealised }: BesideFills): MoneyFigures {
+export function toMoneyFigures(
+  money: Money,
+  { funding, unrealised }: MoneyBesideFills,
+): MoneyFigures {
   const uncounted = uncountedOf(money)
   const net = money.profit.minus(money.fees).plus(funding ?? ZERO)
   return {
@@ -38,7 +41,6 @@ export function toMoneyFigures(money: Money, { funding, unrealised }: BesideFill
   }
 }
 
-/** As many as on the wire. */
 const DIGITS = 8
 
 /** Removes float noise: 100, not 100.00000000000006. */

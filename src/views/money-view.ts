@@ -7,10 +7,9 @@ import { type Decimal, decimal, sumDecimals, ZERO } from '../lib/decimal.ts'
 import type { ShownAccount } from './shown-account.ts'
 import { toAmount, toMoneyFigures } from './money-figures.ts'
 
-/** As many as on the wire. */
 const DIGITS = 8
 
-interface Beside {
+interface UnbookedMoney {
   readonly funding?: Decimal | undefined
   readonly unrealised?: Decimal | undefined
 }
@@ -42,7 +41,7 @@ export function viewProfit(account: ShownAccount): AccountView['profit'] {
   }
 }
 
-/** Our own figure, as used by limits; undefined while holding or price is unknown. */
+/** Our own figure, as limits use it; undefined while unknown. */
 function unrealisedOf({ book, engine }: ShownAccount, symbol: string): Decimal | undefined {
   const { longLots, shortLots } = book.account.get(symbol) ?? { longLots: 0, shortLots: 0 }
   if (longLots === 0 && shortLots === 0) return ZERO
@@ -50,7 +49,7 @@ function unrealisedOf({ book, engine }: ShownAccount, symbol: string): Decimal |
   return Number.isNaN(unrealised) ? undefined : decimal(unrealised.toFixed(DIGITS))
 }
 
-/** From its own entries and the last prices, as used by its loss limits. */
+/** From its entries and the last prices, as its loss limits use it. */
 function unrealisedOfStrategy({ engine }: ShownAccount, id: string): Decimal | undefined {
   const unrealised = engine.unrealisedOf(id)
   return unrealised === undefined ? undefined : toAmount(unrealised)
@@ -60,7 +59,7 @@ function groupBy(
   money: ReadonlyMap<string, Money>,
   part: 0 | 1,
   names: readonly string[],
-  besideOf: (name: string) => Beside,
+  besideOf: (name: string) => UnbookedMoney,
 ): Record<string, ProfitView> {
   const entries = [...money]
   return Object.fromEntries(
@@ -73,7 +72,7 @@ function groupBy(
   )
 }
 
-function sumUp(money: Iterable<Money>, beside: Beside = {}): ProfitView {
+function sumUp(money: Iterable<Money>, beside: UnbookedMoney = {}): ProfitView {
   const figures = toMoneyFigures(sumMoney(money), beside)
   const { fills, net, netWithUnrealised, realisedProfit, fees, funding } = figures
   const { unrealisedProfit, uncounted } = figures

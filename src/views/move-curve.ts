@@ -7,15 +7,15 @@ import {
   type ScenarioAccount,
 } from '../risk/scenario.ts'
 
-/** From -30 % to 30 %. */
+/** Per cent, from -30 to 30. */
 const CURVE_STEP = 2
 const CURVE_POINTS = 15
-/** The move in whose direction the first liquidation is searched. */
+/** Its direction is that of the search. */
 export const SEARCH_MOVE = 0.1
 
 export type MoveCurve = WhatIfView['curve']
 
-/** Draws the equity against the move of every price. It pauses between parts of long work. */
+/** It pauses between parts of long work. */
 export function* drawCurve(account: ScenarioAccount): Generator<void, MoveCurve> {
   const moves = Array.from(
     { length: 2 * CURVE_POINTS + 1 },
@@ -46,7 +46,7 @@ function* drawLine(account: ScenarioAccount, moves: readonly number[], fill: Fil
 
 export type FoundLiquidation = FirstLiquidation | 'none' | 'unknown'
 
-/** The first liquidations if every price falls, and if every price rises. */
+/** For falling and for rising prices. */
 export function* findBoth(
   account: ScenarioAccount,
   fill: FillRule,
@@ -65,7 +65,7 @@ export function moveAll(
   return new Map(instruments.map(({ symbol }) => [symbol, move]))
 }
 
-/** Twelve significant digits remove float noise. */
+/** Removes float noise. */
 export function clean(value: number): number {
   return Number(value.toPrecision(12))
 }

@@ -13,9 +13,9 @@ import type { BookedRow } from '../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 import { startOfDay } from '../lib/start-of-day.ts'
 
-/** Enough for a screen; the journal has the older ones. */
+/** The journal has the older ones. */
 const FILLS_MAX = 500
-/** Limits how late a new day is noticed, since time zone calculations are slow. */
+/** Time zone calculations are slow. */
 const DAY_LOOKED_AT_EVERY_MS = 1000
 
 /** Empty strings if no order of ours made it. */
@@ -28,9 +28,8 @@ export interface RecentFill {
 export interface RecentActivityOptions {
   /** For days. */
   readonly timeZone: string
-  /** Unix ms, our clock. */
+  /** Our clock. */
   readonly now: () => number
-  /** Booked rows of a kind since an instant. */
   readonly booked: (kind: BookedRow['kind'], since: number) => Iterable<BookedRow>
 }
 
@@ -38,21 +37,19 @@ export interface RecentActivityOptions {
 const WEEK_DAYS = 7
 const DAY_MS = 86_400_000
 
-/** Sums of fills and funding payments over a day or a week. */
 interface Sums {
   readonly money: Money
   /** Margin coin, negative when paid. */
   readonly funding: Decimal
 }
 
-/** The last fills, and sums of today and of the last seven days. */
 export class RecentActivity {
   readonly #options: RecentActivityOptions
   readonly #fills: RecentFill[] = []
   readonly #today = new Map<string, Money>()
   #fundingToday = ZERO
   #dayFrom: number
-  /** Days before today, oldest first; `from`: Unix ms. */
+  /** Before today, oldest first; `from`: Unix ms. */
   readonly #earlier: { readonly from: number; sums: Sums }[] = []
   #lookedAt: number
 
@@ -70,20 +67,20 @@ export class RecentActivity {
       for (const row of options.booked(kind, since)) this.#addBooked(row)
   }
 
-  /** Newest first, of one instrument or all. */
+  /** Newest first. */
   fills(limit: number, symbol?: string): readonly RecentFill[] {
     const found =
       symbol === undefined ? this.#fills : this.#fills.filter(({ fill }) => fill.symbol === symbol)
     return found.slice(-limit).reverse()
   }
 
-  /** Unix ms: start of {@link today}. */
+  /** Start of {@link today}. */
   get dayFrom(): number {
     this.#rollDay()
     return this.#dayFrom
   }
 
-  /** Keyed by strategy and symbol, as in the book. */
+  /** Keyed by strategy and symbol. */
   get today(): ReadonlyMap<string, Money> {
     this.#rollDay()
     return this.#today
@@ -102,7 +99,7 @@ export class RecentActivity {
     return days.reduce(sum, NOTHING)
   }
 
-  /** Must be called after the record was applied to the book. */
+  /** Called after the record was applied to the book. */
   observe(record: JournalRecord, book: Book): void {
     if (record.kind === 'funding') {
       this.#rollDay()

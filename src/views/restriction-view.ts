@@ -1,10 +1,7 @@
 import type { RestrictionView } from '../control/views.ts'
 import { MODE_REASONS, type Restriction, type Scope } from '../domain/trading-mode.ts'
 
-/**
- * Restrictions that end by a measurement of the daemon. If released while the cause remains, the
- * next readings would restrict again.
- */
+/** They end by a measurement: after a release, the next reading would restrict again. */
 const MEASURED: ReadonlySet<Restriction['code']> = new Set([
   'clockUnsynchronised',
   'diskLow',
@@ -21,9 +18,9 @@ const MEASURED: ReadonlySet<Restriction['code']> = new Set([
 const COOLED_DOWN: readonly Restriction['code'][] = ['drawdown', 'drawdownFlatten']
 
 export interface RestrictionFrame {
-  /** Addresses this daemon's configuration in a command: ` -c live.yaml`. */
+  /** Addresses this configuration in a command: ` -c live.yaml`. */
   readonly configOption: string
-  /** Whether strategies hold something in the scope, or orders rest there. */
+  /** Strategies hold something in the scope, or orders rest there. */
   readonly isToClose: (scope: Scope) => boolean
   readonly coolDownMs: number
 }
@@ -41,7 +38,7 @@ export function viewRestriction(
   return { scope, mode, code, reason, by, at, ends, command, isClosing, releasableAt }
 }
 
-/** The command that ends it, once the reason is gone. */
+/** Ends it once the reason is gone. */
 function commandOf(
   { code, scope, by, isVolatile }: Restriction,
   configOption: string,

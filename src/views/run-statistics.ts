@@ -9,7 +9,6 @@ import { decimal, ZERO } from '../lib/decimal.ts'
 import { Percentiles } from '../lib/percentiles.ts'
 import { unreachable } from '../lib/unreachable.ts'
 
-/** Counts of a run, from its records. */
 export class RunStatistics {
   snapshots = 0
   decisions = 0
@@ -19,14 +18,13 @@ export class RunStatistics {
   ordersSentAgain = 0
   cancelAlls = 0
   restrictions = 0
-  /** From fills and funding payments of this run. */
   money = NO_MONEY
   funding = ZERO
   readonly intents = new Map<Intent['kind'], number>()
   readonly outcomes = new Map<ItemOutcomeKind, number>()
-  /** Final states of orders that ended in this run. */
+  /** Orders that ended in this run. */
   readonly ended = new Map<OrderState, number>()
-  /** From the last byte of a ticker answer to the write of the batch that it caused. */
+  /** From the last byte of a ticker answer to the write of its batch. */
   readonly decisionLatency = new Percentiles()
   readonly #open = new Set<ClientOid>()
 
@@ -35,13 +33,13 @@ export class RunStatistics {
     for (const { kind } of intents) increment(this.intents, kind)
   }
 
-  /** Orders that are open at the start can end in this run. */
+  /** Orders open at the start can end in this run. */
   adopt(book: Book): void {
     for (const orders of book.open.values())
       for (const clientOid of orders.keys()) this.#open.add(clientOid)
   }
 
-  /** Must be called after the record was applied to the book. */
+  /** Called after the record was applied to the book. */
   observe(record: JournalRecord, book: Book): void {
     switch (record.kind) {
       case 'send':
@@ -74,7 +72,7 @@ export class RunStatistics {
         for (const { clientOid } of record.orders) this.#look(clientOid, book)
         return
       case 'cancelAnswered':
-        // Fills that waited for the orderId may end an order listed by the cancel-all.
+        // Fills that waited for the orderId may end an order that the cancel-all lists.
         for (const { clientOid } of record.listed) this.#look(clientOid, book)
         return
       case 'prune':
@@ -105,7 +103,6 @@ export class RunStatistics {
     }
   }
 
-  /** Ended and open orders of this run by state. */
   ordersByState(book: Book): Record<string, number> {
     const states = new Map<string, number>(this.ended)
     for (const clientOid of this.#open) {

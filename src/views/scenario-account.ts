@@ -14,21 +14,23 @@ import {
 import { viewEntry } from './account-view.ts'
 import type { ShownAccount, StoredPrice } from './shown-account.ts'
 
-/** The parts of an account that scenarios depend on. */
 export type PicturedAccount = Pick<
   ShownAccount,
   'settings' | 'book' | 'engine' | 'state' | 'tickers' | 'storedPrices' | 'positions'
 > & { readonly config: Pick<DaemonConfig, 'risk' | 'simulator'> }
 
-/** An account for scenarios: plain data that later events do not change. */
+/** Plain data that later events do not change. */
 export interface AccountPicture {
   readonly account: ScenarioAccount
   readonly prices: ReadonlyMap<string, StoredPrice>
-  /** The unknown parts, in words. */
+  /** Unknown parts, in words. */
   readonly notCounted: readonly string[]
 }
 
-/** @param booked The equity when positions were last compared; at rest that without what is held. NaN: not known. */
+/**
+ * @param booked equity when positions were last compared; at rest without what is held; NaN: not
+ * known
+ */
 export function pictureAccount(shown: PicturedAccount, booked: number): AccountPicture {
   const { settings, book, engine } = shown
   const notCounted: string[] = []
@@ -73,7 +75,7 @@ export function pictureAccount(shown: PicturedAccount, booked: number): AccountP
 
 const NOTHING = { longLots: 0, shortLots: 0 }
 
-/** The valuation of our own figures: the last price, limited to bid and ask. */
+/** As our own figures value: the last price, limited to bid and ask. */
 function priceOf(
   { tickers, storedPrices }: PicturedAccount,
   symbol: string,
@@ -122,7 +124,7 @@ function leverageOf({ settings, engine, config }: PicturedAccount, symbol: strin
   return Number(configured ?? config.simulator?.leverage ?? Number.NaN)
 }
 
-/** Without the sides of which it is not known what was paid. */
+/** Without sides whose cost is not known. */
 function legsOf(shown: PicturedAccount, symbol: string): readonly ScenarioLeg[] {
   const { settings, book, positions } = shown
   const { longLots, shortLots } = book.account.get(symbol) ?? NOTHING
@@ -143,7 +145,7 @@ function legsOf(shown: PicturedAccount, symbol: string): readonly ScenarioLeg[] 
   return [...toLeg('long', longLots), ...toLeg('short', shortLots)]
 }
 
-/** The equity at the prices now; NaN while a part is unknown. */
+/** At the prices now; NaN while a part is unknown. */
 function equityAt(
   shown: PicturedAccount,
   booked: number,

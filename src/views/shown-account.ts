@@ -12,7 +12,7 @@ import type { RecentActivity } from './recent-activity.ts'
 import type { RunStatistics } from './run-statistics.ts'
 import type { JournalPace } from './journal-pace.ts'
 
-/** A price of an earlier run; `at`: Unix ms. */
+/** A price of an earlier run. */
 export interface StoredPrice {
   readonly price: number
   readonly at: number
@@ -23,7 +23,7 @@ export interface AccountOff {
   readonly error: unknown
 }
 
-/** Read-only view of an account for display. */
+/** Read-only, for display. */
 export interface ShownAccount {
   readonly config: DaemonConfig
   readonly settings: EngineSettings
@@ -35,19 +35,19 @@ export interface ShownAccount {
   readonly fatal: unknown
   /** Undefined before the first. */
   readonly tickers: TickerTable | undefined
-  /** Last known prices by symbol, for a journal at rest. */
+  /** Last known, for a journal at rest. */
   readonly storedPrices?: ReadonlyMap<string, StoredPrice>
-  /** Prices by symbol missing in the newest tickers. */
+  /** Missing in the newest tickers. */
   readonly vanished?: ReadonlyMap<string, VanishedPrice>
   /** Named as in `read.failed`. */
   readonly failingReads?: readonly string[]
-  /** Readings that come much less often than configured: `fills`, `positions`. */
+  /** Readings much rarer than configured: `fills`, `positions`. */
   readonly late?: readonly string[]
   /** Last readings by symbol. */
   readonly positions: ReadonlyMap<string, PositionReading>
   readonly limiter: readonly EndpointStatistics[]
   readonly statistics: RunStatistics
-  /** Reason why the journal cannot be written now. */
+  /** Why the journal cannot be written. */
   readonly journalTrouble: string | undefined
   readonly pace: Pick<JournalPace, 'waits' | 'batchesLate' | 'late'>
   readonly recent: RecentActivity

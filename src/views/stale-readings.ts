@@ -1,12 +1,11 @@
 import type { StaleReading } from '../engine/state/readings.ts'
 
-/** Stale readings with the same reason. */
 export interface StaleGroup {
   /** `fills and the positions of BTCUSDT, ETHUSDT`. */
   readonly what: string
-  /** Age of the oldest; infinite if never read. */
+  /** The age of the oldest; infinite if never read. */
   readonly ageMs: number
-  /** For example `last read 4.2 s ago, at 12:03:04 UTC`. */
+  /** `last read 4.2 s ago, at 12:03:04 UTC`. */
   readonly since: string
   readonly reason: string
 }

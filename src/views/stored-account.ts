@@ -73,10 +73,7 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
 
 const RECENT_MS = 30 * 86_400_000
 
-/**
- * For held instruments by symbol: the price of the last fill, or of the last candle if that closed
- * later.
- */
+/** The last fill of held instruments, or the last candle if that closed later. */
 function findStoredPrices(
   book: Book,
   journal: Pick<StoredReplica, 'bookings'>,
@@ -101,11 +98,11 @@ function findStoredPrices(
   return prices
 }
 
-/** For a journal on PostgreSQL this is the local replica. */
+/** For PostgreSQL the local replica. */
 function openStored(config: DaemonConfig, directory: string): StoredReplica {
   const place = journalPlaceOf(config, directory)
   if (config.journal !== undefined) return openStoredReplica(place.file)
-  // Only writers migrate a journal of an earlier layout.
+  // Only writers migrate a journal.
   if (isJournalFile(place.file) && verifyJournal(place)?.layout !== LAYOUT)
     return openStoredReplica(place.file)
   const journal = openSqliteJournal({ ...place, keepSince: () => 0 })

@@ -10,7 +10,6 @@ import type { UnattendedPosition } from './unattended.ts'
 
 type Row = readonly [name: string, value: string]
 
-/** Width of a usual terminal. */
 const COLUMNS = 80
 
 const NOT_READ = 'not read in this run'
@@ -18,7 +17,7 @@ const NOT_READ = 'not read in this run'
 const SECOND_MS = 1000
 const MINUTE_MS = 60_000
 
-/** The closing summary as one aligned block. */
+/** One aligned block. */
 export function formatSummary(summary: RunSummary): string {
   const rows = [
     ...countRows(summary),
@@ -95,7 +94,7 @@ function toUnattendedRow({ strategy, symbol, side, size, why }: UnattendedPositi
   ]
 }
 
-/** The wallet's balance differs: it need not equal the capital, and excludes unrealised profit. */
+/** The wallet's balance need not equal the capital, and excludes unrealised profit. */
 function describeEquity(equity: Equity, { capital, coin }: RunSummary): string {
   const made = capital === undefined ? undefined : equity.equity - Number(capital)
   const from =

@@ -17,15 +17,15 @@ import { type MoneyFigures, roundAmount, toAmount, toMoneyFigures } from './mone
 import { byName, type RunStatistics } from './run-statistics.ts'
 import { listUnattended, type UnattendedInput, type UnattendedPosition } from './unattended.ts'
 
-/** The JSON object of `--summary json`. Money is in exact decimal strings. */
+/** The object of `--summary json`. Money is in exact decimal strings. */
 export interface RunSummary {
   readonly environment: string
   readonly positionMode: string
-  /** Margin coin, for all amounts. */
+  /** For all amounts. */
   readonly coin: string
   readonly epoch: number
   readonly clean: boolean
-  /** Cause of an end that was not in good order; absent otherwise. */
+  /** Why the end was not in good order. */
   readonly fault?: string
   readonly durationMs: number
   /** From here on, of this run. */
@@ -41,7 +41,7 @@ export interface RunSummary {
   readonly ordersSentAgain: number
   readonly orders: Readonly<Record<string, number>>
   readonly thisRun: MoneyFigures
-  /** At the end; absent if a held position was not read in this run. */
+  /** At the end; absent if a held position was not read. */
   readonly unrealisedProfit?: string
   /** At the end; absent if a part was unknown. */
   readonly equity?: Equity
@@ -50,18 +50,16 @@ export interface RunSummary {
   readonly positions: Readonly<Record<string, string>>
   readonly rateLimited: number
   readonly unknowns: number
-  /** Over all runs of the journal. */
   readonly allRuns: AccountSummary
-  /** Positions that no strategy trades any more. */
   readonly unattended: readonly UnattendedPosition[]
-  /** Present restrictions, and their state after the next start. */
+  /** As after the next start too. */
   readonly restrictions: readonly StandingRestriction[]
-  /** Keyed by strategy, over all runs of the journal. */
+  /** Over all runs. */
   readonly strategies: Readonly<Record<string, AccountSummary>>
   readonly limiter: readonly Omit<EndpointStatistics, 'answerTimes'>[]
   readonly wakeUpLateness: DurationSummary
   readonly decisionLatency: DurationSummary
-  /** Only with an embedded simulator: its own ledger, compared with ours. */
+  /** Only with an embedded simulator: its ledger, compared with ours. */
   readonly exchange?: ExchangeSummary
 }
 
@@ -74,18 +72,17 @@ export interface AccountSummary extends MoneyFigures {
   readonly positions: Readonly<Record<string, string>>
 }
 
-/** Basis of simulated fills. */
 export interface SimulatedPrices {
   /** `seed 1`, `live https://…`, or the played files. */
   readonly source: string
-  /** Configured instruments without a file, whose prices follow the seed. */
+  /** Instruments without a file, whose prices follow the seed. */
   readonly madeUp?: readonly string[]
   /** Market time over real time; other than 1 it is a demonstration without funding. */
   readonly speed: number
   readonly fillModel: string
 }
 
-/** The simulator's ledger in the same terms; fees are those in the margin coin. */
+/** In the same terms; fees are those in the margin coin. */
 export interface ExchangeLedger extends Omit<
   AccountSummary,
   'net' | 'netWithUnrealised' | 'uncounted'
@@ -122,7 +119,7 @@ export interface SummaryInput extends Pick<UnattendedInput, 'grids'> {
   readonly exchange: ExchangeLedger | undefined
 }
 
-/** The wire has ten decimals, the ledger all of them. */
+/** The wire has ten decimals, the ledger all. */
 const UNREALISED_TOLERANCE = decimal('0.00000001')
 
 export function buildSummary(input: SummaryInput): RunSummary {
@@ -237,13 +234,13 @@ function describeHoldings(
   return described
 }
 
-/** Compares our books with the exchange's, except unread values. */
+/** Except unread values. */
 function compare(account: AccountSummary, money: Money, theirs: ExchangeLedger): ExchangeSummary {
   const differences: string[] = []
   const ours = { ...account, fees: marginFeesOf(money).toString() }
   for (const name of ['fees', 'realisedProfit', 'funding', 'unrealisedProfit'] as const) {
     if (name === 'unrealisedProfit' && ours[name] === undefined) continue
-    // Unknown amounts cannot be compared; they are shown as uncounted.
+    // Unknown amounts are shown as uncounted.
     if (name === 'fees' && money.feesMissing) continue
     if (name === 'realisedProfit' && (money.profitsMissing || money.profitsOurs)) continue
     const [our, their] = [ours[name] ?? '0', theirs[name] ?? '0']

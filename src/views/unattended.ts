@@ -7,13 +7,13 @@ import { unownedOf } from '../engine/resolution/unowned-fills.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import { formatOnGrid, type Grid } from '../lib/grid.ts'
 
-/** A position that no strategy trades any more. */
+/** No strategy trades it any more. */
 export interface UnattendedPosition {
   /** Absent if no strategy holds it. */
   readonly strategy?: string
   readonly symbol: string
   readonly side: 'long' | 'short'
-  /** In the base coin, or in lots if the lot size was never configured. */
+  /** Base coin, or lots if the lot size was never configured. */
   readonly size: string
   readonly why: string
 }
@@ -26,8 +26,8 @@ export interface UnattendedInput {
 }
 
 /**
- * Holdings of removed or disabled strategies, of strategies that no longer list the instrument, and
- * of instruments that are no longer configured.
+ * Positions of removed or disabled strategies, of strategies that no longer list the instrument,
+ * and of instruments no longer configured.
  */
 export function listUnattended(input: UnattendedInput): readonly UnattendedPosition[] {
   const { settings, book } = input
@@ -45,8 +45,8 @@ export function listUnattended(input: UnattendedInput): readonly UnattendedPosit
 }
 
 /**
- * The part of a traded instrument's position without a strategy: others opened it, or closed what
- * strategies hold on paper.
+ * A traded instrument's position without a strategy: others opened it, or closed what strategies
+ * hold on paper.
  */
 function listUnclaimed(input: UnattendedInput): readonly UnattendedPosition[] {
   const { settings, book } = input
@@ -61,7 +61,7 @@ export function adviseRest(symbol: string, configOption = ''): string {
   return `\`intentd adopt ${symbol} --to ID${configOption} --reason ...\` hands it to a strategy, \`intentd flatten ${symbol}${configOption} --reason ...\` closes it with everything else there`
 }
 
-/** Excludes unattributed and unknown orders, which appear in the account's position. */
+/** Unattributed and unknown orders appear in the account's position. */
 function isStrategy(holder: string): boolean {
   return holder !== '' && !holder.startsWith('~')
 }

@@ -134,7 +134,7 @@ function amountOf(value: number): string | null {
   return Number.isFinite(value) ? toAmount(value).toString() : null
 }
 
-/** The equity by the last comparison, or by the journal at rest without what is held; NaN while a part is unknown. */
+/** The equity of the last comparison, or at rest without what is held; NaN: not known. */
 function equityBooked(shown: ShownAccount): number {
   const { engine, settings, state } = shown
   if (engine.equity) return engine.equity.equity

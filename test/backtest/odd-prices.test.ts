@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { importPrices, type Imported } from '../../src/prices/import/import-prices.ts'
+import { importPrices, type ImportedPrices } from '../../src/prices/import/import-prices.ts'
 import { BacktestProject, MINUTE_MS, type ScriptedOrder, START_AT } from './backtest-project.ts'
 
 let project: BacktestProject | undefined
@@ -61,7 +61,7 @@ async function play({
     ].join(','),
   )
   const file = opened.write(name, ['open_time,open,high,low,close,volume', ...rows, ''].join('\n'))
-  const imported: Imported[] = []
+  const imported: ImportedPrices[] = []
   const options = {
     directory: join(opened.directory, 'prices'),
     isStrict: false,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { judgeKill, killFleets } from '../../src/cli/kill/kill-fleet.ts'
 import { type OrderedKill } from '../../src/journal/journal.ts'
 import { type FleetAccount } from '../../src/journal/fleet/fleet-accounts.ts'
-import { type KillOrdered } from '../../src/journal/fleet/order-kills.ts'
+import { type KillOrderResult } from '../../src/journal/fleet/order-kills.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 const HOLDER = 'live on host-a, pid 12, /var/lib/intentd/live'
@@ -45,7 +45,7 @@ class Server {
   asked = 0
   readonly orders: string[] = []
   /** Of one account, instead of an order. */
-  refusal: KillOrdered | undefined
+  refusal: KillOrderResult | undefined
   isClosed = false
 
   constructor(accounts: readonly FleetAccount[]) {
@@ -65,7 +65,7 @@ class Server {
     })
   }
 
-  orderKills(_order: object, noted: Map<string, KillOrdered>): Promise<undefined> {
+  orderKills(_order: object, noted: Map<string, KillOrderResult>): Promise<undefined> {
     for (const { schema, state } of this.accounts) {
       if (noted.has(schema)) continue
       if (state === 'moved') noted.set(schema, { kind: 'moved' })

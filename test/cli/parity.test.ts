@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { askNobody } from '../../src/cli/parity/after-stop.ts'
+import { stopDecisions } from '../../src/cli/parity/after-stop.ts'
 import { compareFills, compareWishes } from '../../src/cli/parity/describe-parity.ts'
 import { firstOther, firstShownOther, unmatched } from '../../src/cli/parity/differences.ts'
 import { type BacktestRunOptions } from '../../src/backtest/backtest-run.ts'
@@ -219,7 +219,7 @@ test('what a backtest wants on prices of after the stop is no part of it, and no
   }
   const run = { backtest: { strategies: new Map([['a', { strategy, params: {} }]]) } }
   const [[, quiet] = []] = [
-    ...askNobody(run as unknown as BacktestRunOptions, 200).backtest.strategies,
+    ...stopDecisions(run as unknown as BacktestRunOptions, 200).backtest.strategies,
   ]
   const decide = (exchangeTime: number) =>
     quiet?.strategy.decide({ exchangeTime } as never, { state: 'kept' } as never)

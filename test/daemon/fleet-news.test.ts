@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ShownOnServer } from '../../src/daemon/fleet/fleet-news.ts'
+import { ServerNews } from '../../src/daemon/fleet/fleet-news.ts'
 import { type DaemonLogger, type LoggedFact } from '../../src/logging/logger.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
@@ -11,7 +11,7 @@ function createScene() {
     log: (_, event) => lines.push(event),
     listen: (hear) => hears.push(hear),
   }
-  const shown = new ShownOnServer({
+  const shown = new ServerNews({
     config: { alerts: undefined },
     version: '1',
     clock: time,

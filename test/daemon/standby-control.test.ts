@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 import { formatStatus } from '../../src/cli/control/status.ts'
-import { noteLook, type Seen, StandbyControl } from '../../src/daemon/control/standby-control.ts'
+import {
+  noteLook,
+  type StandbyLook,
+  StandbyControl,
+} from '../../src/daemon/control/standby-control.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 const STATE = {
@@ -13,7 +17,7 @@ const STATE = {
 /** A standby of which everybody asks how it stands. */
 function openScene() {
   const time = new ManualTime(1_000_000)
-  let seen: Seen | undefined
+  let seen: StandbyLook | undefined
   const standby = new StandbyControl({
     name: 'live',
     version: '1',

@@ -12,6 +12,10 @@ const ENDS = 'an operator has compared orders and position, and releases it'
 
 /** What is usual in each field; a new one is added here. */
 const USUAL: Readonly<Record<string, unknown>> = {
+  bot: 'my_intentd_bot',
+  person: 123_456_789,
+  people: 2,
+  command: 'restrict BTCUSDT halted --reason=asked for in the chat',
   candles: 384,
   since: '2026-01-02T13:50:00.000Z',
   interval: '5m',

@@ -16,6 +16,7 @@ const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
     'whatif',
     'instruments',
     'dashboard',
+    'chat',
     'mcp',
     'log-level',
   ],

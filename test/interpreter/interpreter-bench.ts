@@ -9,7 +9,7 @@ import { Interpreter } from '../../src/interpreter/interpreter.ts'
 import { type CallOptions } from '../../src/exchange/client/call-options.ts'
 import { type JournalPort, type OnAnswer, type Ports } from '../../src/interpreter/ports.ts'
 import { type BatchResult } from '../../src/protocol/values.ts'
-import { type Decided } from '../../src/strategy/strategy-runner.ts'
+import { type DecisionMade } from '../../src/strategy/strategy-runner.ts'
 import { accepted } from '../engine/engine-bench.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
@@ -17,7 +17,7 @@ import { MOMENT_AT } from '../support/market-moment.ts'
 export const NOTHING = accepted({ successList: [], failureList: [] })
 export const STRATEGY = toStrategyId('quiet')
 /** A strategy that wants nothing. */
-const DECIDED: Decided = {
+const DECIDED: DecisionMade = {
   kind: 'decided',
   intents: [],
   denials: [],

@@ -5,7 +5,7 @@ import { defineStrategy, type Strategy } from '../../src/strategy/define-strateg
 import { type SnapshotView } from '../../src/strategy/snapshot-view.ts'
 import {
   createStrategyRunner,
-  type Decided,
+  type DecisionMade,
   type StrategyRunnerOptions,
 } from '../../src/strategy/strategy-runner.ts'
 import { ManualTime } from '../support/manual-time.ts'
@@ -69,7 +69,7 @@ describe('running a strategy', () => {
       ],
       state: { bids: [5], seen: sequence === 3 },
     }))
-    const decideAt = (sequence: number) => runner.decide({ ...SNAPSHOT, sequence }) as Decided
+    const decideAt = (sequence: number) => runner.decide({ ...SNAPSHOT, sequence }) as DecisionMade
     const [first, second, third] = [decideAt(1), decideAt(2), decideAt(3)]
 
     expect([second.intents[0], second.intents[1]]).toEqual([first.intents[0], first.intents[1]])

@@ -10,7 +10,7 @@ export interface HeartbeatOptions {
   readonly client: Pick<WebhookClient, 'call'>
   readonly hidden: HiddenTexts
   readonly logger: AlertLog
-  /** Reason to withhold it. */
+  /** Why it is withheld. */
   readonly obstacle: () => string | undefined
 }
 
@@ -29,7 +29,6 @@ export class Heartbeat {
     this.#options = options
   }
 
-  /** @param now Unix ms. */
   advance(now: number): void {
     const { everyMs, obstacle, logger } = this.#options
     if (now < this.#nextAt || this.#calling !== undefined) return

@@ -6,7 +6,6 @@ import { cutText, showFact } from '../rules/facts.ts'
 import type { WebhookCall } from './webhook-client.ts'
 
 export interface MessagePlace {
-  /** Name of the configuration. */
   readonly name: string
   readonly environment: string
   /** Options that address an account in a command, by default the main one: ` -c FILE`. */
@@ -52,7 +51,6 @@ export function writeCall(target: AlertTarget, alert: Alert, frame: MessageFrame
 export interface MessageFrame {
   readonly place: MessagePlace
   readonly hidden: HiddenTexts
-  /** Messages dropped before this one. */
   readonly dropped: number
 }
 

@@ -3,7 +3,7 @@ import { Secret } from '../../lib/secret.ts'
 
 /** A part of an address of this length is a token even without a digit. */
 const TOKEN_LENGTH_MIN = 16
-/** Minimum length of a token with a digit. */
+/** With a digit. */
 const MIXED_LENGTH_MIN = 8
 
 /** Texts that allow writing to a target: addresses, tokens, and keys in addresses. */

@@ -4,8 +4,6 @@ import type { HiddenTexts } from '../../lib/secret.ts'
 import { type Alert, rankOf } from '../alert.ts'
 import { showFact } from '../rules/facts.ts'
 import { type MessagePlace, writeCall } from './message.ts'
-import { Outbox } from './outbox.ts'
-import { SendRate } from './send-rate.ts'
 import type { WebhookClient, WebhookOutcome } from './webhook-client.ts'
 
 export interface AlertLog {
@@ -31,12 +29,12 @@ const AGE_MS_MAX = 6 * 3_600_000
 /** Pauses of 1 s, 2 s, 4 s … up to 5 min. */
 const RETRY_MS = 1000
 const RETRY_MS_MAX = 300_000
-/** Interval of test messages to a target that refused all. */
+/** Between test messages to a target that refused all. */
 const ASK_MS = 300_000
 /** Limits the pause that a service demands. */
 const RETRY_AFTER_MS_MAX = 900_000
 
-/** Limits the wait of an urgent alert after a demanded pause. */
+/** Limits an urgent alert's wait after a demanded pause. */
 const URGENT_WAIT_MS = 5000
 
 export interface FailingTarget {
@@ -52,7 +50,8 @@ export interface DeliveryResult {
 }
 
 /**
- * Brings alerts to one target: one at a time, no faster than its rate, again after a failure, for hours.
+ * Brings alerts to one target: one at a time, no faster than its rate, again after a failure, for
+ * hours.
  *
  *     waiting ──send()──► sending ──2xx──► waiting
  *                           ├──network, 408, 425, 429, 5xx──► waiting until the next attempt; too old, the alert is dropped
@@ -63,23 +62,21 @@ export class TargetSender {
   readonly #outbox = new Outbox()
   readonly #rate = new SendRate()
   #sending: Promise<void> | undefined
-  /** Consecutive failures of scheduled tries; each lengthens the pause. */
+  /** Scheduled tries in a row; each lengthens the pause. */
   #failures = 0
   /**
-   * An urgent alert skips our pause once, since the target may be up again, and waits
-   * {@link URGENT_WAIT_MS} of a demanded one.
+   * An urgent alert skips our pause once, since the target may be up again, and waits {@link
+   * URGENT_WAIT_MS} of a demanded one.
    */
   #isTryDue = false
-  /** Next attempt by our pauses, and by the target's demand, Unix ms. */
+  /** The next attempt by our pauses, and by the target's demand. */
   #nextAt = 0
   #leaveAloneUntil = 0
-  /** Unix ms of that demand. */
   #askedAt = 0
   /** Undefined while it accepts alerts. */
   #failing: FailingTarget | undefined
-  /** Unix ms of the next test message, if no alert waits. */
   #askAt = 0
-  /** Dropped alerts that were logged; the next delivered message counts them. */
+  /** The next delivered message counts them. */
   #dropsLogged = 0
 
   constructor(options: SenderOptions) {
@@ -173,7 +170,7 @@ export class TargetSender {
   }
 }
 
-/** The test is urgent, because urgent alerts do not arrive meanwhile. */
+/** Urgent, because urgent alerts do not arrive meanwhile. */
 function askAgain({ since, reason }: FailingTarget, at: number): Alert {
   return {
     event: 'alert.test',
@@ -214,4 +211,73 @@ function isWanted({ event, urgency }: Alert, { least, trades }: AlertTarget): bo
   if (event === 'alert.closed') return trades === 'closed'
   if (event === 'alert.trades') return trades === 'fills'
   return rankOf({ urgency }) >= rankOf({ urgency: least })
+}
+
+/** Services answer 429 at 20 to 30 messages a minute. */
+const BURST = 5
+const EVERY_MS = 3000
+
+/** Unix ms. */
+class SendRate {
+  #calls = BURST
+  #filledAt = 0
+
+  /** False if it is too early. */
+  take(now: number): boolean {
+    const earned = Math.floor((now - this.#filledAt) / EVERY_MS)
+    if (earned > 0) {
+      this.#calls = Math.min(BURST, this.#calls + earned)
+      this.#filledAt = this.#calls === BURST ? now : this.#filledAt + earned * EVERY_MS
+    }
+    if (this.#calls === 0) return false
+    this.#calls -= 1
+    return true
+  }
+}
+
+/** Hours of trouble, some 200 KB. */
+const WAITING_MAX = 100
+
+/** Most urgent first, then oldest. */
+class Outbox {
+  readonly #waiting: Alert[] = []
+  #dropped = 0
+
+  /** When full, it drops the oldest of the least urgent. */
+  add(alert: Alert): void {
+    this.#waiting.push(alert)
+    if (this.#waiting.length <= WAITING_MAX) return
+    this.drop(this.#waiting.reduce((least, one) => (rankOf(one) < rankOf(least) ? one : least)))
+  }
+
+  next(isUrgentOnly: boolean): Alert | undefined {
+    const ready = isUrgentOnly
+      ? this.#waiting.filter(({ urgency }) => urgency === 'urgent')
+      : this.#waiting
+    const [first] = ready
+    return first && ready.reduce((most, one) => (rankOf(one) > rankOf(most) ? one : most), first)
+  }
+
+  remove(alert: Alert): void {
+    const index = this.#waiting.indexOf(alert)
+    if (index >= 0) this.#waiting.splice(index, 1)
+  }
+
+  drop(alert: Alert): void {
+    this.remove(alert)
+    this.#dropped += 1
+  }
+
+  get size(): number {
+    return this.#waiting.length
+  }
+
+  /** Not reported yet. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  noteHeard(dropped: number): void {
+    this.#dropped -= dropped
+  }
 }

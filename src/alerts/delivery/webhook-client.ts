@@ -18,14 +18,14 @@ export type WebhookOutcome =
       readonly status: number
       /** The unchanged beginning of the answer. */
       readonly text: string
-      /** Pause that the service demands. */
+      /** The pause that the service demands. */
       readonly retryAfterMs: number | undefined
     }
   | { readonly kind: 'failed'; readonly reason: string }
 
 export interface WebhookClientOptions {
   readonly timers: Timers
-  /** Timeout of one whole call. */
+  /** For a whole call. */
   readonly timeoutMs?: number
   readonly proxyFor?: ProxyFor | undefined
 }
@@ -84,7 +84,7 @@ export class WebhookClient {
   }
 }
 
-/** Loaded with the first call, so that a daemon without alerts does without it. */
+/** A daemon without alerts does without it. */
 function openHttp() {
   const { Agent, request } = createRequire(import.meta.url)('undici') as typeof Undici
   const options = {
@@ -127,9 +127,7 @@ async function readBeginning(body: Dispatcher.ResponseData['body']): Promise<str
   return Buffer.concat(chunks).subarray(0, ANSWER_BYTES_MAX).toString('utf8')
 }
 
-/**
- * The pause of the header, in seconds, or of a JSON body (Discord, Telegram). Dates are ignored.
- */
+/** Seconds of the header, or of a JSON body (Discord, Telegram). Dates are ignored. */
 function readRetryAfter(header: unknown, text: string): number | undefined {
   const inBody = /"retry_after"\s*:\s*(\d{1,7}(?:\.\d{1,9})?)/.exec(text)?.[1]
   const seconds = typeof header === 'string' && /^\d{1,7}$/.test(header) ? header : inBody

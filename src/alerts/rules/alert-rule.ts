@@ -8,7 +8,7 @@ export interface AlertRule {
   readonly title: (facts: LogFacts) => string
   /** Fields that make two events the same alert. */
   readonly by: readonly string[]
-  /** The next command without `intentd`, if one helps. */
+  /** Without `intentd`, if a command helps. */
   readonly command?: (facts: LogFacts) => string | undefined
   /** Other lines of this event are no alert. */
   readonly when?: (facts: LogFacts) => boolean
@@ -17,7 +17,7 @@ export interface AlertRule {
    * an alert only when it lasts.
    */
   readonly endedBy?: LogEvent
-  /** Trouble that is an alert at once, however soon it ends. */
+  /** An alert at once, however soon it ends. */
   readonly atOnce?: true
   /** An alert only on repetition. */
   readonly counted?: true

@@ -5,7 +5,6 @@ import { ALERT_TABLE } from './alert-table.ts'
 import { BoundedMap } from './bounded-map.ts'
 import { type LogFacts, showFact } from './facts.ts'
 import { Repeats } from './repeats.ts'
-import { Turns } from './turns.ts'
 
 export interface RuleSettings {
   /** Within this time equal alerts are counted. */
@@ -31,7 +30,7 @@ interface CountedEvents {
   readonly untilAt: number
 }
 
-/** Rules by the event that ends their trouble. */
+/** Keyed by the event that ends their trouble. */
 const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, AlertRule])[]> =
   Map.groupBy(
     Object.entries(ALERT_TABLE).flatMap(([event, rule]) =>
@@ -41,8 +40,8 @@ const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, Aler
   )
 
 /**
- * Turns log lines into alerts: at once, when trouble lasts, or when it repeats; equal alerts only
- * once within a time. Memory is bounded, and a line takes microseconds.
+ * Turns log lines into alerts: at once, when trouble lasts, or when it repeats; equal ones once
+ * within a time. Memory is bounded, and a line takes microseconds.
  */
 export class AlertRules {
   readonly #settings: RuleSettings
@@ -56,10 +55,7 @@ export class AlertRules {
     this.#repeats = new Repeats(settings.repeatMs)
   }
 
-  /**
-   * @returns the alerts to send now
-   * @param now Unix ms
-   */
+  /** @returns the alerts to send now */
   hear(event: LogEvent, facts: LogFacts, now: number): readonly Alert[] {
     const ended = ENDS.get(event)
     if (ended !== undefined)
@@ -72,10 +68,7 @@ export class AlertRules {
     return rule.endedBy === undefined ? this.#pass([alert], now) : this.#follow(alert, rule, now)
   }
 
-  /**
-   * Alerts due by time: lasting trouble and counted repeats.
-   * @param now Unix ms
-   */
+  /** Lasting trouble and counted repeats. */
   due(now: number): readonly Alert[] {
     const overdue = this.#lasting.list(({ dueAt, isSent }) => !isSent && dueAt <= now)
     for (const [key, lasting] of overdue) this.#lasting.set(key, { ...lasting, isSent: true })
@@ -83,7 +76,6 @@ export class AlertRules {
     return [...this.#repeats.due(now), ...this.#pass(alerts, now)]
   }
 
-  /** Returns all counted repeats. */
   flush(): readonly Alert[] {
     return this.#repeats.due(Number.POSITIVE_INFINITY)
   }
@@ -112,7 +104,6 @@ export class AlertRules {
     return isSent ? this.#pass([alert], now) : []
   }
 
-  /** Reported trouble gets a report of its end. */
   #end(key: string, now: number): readonly Alert[] {
     const known = this.#lasting.get(key)
     this.#lasting.delete(key)
@@ -172,5 +163,64 @@ function buildAlert({ event, rule, facts, at }: RuleEvent): Alert {
     account: facts['account'] === undefined ? undefined : showFact(facts['account']),
     at,
     repeats: 0,
+  }
+}
+
+/** Events that reverse each other: hearing only the first of a day would mislead. */
+interface Matter {
+  readonly begins: readonly LogEvent[]
+  readonly ends: readonly LogEvent[]
+  /** The subject, which comes first in `by` of each rule. */
+  readonly by: readonly string[]
+  /**
+   * It comes and goes by itself: within the time of a repeat it is news again only when it lasts.
+   */
+  readonly isVolatile?: true
+}
+
+/** Beginnings of the keys of both sides' alerts. */
+interface MatterChange {
+  readonly own: readonly string[]
+  readonly other: readonly string[]
+  readonly isVolatile: boolean
+}
+
+const MATTERS: readonly Matter[] = [
+  {
+    begins: ['trading.halted', 'trading.reducing', 'limits.reached', 'flatten.done'],
+    ends: ['trading.released', 'flatten.dropped'],
+    by: ['scope'],
+  },
+  { begins: ['limits.warned', 'limits.reached'], ends: ['limits.ended'], by: ['scope'] },
+  {
+    begins: ['flatten.slow', 'flatten.left'],
+    ends: ['flatten.done', 'trading.released'],
+    by: ['scope'],
+  },
+  { begins: ['trading.killed', 'kill.clean', 'kill.unproved'], ends: ['kill.released'], by: [] },
+  { begins: ['daemon.stopped'], ends: ['daemon.running', 'daemon.killed'], by: [] },
+  { begins: ['data.stale'], ends: ['data.fresh'], by: ['symbol'], isVolatile: true },
+  { begins: ['exchange.silent'], ends: ['exchange.answers'], by: [], isVolatile: true },
+  { begins: ['disk.low'], ends: ['disk.enough'], by: [], isVolatile: true },
+]
+
+/** Which alerts are news again because the opposite happened in between. */
+class Turns {
+  readonly #sides = new BoundedMap<'begins' | 'ends'>(FOLLOWED_MAX)
+
+  /** @returns the changed sides */
+  take(event: LogEvent, facts: LogFacts): readonly MatterChange[] {
+    return MATTERS.flatMap((matter, index) => {
+      const side = (['begins', 'ends'] as const).find((one) => matter[one].includes(event))
+      if (side === undefined) return []
+      const about = matter.by.map((name) => ` ${showFact(facts[name])}`).join('')
+      const key = `${index}${about} ${showFact(facts['account'])}`
+      const before = this.#sides.get(key)
+      this.#sides.set(key, side)
+      if (before === undefined || before === side) return []
+      const keysOf = (one: 'begins' | 'ends') => matter[one].map((name) => `${name}${about}`)
+      const { isVolatile = false } = matter
+      return { own: keysOf(side), other: keysOf(side === 'begins' ? 'ends' : 'begins'), isVolatile }
+    })
   }
 }

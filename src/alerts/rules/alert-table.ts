@@ -50,8 +50,8 @@ const check = () => 'check'
 const doctor = () => 'doctor'
 
 /**
- * The alert of each log event. `silent` events are covered by another alert, correct themselves, or
- * are no trouble.
+ * Alerts by log event. `silent` events are covered by another alert, correct themselves, or are no
+ * trouble.
  */
 export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> = {
   'account.fresh': SILENT,
@@ -111,6 +111,10 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ symbols }) => `cancel-alls of ${showFact(symbols)} fail again and again`,
   },
   'cancelAll.sent': SILENT,
+  'chat.failed': SILENT,
+  'chat.listening': SILENT,
+  'chat.obeyed': SILENT,
+  'chat.stranger': SILENT,
   'clock.jumped': {
     urgency: urgent,
     by: [],
@@ -342,7 +346,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     command: explainSymbol,
   },
   'intent.denied': SILENT,
-  // It is over within seconds, or the run ends.
+  // Over within seconds, or the run ends.
   'journal.away': SILENT,
   'journal.back': SILENT,
   'journal.inTime': SILENT,

@@ -11,7 +11,6 @@ export class BoundedMap<Value> {
     return this.#entries.get(key)
   }
 
-  /** @returns the forgotten value */
   set(key: string, value: Value): Value | undefined {
     const [oldest] = this.#entries
     const isFull = this.#entries.size >= this.#sizeMax && !this.#entries.has(key)

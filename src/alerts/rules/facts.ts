@@ -25,7 +25,6 @@ export function showScope(scope: unknown): string {
   return text.startsWith('strategy:') ? `strategy ${text.slice('strategy:'.length)}` : text
 }
 
-/** Quoted for a shell. */
 export function toArgument(scope: unknown): string {
   const text = showFact(scope)
   return /^[\w:.-]+$/.test(text) ? text : `'${text.replaceAll("'", '')}'`

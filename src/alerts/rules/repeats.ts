@@ -8,13 +8,12 @@ interface SentAlert {
   /** Unix ms. */
   readonly sentAt: number
   readonly untilAt: number
-  /** The last counted alert. */
   readonly latest: Alert | undefined
   readonly repeats: number
 }
 
 /**
- * Passes an alert once. Equal alerts within `repeatMs` are counted, then passed once with their
+ * Passes an alert once. Equal ones within `repeatMs` are counted, then passed once with their
  * count.
  */
 export class Repeats {
@@ -49,7 +48,7 @@ export class Repeats {
     for (const [key] of this.#listOf(beginnings)) this.#sent.delete(key)
   }
 
-  /** Discards counted alerts that no longer hold. */
+  /** They no longer hold. */
   drop(beginnings: readonly string[]): void {
     for (const [key, sent] of this.#listOf(beginnings))
       this.#sent.set(key, { ...sent, latest: undefined, repeats: 0 })
@@ -67,7 +66,7 @@ export class Repeats {
       .filter(([key]) => beginnings.some((beginning) => key.startsWith(beginning)))
   }
 
-  /** Counted alerts due now; with an infinite `now`, all. */
+  /** Infinite `now`: all. */
   due(now: number): readonly Alert[] {
     return this.#sent
       .list(({ untilAt }) => untilAt <= now)

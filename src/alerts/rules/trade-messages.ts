@@ -5,32 +5,31 @@ import { showDuration } from '../../lib/text/show-duration.ts'
 import type { Alert } from '../alert.ts'
 import { type LogFacts, showFact } from './facts.ts'
 
-/** Fills and closed trades of this time share a message: a ladder is filled in several at once. */
+/** A ladder is filled in several at once, so these share a message. */
 const GATHERED_MS = 10_000
 const LINES_MAX = 10
 
-interface Gathered {
+interface GatheredTrades {
   readonly account: string | undefined
   /** Unix ms. */
   readonly since: number
   readonly fills: Lines
   readonly closed: Lines
-  /** Results of closed trades, by coin. */
+  /** Results by coin. */
   readonly made: Map<string, Decimal>
 }
 
-/** The first lines, and how many there are in all: a night of fills takes no more room. */
+/** The first lines, and how many in all: a night of fills takes no more room. */
 interface Lines {
   readonly shown: string[]
   count: number
 }
 
-/** Turns fills and closed trades into messages for the targets that ask for them. */
+/** For the targets that ask for them. */
 export class TradeMessages {
   /** Keyed by account; the key of the only account is empty. */
-  readonly #gathered = new Map<string, Gathered>()
+  readonly #gathered = new Map<string, GatheredTrades>()
 
-  /** @param now Unix ms */
   hear(event: LogEvent, facts: LogFacts, now: number): void {
     if (event !== 'order.fill' && event !== 'trade.closed') return
     const account = facts['account'] === undefined ? undefined : showFact(facts['account'])
@@ -45,8 +44,8 @@ export class TradeMessages {
   }
 
   /**
-   * @param now Unix ms; infinity: all that is gathered
-   * @param equityOf equity of an account in words; undefined: not known
+   * @param now infinity: all that is gathered
+   * @param equityOf in words; undefined: not known
    */
   due(now: number, equityOf: (account: string | undefined) => string | undefined): Alert[] {
     return [...this.#gathered].flatMap(([key, gathered]) => {
@@ -59,7 +58,7 @@ export class TradeMessages {
   }
 }
 
-function beginGathering(account: string | undefined, since: number): Gathered {
+function beginGathering(account: string | undefined, since: number): GatheredTrades {
   const none = (): Lines => ({ shown: [], count: 0 })
   return { account, since, fills: none(), closed: none(), made: new Map() }
 }
@@ -69,7 +68,7 @@ function addLine(lines: Lines, describe: () => string): void {
   if (lines.shown.length < LINES_MAX) lines.shown.push(describe())
 }
 
-function writeMessages(gathered: Gathered, end: readonly string[]): Alert[] {
+function writeMessages(gathered: GatheredTrades, end: readonly string[]): Alert[] {
   const { account, since, fills, closed } = gathered
   const common = { urgency: 'info', account, at: since, repeats: 0 } as const
   const made = closed.count === 0 ? [] : [describeMade(gathered)]
@@ -94,7 +93,7 @@ function linesOf({ shown, count: all }: Lines): readonly string[] {
 }
 
 /** `2 trades closed: +3.21 USDT` */
-function describeMade({ closed, made }: Gathered): string {
+function describeMade({ closed, made }: GatheredTrades): string {
   const sums = [...made].map(([coin, net]) => withSign(net.toString(), coin))
   return `${count(closed.count, 'trade')} closed: ${sums.join(', ')}`
 }

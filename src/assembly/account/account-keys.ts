@@ -10,7 +10,7 @@ import { assertKeys, type JournalWriter } from '../../journal/journal-writer.ts'
 import { sha256 } from '../../lib/digest.ts'
 import { Failure } from '../../lib/failure.ts'
 
-/** Long enough to tell keys apart; the key cannot be derived from it (SEC1). */
+/** Tells keys apart; the key cannot be derived from it (SEC1). */
 const DIGEST_LENGTH = 32
 
 /** Written by an earlier version into the state directory. */
@@ -86,10 +86,7 @@ export function keysMissing({ problems }: ConfigError): Failure {
   })
 }
 
-/**
- * Called once the exchange has accepted the keys. @throws Failure STATE_OF_OTHER_KEYS if the state
- * belongs to others
- */
+/** Called once the exchange has accepted the keys. @throws Failure STATE_OF_OTHER_KEYS */
 export async function noteOwnState(
   journal: Pick<OpenedJournal, 'writer' | 'noteWriter'>,
   own: JournalWriter,
@@ -101,7 +98,6 @@ export async function noteOwnState(
   if (isAccepted) rmSync(join(directory, FINGERPRINT_FILE), { force: true })
 }
 
-/** Noted by an earlier version. */
 export function readFingerprint(directory: string): string | undefined {
   try {
     return readFileSync(join(directory, FINGERPRINT_FILE), 'utf8').trim() || undefined

@@ -26,10 +26,7 @@ export interface AccountLockOptions {
 
 const LOOK_MS = 2500
 
-/**
- * A former holder that lives but can sign nothing: its lock is no objection, and is taken once
- * free.
- */
+/** Alive, but it can sign nothing: its lock is no objection, and is taken once free. */
 export interface PassedOver {
   readonly is: (by: LockHolder) => boolean
   readonly timers: Timers
@@ -37,10 +34,10 @@ export interface PassedOver {
 }
 
 /**
- * Daemons of the same user on one machine would cancel each other's orders as foreign, whatever
- * their state directory and environment. The lock is taken in every writable place, and refused if
- * any is held. Other machines, users and keys of the account are only noticed by their fills
- * (`position.adopted`, `fill.foreign`). @throws Failure ACCOUNT_HELD, which names the holder
+ * Daemons of the same user on one machine would cancel each other's orders as foreign. The lock is
+ * taken in every writable place, and refused if any is held. Other machines, users and keys of the
+ * account are only noticed by their fills (`position.adopted`, `fill.foreign`). @throws Failure
+ * ACCOUNT_HELD, which names the holder
  */
 export function holdAccount(options: AccountLockOptions): ProcessLock {
   const { access, holder, passedOver, places = accountLocks() } = options
@@ -81,7 +78,7 @@ function takeOnceFree(
 ): () => void {
   const file = lockFileOf(access)
   const tryToTake = (place: string): boolean => {
-    // Reading comes first: a refused lock can take two seconds, and this process trades.
+    // A refused lock can take two seconds, and this process trades.
     if (readLockHolder(join(place, file)) !== undefined) return false
     const attempt = attemptLock(place, file, holder)
     if (attempt.kind === 'held') taken.push(attempt.lock)

@@ -66,7 +66,7 @@ function createLimiter({
     tier: config.account.tier,
     use: config.exchange.limitsUse,
     beyondDocument: config.exchange.beyondDocument,
-    // An embedded exchange has forgotten the calls of an earlier run. Elsewhere a run may have made
+    // An embedded exchange has forgotten an earlier run's calls. Elsewhere a run may have made
     // calls that the journal lacks: its disk was full, or it died too early.
     previousRunEndedAt: isEmbedded ? undefined : clock.monotonic(),
     onCoolDown: (restMs) => logger.log('warn', 'limits.coolingDown', { restMs }),

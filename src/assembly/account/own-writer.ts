@@ -32,8 +32,8 @@ export function ownWriter(
 }
 
 /**
- * Only settings that decide what is traded. Folders, addresses of servers, alerts and logs differ
- * between machines.
+ * Only settings that decide what is traded: folders, servers, alerts and logs differ between
+ * machines.
  */
 function setupOf(config: DaemonConfig): JournalWriter['setup'] {
   const { environment, exchange, instruments, risk, execution, polling, calendar } = config

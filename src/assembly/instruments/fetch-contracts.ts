@@ -1,4 +1,4 @@
-/** Reads the contracts of the exchange before a configuration is read that leaves rules out. */
+/** Reads the exchange's contracts before a configuration that leaves rules out. */
 import { dirname, resolve } from 'node:path'
 import { keepContracts, keptOf, mergeContracts } from '../../config/kept-contracts.ts'
 import {
@@ -22,7 +22,7 @@ import { makeDirectory } from '../../lib/durable-file.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 
-/** A start waits no longer for what it could also do without. */
+/** A start waits no longer for what it could do without. */
 const TIMEOUT_MS_MAX = 3000
 
 interface FetchFrame {
@@ -30,10 +30,9 @@ interface FetchFrame {
   readonly timers: Timers
 }
 
-/** One account whose exchange lists contracts. */
+/** An account whose exchange lists contracts. */
 interface ContractsPlace {
   readonly file: string
-  /** State directory. */
   readonly directory: string
   readonly address: string
   readonly account: DaemonFile['account']
@@ -42,7 +41,7 @@ interface ContractsPlace {
 }
 
 /**
- * Adds the contracts that the exchanges list now, an exchange and product type once. A request whose
+ * Adds the exchanges' current contracts, an exchange and product type once. A request whose
  * accounts read none, because none may or because prices are played, stays as it is. Never throws.
  */
 export async function withContracts(
@@ -75,7 +74,7 @@ function listPlaces(request: ConfigRequest): readonly ContractsPlace[] {
   return [...toPlace(mainFile, value), ...others]
 }
 
-/** Empty for a file that cannot be read: reading the configuration says so. */
+/** Empty for an unreadable file: reading the configuration says so. */
 function toPlace(file: string, value: DaemonFile | undefined): readonly ContractsPlace[] {
   const address = value && contractsAddressOf(value)
   if (value === undefined || address === undefined || !value.exchange.beyondDocument) return []
@@ -84,14 +83,14 @@ function toPlace(file: string, value: DaemonFile | undefined): readonly Contract
   return [{ file, directory, address, account, exchange, symbols: Object.keys(instruments) }]
 }
 
-type Fetched =
+type ContractsAttempt =
   | Pick<Parameters<typeof mergeContracts>[1], 'contracts' | 'readAt'>
   | { readonly reason: string }
 
 async function fetchContracts(
   { address, account, exchange }: ContractsPlace,
   { clock, timers }: FetchFrame,
-): Promise<Fetched> {
+): Promise<ContractsAttempt> {
   try {
     const client = new ExchangeClient({
       baseUrl: address,
@@ -118,7 +117,7 @@ async function fetchContracts(
 
 function toAnswer(
   { directory, address, account: { productType }, symbols }: ContractsPlace,
-  fetched: Fetched,
+  fetched: ContractsAttempt,
 ): ContractsAnswer {
   const before = keptOf(directory, address, productType)
   if ('reason' in fetched) return { before, reason: fetched.reason }
@@ -126,7 +125,7 @@ function toAnswer(
   return { before, now: mergeContracts(before, reading, symbols) }
 }
 
-/** For the next start. With a full disk that has what an earlier one kept. */
+/** For the next start. A full disk keeps what an earlier one kept. */
 export function keepListed(
   { config: { file, state } }: LoadedConfig,
   contracts: ContractAnswers | undefined,

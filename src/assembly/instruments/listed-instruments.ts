@@ -51,8 +51,8 @@ export function listInstruments(contracts: ListedContracts, now: number): readon
 }
 
 /**
- * The accounts' only product type, else that of the known contract of the symbol, else the one
- * whose quote coin ends the symbol.
+ * The accounts' only product type, else that of the known contract, else the one whose quote coin
+ * ends the symbol.
  */
 function productTypeOf(
   symbol: string,
@@ -75,7 +75,7 @@ function productTypeOf(
   })
 }
 
-/** A dated contract, named for its delivery, pays no funding. */
+/** A dated contract pays no funding. */
 const DATED = /_\d{6}$/
 
 function createContract(

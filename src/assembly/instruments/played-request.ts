@@ -16,7 +16,7 @@ export async function withPlayed(
   { market, speed }: MarketOptions,
 ): Promise<ConfigRequest> {
   if (market.length === 0) return { ...request, played: { files: [], recorded: [], speed } }
-  // It is imported once, since a guarded thread imports no more code of the program.
+  // A guarded thread imports no more code of the program later.
   loading ??= import('../../prices/load-recording.ts')
   const loaded = await loading
   const recorded = await Promise.all(market.map((file) => loaded.readSymbol(file)))

@@ -30,27 +30,26 @@ export interface DownloadRequest {
   readonly productType: ProductType
   readonly symbol: string
   readonly granularity: Granularity
-  /** Unix ms; the end is excluded, and not later than now. */
+  /** The end is excluded, and not later than now. */
   readonly fromAt: number
   readonly toAt: number
-  /** The price file, which is continued if it exists. */
+  /** It is continued if it exists. */
   readonly file: string
-  /** The address of the exchange, kept in the file. */
+  /** The exchange's address, kept in the file. */
   readonly source: string
   readonly timers: Timers
   readonly onProgress: (share: number, label: string) => void
-  /** Why it should end; undefined while it should not. */
+  /** Why it should end. */
   readonly stopReason: () => string | undefined
 }
 
-export interface Downloaded {
+export interface DownloadResult {
   readonly symbol: string
   readonly file: string
   readonly rows: number
-  /** How many of them are new. */
   readonly added: number
   readonly payments: number
-  /** Unix ms of the first row and of the end of the last one. */
+  /** The first row, and the end of the last. */
   readonly fromAt: number
   readonly toAt: number
 }
@@ -59,11 +58,11 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 /** A call spans at most 90 days. */
 const SPAN_MS_MAX = 90 * DAY_MS
-/** The last rows of a file that is continued are read again, and compared. */
+/** The last rows of a continued file are read again, and compared. */
 const OVERLAP_ROWS = 100
-/** A file is written anew after so many rows: some tens of seconds of calls. */
+/** Some tens of seconds of calls, after which the file is written anew. */
 const SAVED_EVERY_ROWS = 20_000
-/** Pauses after calls that failed. */
+/** After calls that failed. */
 const RETRY_MS = [1000, 5000, 15_000, 30_000]
 /** A hundred years of payments each hour. */
 const FUNDING_PAGES_MAX = 10_000
@@ -71,13 +70,12 @@ const FUNDING_PAGES_MAX = 10_000
 const COLUMNS = ['at', 'open', 'high', 'low', 'close', 'volume'] as const
 
 /**
- * Reads the closed candles of one instrument, and its payments of funding, into a price file. A file
- * that exists is continued after its last row, if the exchange still shows its last rows as they
- * are.
+ * Reads an instrument's closed candles and payments of funding into a price file. An existing file
+ * is continued if the exchange still shows its last rows as they are.
  * @throws Failure DOWNLOAD_DIFFERS, DOWNLOAD_OTHER_FILE, DOWNLOAD_BEGINS_LATER, DOWNLOAD_EMPTY,
  * DOWNLOAD_REFUSED, DOWNLOAD_INTERRUPTED, and those of reading and writing price files
  */
-export async function downloadPrices(request: DownloadRequest): Promise<Downloaded> {
+export async function downloadPrices(request: DownloadRequest): Promise<DownloadResult> {
   const { file, symbol, toAt } = request
   const lengthMs = lengthOf(request)
   const download = new Download(request)
@@ -138,14 +136,13 @@ class Download {
     return this.#columns.at[0] ?? this.#request.fromAt
   }
 
-  /** Payments within the rows, oldest first. */
+  /** Within the rows, oldest first. */
   get payments(): readonly FundingPayment[] {
     return [...this.#payments.values()]
       .filter(({ at }) => at >= this.beginAt && at <= this.endAt)
       .toSorted((one, other) => one.at - other.at)
   }
 
-  /** The end of the last row, Unix ms. */
   get endAt(): number {
     return (this.#columns.at.at(-1) ?? this.#request.fromAt) + this.#lengthMs
   }
@@ -189,7 +186,7 @@ class Download {
     })
   }
 
-  /** The first day that has candles is found by candles of days. Unix ms. */
+  /** Candles of days show the first day. */
   async findFirst(fromAt: number): Promise<number> {
     const { toAt } = this.#request
     for (let at = openOf(fromAt, DAY_MS); at < toAt; at += SPAN_MS_MAX) {
@@ -215,7 +212,7 @@ class Download {
     }
   }
 
-  /** Adds the payments since the first row; none where the exchange shows none. */
+  /** Since the first row; none where the exchange shows none. */
   async readFunding(): Promise<void> {
     const { productType, symbol, caller, onProgress } = this.#request
     for (let page = 1, oldest = Number.POSITIVE_INFINITY; page <= FUNDING_PAGES_MAX; page++) {
@@ -276,7 +273,7 @@ class Download {
     )
   }
 
-  /** Repeats a call that failed; then what was read is saved. @throws Failure DOWNLOAD_INTERRUPTED */
+  /** Repeats a failed call; then what was read is saved. @throws Failure DOWNLOAD_INTERRUPTED */
   async #ask<Data>(call: () => Promise<Answer<Data>>): Promise<Data> {
     let reason = this.#request.stopReason()
     for (const pauseMs of [0, ...RETRY_MS]) {

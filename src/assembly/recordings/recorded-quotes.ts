@@ -30,8 +30,7 @@ export interface RecordedQuotes {
 
 /**
  * Each ticker once, at its own time. A file that a killed process had only begun has none. @throws
- * Failure RECORDING_… if the beginning of a file is unreadable; RECORDING_EMPTY if no file has a
- * quote
+ * Failure RECORDING_… if the beginning of a file is unreadable; RECORDING_EMPTY without a quote
  */
 export function readRecordedQuotes(segments: readonly SegmentFile[]): RecordedQuotes {
   const tables = new Map<string, PriceTable[]>()

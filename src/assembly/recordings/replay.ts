@@ -28,7 +28,7 @@ export interface Difference {
   /** Counts steps of the run from 1. */
   readonly step: number
   readonly at: number
-  /** JSON; undefined for a difference at the beginning of a segment. */
+  /** JSON; undefined at the beginning of a segment. */
   readonly event: string | undefined
   readonly effect: number
   readonly counts: readonly [expected: number, actual: number]
@@ -58,7 +58,7 @@ export interface ReplayOptions {
 
 /**
  * Each event enters a core with the recorded start at its recorded moment, and all effects are
- * compared to the byte (DET1). Stops at the first difference or damage.
+ * compared to the byte (DET1), until the first difference or damage.
  */
 export function replay(options: ReplayOptions): Replay {
   const run = new ReplayRun(options)
@@ -66,8 +66,7 @@ export function replay(options: ReplayOptions): Replay {
   return run.result()
 }
 
-/** At the end of a segment, with the segment that must follow. */
-interface Reached {
+interface ExpectedSegment {
   readonly run: string
   readonly number: number
   readonly steps: number
@@ -81,7 +80,7 @@ class ReplayRun {
   readonly #count = { files: 0, steps: 0, effects: 0, batches: 0, orders: 0 }
   #span: { from: number; to: number } | undefined
   #engine: Engine | undefined
-  #reached: Reached | undefined
+  #reached: ExpectedSegment | undefined
   #difference: Difference | undefined
   #damage: Failure | undefined
 

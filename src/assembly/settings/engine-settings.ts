@@ -21,15 +21,15 @@ import type { SurvivalSettings } from '../../domain/worst-case.ts'
 import { TAKER_FEE_RATE } from '../../config/schema/liquidation-schema.ts'
 import { contractsOf, listInstruments } from '../instruments/listed-instruments.ts'
 
-/** After this time an accepted taking order is matched or dead (docs/orders.md, A4). */
+/** Then an accepted taking order is matched or dead (docs/orders.md, A4). */
 const MATCHING_LAG_MS = 2000
 /** The embedded simulator matches before it answers. */
 const MATCHING_LAG_EMBEDDED_MS = 0
 /** For an order beyond the market price, in addition to the visibility of fills. */
 const CROSSED_TOLERANCE_MS = 5000
 /**
- * Time beyond the acceptance deadline of an unknown order: two cancel-alls, a flatten, and the
- * reads that prove them.
+ * Beyond the acceptance deadline of an unknown order: two cancel-alls, a flatten, and the reads
+ * that prove them.
  */
 const STOP_TIMEOUT_MS = 30_000
 /** Two cancel-alls for each instrument, one a second. */

@@ -10,13 +10,13 @@ export interface ReadRounds {
   readonly positionsMs: number
 }
 
-/** So many readings may be missed before nothing that adds risk leaves. */
+/** More missed readings let nothing leave that adds risk. */
 const ROUNDS = 3
 
 /** Below this age one or two slow answers would count as too old. */
 const ACCOUNT_AGE_MS_MIN = 3000
 
-/** At least this share of the account's calls is left for positions. */
+/** Share of the account's calls left for positions. */
 const SHARE_MIN = 0.1
 
 type PacedConfig = Pick<DaemonConfig, 'account' | 'exchange' | 'polling' | 'instruments' | 'risk'>

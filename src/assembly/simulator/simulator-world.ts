@@ -12,7 +12,7 @@ const DIGEST_LENGTH = 8
 /**
  * Another position mode, market, speed, balance or contract gives another account with its own
  * state, since orders and positions mean nothing across them. A recording is identified by its
- * content, wherever its file lies.
+ * content.
  */
 export function worldOf(
   config: DaemonConfig,
@@ -55,7 +55,7 @@ export function worldOf(
   return `${name.slice(0, 100)}-${digest.toString('hex').slice(0, DIGEST_LENGTH)}`
 }
 
-/** Settings of the simulator have changed, and the operator may miss the earlier account. */
+/** Settings have changed, and the operator may miss the earlier account. */
 export function findWorldBefore(directory: string): string | undefined {
   if (existsSync(directory)) return undefined
   const places = dirname(directory)

@@ -14,7 +14,6 @@ export interface SlowPrices {
 
 const ROUND_MS = 500
 
-/** @param stepsMs keyed by symbol */
 export function findSlowPrices(
   stepsMs: ReadonlyMap<string, number>,
   { risk, polling }: Pick<DaemonConfig, 'risk' | 'polling'>,

@@ -25,9 +25,8 @@ export interface ArchiveReport {
 
 /**
  * Rows are written, then durable, then taken out of the journal with a record that says so. An
- * interruption leaves them in the journal, in the file or in both, never in neither. Undefined if
- * there are none. @throws Failure ARCHIVE_NO_JOURNAL, STATE_HELD, those of `writeArchive` and of
- * opening a journal
+ * interruption leaves them in the journal, in the file or in both. Undefined if there are none.
+ * @throws Failure ARCHIVE_NO_JOURNAL, STATE_HELD, those of `writeArchive` and of opening a journal
  */
 export async function archiveState(options: ArchiveOptions): Promise<ArchiveReport | undefined> {
   const { config, directory, before, clock } = options

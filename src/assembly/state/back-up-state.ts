@@ -23,7 +23,7 @@ export interface StateBackup extends JournalBackup {
 const LEFT = /^(journal\.sqlite.*|.*\.(lock|sock|new|token)|ballast)$/
 
 /**
- * Recordings and waiting commands are left out. The copy gets its name when it is complete. @throws
+ * Leaves out recordings and waiting commands. The copy gets its name when it is complete. @throws
  * Failure BACKUP_ON_SERVER, BACKUP_EMBEDDED, BACKUP_EXISTS, BACKUP_INSIDE, BACKUP_UNWRITABLE, and
  * those of `backUpFile`
  */

@@ -23,9 +23,8 @@ export interface StateToCopy extends Pick<CopyOptions, 'onProgress'> {
 }
 
 /**
- * To the configured server, or back. The note that resting orders may have been cancelled without a
- * record moves along. @throws Failure STATE_HELD, JOURNAL_COPY_NO_SERVER, and those of
- * `copyToServer` and `copyToFile`
+ * To the configured server, or back. The retreat note moves along. @throws Failure STATE_HELD,
+ * JOURNAL_COPY_NO_SERVER, and those of `copyToServer` and `copyToFile`
  */
 export async function copyState(state: StateToCopy): Promise<CopyReport> {
   const { config, directory, to, password, clock } = state

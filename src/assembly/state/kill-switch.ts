@@ -33,8 +33,8 @@ export function killFileOf(directory: string): string {
 }
 
 /**
- * A daemon sees the file before its next write, or its first. On a full disk the file is empty,
- * which kills as well.
+ * A daemon sees the file before its next write. On a full disk the file is empty, which kills as
+ * well.
  */
 export function throwKillSwitch(directory: string, note: KillNote): void {
   makeDirectory(directory, 0o700)
@@ -47,7 +47,7 @@ export function throwKillSwitch(directory: string, note: KillNote): void {
   }
 }
 
-/** An order that was released elsewhere is dropped; a switch thrown by hand stays. */
+/** Drops an order that was released elsewhere; a switch thrown by hand stays. */
 export function dropReleasedOrder(directory: string, number: number): void {
   const file = killFileOf(directory)
   const { order } = readNote(file)
@@ -87,10 +87,7 @@ export interface KillSwitchOptions {
   readonly onNoted?: ((state: KillState['state'] | 'released') => void) | undefined
 }
 
-/**
- * The file is checked before every write that creates an order, so a kill works while the daemon is
- * busy.
- */
+/** Checked before every write that creates an order, so a kill works while the daemon is busy. */
 export class KillSwitch {
   readonly #options: KillSwitchOptions
   readonly #files: readonly string[]
@@ -149,8 +146,8 @@ export class KillSwitch {
       this.#reported = undefined
       return
     }
-    // However a kill was ordered, the file must exist too: the journal may be lost, and writes
-    // check the file.
+    // The journal may be lost, and writes check the file, so it must exist however a kill was
+    // ordered.
     if (this.#look() === undefined)
       throwKillSwitch(directory, { reason: 'ordered by the daemon', by: 'daemon' })
     this.#reported ??= this.#look()?.stamp

@@ -7,10 +7,7 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 const GRIDS_FILE = 'instruments.json'
 
-/**
- * Journal entries of former instruments can then be shown in their coin. An unreadable file loses
- * only these.
- */
+/** Journal entries of former instruments can then be shown in their coin. */
 export function keepGrids(
   directory: string,
   configured: ReadonlyMap<string, Instrument>,

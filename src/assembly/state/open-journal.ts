@@ -6,14 +6,14 @@ import { signedWithinMs } from '../../engine/orders/record-batch.ts'
 import { REPLICA_FILE } from '../../journal/journal-failures.ts'
 import type { OpenedJournal } from '../../journal/journal.ts'
 import type { JournalWriter } from '../../journal/journal-writer.ts'
-import type { TablesGiven } from '../../journal/journal-tables.ts'
+import type { TableSettings } from '../../journal/journal-tables.ts'
 import {
   type FileToMigrate,
   migrateFile,
   type MigrationPlan,
 } from '../../journal/migrate/migrate-file.ts'
 import { isJournalFile, openSqliteJournal } from '../../journal/sqlite-journal.ts'
-import type { Following } from '../../journal/postgres/follow.ts'
+import type { FollowSettings } from '../../journal/postgres/follow.ts'
 import type { LeaseTerms } from '../../journal/postgres/lease.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
@@ -32,7 +32,7 @@ import { JOURNAL_FILE, journalPlaceOf, serverPlaceOf } from './state-place.ts'
  */
 const PLACE_FILE = 'place'
 
-export interface JournalToOpen extends TablesGiven {
+export interface JournalToOpen extends TableSettings {
   readonly config: DaemonConfig
   readonly directory: string
   readonly password: Secret | undefined
@@ -40,8 +40,8 @@ export interface JournalToOpen extends TablesGiven {
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>
-  /** Waits for the lease of a journal on PostgreSQL, and follows it meanwhile. */
-  readonly following?: Following | undefined
+  /** Waits for the lease of a journal on PostgreSQL. */
+  readonly following?: FollowSettings | undefined
   readonly configOption: string
   readonly own?: JournalWriter | undefined
 }
@@ -115,7 +115,7 @@ function migrateOwnJournal(
   return migrated
 }
 
-/** After a longer commit the prices of a batch are too old, or its signature is too late. */
+/** After a longer commit a batch's prices are too old, or its signature is too late. */
 export function commitMsMaxOf({
   execution,
   risk,
@@ -135,7 +135,7 @@ export function leaseTermsOf(
   { leaseMs }: NonNullable<DaemonConfig['journal']>,
   { execution }: Pick<DaemonConfig, 'execution'>,
 ): LeaseTerms {
-  // Until then the exchange may still execute what was signed last.
+  // Until then the exchange may execute what was signed last.
   return { lastingMs: leaseMs, validityMs: execution.acceptanceWindowMs }
 }
 

@@ -7,7 +7,7 @@ import { makeDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { isContract } from '../../strategy/resolve-contract.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/** The parsed configuration of the last run, without secrets, in the environment's directory. */
+/** The last run's parsed configuration, without secrets. */
 const CONFIG_FILE = 'running-config.json'
 
 const FILES_MAX = 1000
@@ -21,7 +21,7 @@ export interface RunningConfig extends DaemonConfig {
 }
 
 export interface CodeFile {
-  /** Relative to the folder of the strategy's file, so that it is equal on all machines. */
+  /** Relative to the strategy's folder, so that it is equal on all machines. */
   readonly name: string
   readonly text: string
 }
@@ -36,7 +36,7 @@ export interface StrategyCode {
 /** A reload uses them again. */
 export interface RunStart {
   readonly mainFile: string
-  /** Texts that change only the main file and its strategies. */
+  /** They change only the main file and its strategies. */
   readonly set: readonly string[]
   readonly params: readonly string[]
   /** Absolute paths; they change only the main file. */
@@ -100,7 +100,7 @@ function readKept({ state: { directory } }: StatePlace): KeptConfig | undefined 
   }
 }
 
-/** Resolves links as Node does. Files that the code reads by itself are not included. */
+/** Resolves links as Node does; files that the code reads by itself are not included. */
 export function readStrategyCode(moduleFile: string): StrategyCode {
   const { paths: _paths, ...code } = followImports(moduleFile)
   return code

@@ -27,7 +27,6 @@ export function noteRunning({ file, state }: DaemonConfig, set: readonly string[
       for (const { path, note: old } of listNotes(place)) {
         if (!existsSync(old.file) || !existsSync(old.directory)) rmSync(path, { force: true })
       }
-      // One note for each state.
       writeDurably(
         join(place, `${sha256Hex([state.directory]).slice(0, 32)}.json`),
         JSON.stringify(note),

@@ -7,7 +7,6 @@ import { worldOf } from '../simulator/simulator-world.ts'
 
 export const CONTROL_SOCKET = 'control.sock'
 
-/** The exchange runs inside the daemon. */
 export function isEmbedded(config: DaemonConfig): config is DaemonConfig & { simulator: object } {
   return (
     config.environment === 'simulator' &&

@@ -9,7 +9,7 @@ import { strategyFailure } from '../../strategy/strategy-failure.ts'
 import { readNeeds } from './read-code.ts'
 import { describeStray } from './strays.ts'
 
-/** For loading the program, and then a file: longer than the limit for a file that only waits. */
+/** For loading the program, and then a file. */
 const BEGIN_MS_MAX = 60_000
 const LOAD_MS_MAX = 25_000
 const MEMORY_MB = 512
@@ -74,10 +74,10 @@ function readAgain(
   return readNeeds({ name, needs, ...(decides && { decides }) }, undefined)
 }
 
-type Examined = Extract<ExaminationNews, { kind: 'examined' }>
+type ExaminationResult = Extract<ExaminationNews, { kind: 'examined' }>
 
-async function askThread(task: ExaminationTask): Promise<Examined | string> {
-  let examined: Examined | undefined
+async function askThread(task: ExaminationTask): Promise<ExaminationResult | string> {
+  let examined: ExaminationResult | undefined
   const thread = new SupervisedThread<ExaminationNews>({
     file: './examination-thread',
     askedBy: import.meta.url,

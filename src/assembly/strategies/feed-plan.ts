@@ -85,8 +85,7 @@ export function mergeFeeds(feeds: readonly Feed[]): readonly Feed[] {
 }
 
 /**
- * Public feeds are equal for all accounts and read once; private ones are signed and belong to one
- * account.
+ * Public feeds are equal for all accounts and read once; private ones are signed and belong to one.
  */
 export function feedsOf(
   strategies: readonly { readonly feeds: readonly Feed[] }[],
@@ -97,7 +96,7 @@ export function feedsOf(
   )
 }
 
-/** A sentence for each endpoint whose documented limit these feeds exceed. */
+/** Endpoints whose documented limit these feeds exceed. */
 export function overloadedEndpoints(feeds: readonly Feed[]): readonly string[] {
   return [...Map.groupBy(mergeFeeds(feeds), (feed) => feed.endpoint)].flatMap(
     ([endpoint, group]) => {

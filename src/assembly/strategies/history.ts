@@ -29,8 +29,8 @@ type HistoryReading =
   | { readonly problems: readonly Problem[] }
 
 /**
- * The newest candles before the run. Several files of one instrument form one history, and must
- * agree on common candles. @param beforeAt start of the run; infinity for a run that begins now
+ * Before the run. Several files of one instrument form one history, and must agree on common
+ * candles. @param beforeAt infinity for a run that begins now
  */
 export async function readHistory(
   { file, history, instruments }: Pick<StrategyConfig, 'file' | 'history' | 'instruments'>,
@@ -70,8 +70,8 @@ export async function readHistory(
 }
 
 /**
- * A run may begin in the middle of its price files: earlier candles of these replace a strategy's
- * own history from the first of them on.
+ * A run may begin in the middle of its price files: their earlier candles replace a strategy's own
+ * history from the first of them on.
  */
 export function warmUp(
   known: CandleHistory | undefined,

@@ -1,6 +1,5 @@
 /**
- * A configuration may request more of the exchange than the document allows: nothing breaks, but
- * data come late.
+ * A configuration may request more than the document allows: nothing breaks, but data come late.
  */
 import type { LoadedConfig } from '../../config/load-config.ts'
 import type { Problem } from '../../config/yaml/problem.ts'

@@ -45,7 +45,7 @@ export interface LoadingOptions {
   readonly onLoading?: ((file: string) => void) | undefined
   /** History that closed later is ignored. */
   readonly historyBeforeAt?: number
-  /** Catches and reports stray errors of files. */
+  /** Catches stray errors of files. */
   readonly strays?: Strays
   /** Loads isolated strategies in this thread too. */
   readonly here?: boolean
@@ -57,8 +57,8 @@ export interface StrategyProblems {
 }
 
 /**
- * Problems have file and line. @param onLoading called before each file is loaded: one that loops
- * never returns
+ * Problems have file and line. @param onLoading called before each file: one that loops never
+ * returns
  */
 export async function readStrategies(
   config: DaemonConfig,
@@ -124,7 +124,7 @@ export async function loadStrategies(
   return strategies
 }
 
-interface Surroundings {
+interface StrategyFrame {
   readonly source: YamlSource
   readonly positionMode: PositionMode
   readonly instruments: ReadonlyMap<string, Instrument>
@@ -134,7 +134,7 @@ interface Surroundings {
 
 export async function readStrategy(
   entry: StrategyConfig,
-  { source, positionMode, instruments: known, historyBeforeAt, examined }: Surroundings,
+  { source, positionMode, instruments: known, historyBeforeAt, examined }: StrategyFrame,
 ): Promise<LoadedStrategy | { readonly problems: readonly Problem[] }> {
   const instruments = entry.instruments.flatMap((symbol) => known.get(symbol) ?? [])
   const read = await (examined ?? readCode(entry.moduleFile, source, instruments))
@@ -189,12 +189,11 @@ export function isIsolated(entry: StrategyConfig): boolean {
   return entry.isolation === undefined ? !isShipped(entry) : entry.isolation === 'worker'
 }
 
-export interface RunnerSurroundings {
+export interface RunnerEnvironment {
   readonly states: ReadonlyMap<StrategyId, string>
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>
-  /** Threads that are being ended, and their end. */
   readonly onEnding?: (id: StrategyId, isEnding: boolean) => void
 }
 
@@ -203,7 +202,7 @@ export type Runners = ReadonlyMap<StrategyId, StrategyRunner | IsolatedRunner>
 /** Continues from the states in the journal. @throws Failure STRATEGY_THREAD */
 export async function openRunners(
   strategies: readonly LoadedStrategy[],
-  { states, clock, timers, logger, onEnding }: RunnerSurroundings,
+  { states, clock, timers, logger, onEnding }: RunnerEnvironment,
 ): Promise<Runners> {
   const isolated = new Map<StrategyId, IsolatedRunner>()
   try {

@@ -7,7 +7,7 @@ import { fileOfCode } from '../../strategy/load-strategy.ts'
 import { strategyAtFault } from '../../strategy/strategy-context.ts'
 import { describeThrown } from '../../strategy/strategy-failure.ts'
 
-/** Stray errors of strategy files during loading. */
+/** Errors of strategy files during loading. */
 export interface Strays {
   problemsOf(config: DaemonConfig, documents: ConfigDocuments): readonly Problem[]
 }

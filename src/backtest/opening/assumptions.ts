@@ -14,7 +14,7 @@ const MODELS: Readonly<Record<string, string>> = {
     'Fill model optimistic: orders get all of what is traded, and a resting order is filled at once by a trade at its price.',
 }
 
-/** What a result rests on, a sentence each. */
+/** The basis of a result, a sentence each. */
 export function listAssumptions(
   prepared: PreparedBacktest,
   models: readonly string[],
@@ -71,7 +71,7 @@ export function listAssumptions(
   ]
 }
 
-/** When, in words; instruments that differ from the calendar by name. */
+/** In words; instruments that differ from the calendar by name. */
 function describeFunding({ config, coverage }: PreparedBacktest): string {
   const usual = showMinutes(usualFundingMinutes(config.calendar))
   const own = coverage.flatMap(({ symbol, hasPayments }) => {

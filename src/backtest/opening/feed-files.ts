@@ -15,12 +15,13 @@ interface FeedSpec {
   readonly path: string
 }
 
-/** Its first part is an id of a strategy, its second a name of a feed, as their schemas have them. */
+/** An id of a strategy and a name of a feed, as their schemas have them. */
 const SPEC = /^(?:([a-z][a-z0-9-]{0,31})\.)?([a-zA-Z][a-zA-Z0-9]{0,31})=(.+)$/s
 
 /**
- * The files of `--feed`, each for the request that it says it answers.
- * @throws Failure FEED_UNKNOWN, FEED_OTHER, FEED_TWICE, FEED_UNUSED, and those of {@link loadFeedFile}
+ * Each file for the request that it says it answers.
+ * @throws Failure FEED_UNKNOWN, FEED_OTHER, FEED_TWICE, FEED_UNUSED, and those of {@link
+ * loadFeedFile}
  */
 export async function loadFeedFiles(
   specs: readonly string[],
@@ -42,7 +43,6 @@ export function toPlayedFeed(file: FeedFile): PlayedFeed {
   return { feed: file.feed, heardAt: file.readAt, reading: (index) => file.reading(index) }
 }
 
-/** The file that a `--feed` names. */
 export function pathOfFeed(spec: string): string {
   return toSpec(spec).path
 }
@@ -52,7 +52,7 @@ function toSpec(text: string): FeedSpec {
   return { strategy, name, path }
 }
 
-/** The strategies that a file is for. @throws Failure FEED_UNKNOWN */
+/** @throws Failure FEED_UNKNOWN */
 function findAskers(spec: FeedSpec, strategies: readonly FeedAsker[]): readonly FeedAsker[] {
   const { strategy, name } = spec
   if (name === undefined) return strategies
@@ -115,10 +115,10 @@ function listFeeds(strategies: readonly FeedAsker[]): string {
   return feeds.length === 0 ? 'none' : feeds.join(', ')
 }
 
-/** A longer time without a reading than so many of its intervals is worth a word. */
+/** Longer times without a reading, in its intervals, are said. */
 const INTERVALS_MAX = 3
 
-/** A report says this of the feeds, a sentence each. Unix ms. */
+/** For a report, a sentence each. Unix ms. */
 export function describeFeeds(
   strategies: readonly FeedAsker[],
   files: readonly FeedFile[],

@@ -8,25 +8,24 @@ import { guardThread } from '../../strategy/isolation/guard-thread.ts'
 import { pathOfFeed } from './feed-files.ts'
 
 export interface LoadingRequest {
-  /** Files of feeds, as `--feed` names them. */
+  /** As in `--feed`. */
   readonly feeds?: readonly string[] | undefined
-  /** Hears of each strategy file before it is loaded. */
   readonly onLoading?: (file: string) => void
-  /** False where no run will be opened: then no code is loaded in this thread. Default: true. */
+  /** False where no run will be opened: no code is loaded in this thread. Default: true. */
   readonly runsHere?: boolean
 }
 
-interface BeforeRun {
-  /** The files of prices, not cut to the run. */
+interface RunLeadIn {
+  /** Not cut to the run. */
   readonly whole: readonly Recording[]
   readonly fromAt: number
   readonly request: LoadingRequest
 }
 
-/** The strategies of a run, with what there is to know of the time before it. */
+/** With what there is to know of the time before it. */
 export async function loadWarm(
   { config, documents }: LoadedConfig,
-  { whole, fromAt, request: { onLoading, runsHere = true, feeds = [] } }: BeforeRun,
+  { whole, fromAt, request: { onLoading, runsHere = true, feeds = [] } }: RunLeadIn,
 ): Promise<readonly LoadedStrategy[]> {
   if (runsHere) guardPlay(config, feeds)
   const options = { onLoading, historyBeforeAt: fromAt, here: runsHere }
@@ -34,7 +33,7 @@ export async function loadWarm(
   return strategies.map((strategy) => warm(strategy, whole, fromAt))
 }
 
-/** With the candles before the run, where the files of prices begin earlier than it does. */
+/** Candles before the run, where price files begin earlier. */
 function warm(
   strategy: LoadedStrategy,
   whole: readonly Recording[],
@@ -49,10 +48,10 @@ function warm(
 let isGuarded = false
 
 /**
- * Takes from this thread what a strategy has no use for, before the first one is loaded; only from a thread that began
- * with `guardFiles`, for it cannot be given back. Where the configuration says
- * `isolation: inline` of a strategy it says that its code was read: it and those beside it then keep all of Node.
- * @param feeds As `--feed` names them.
+ * Takes from this thread what a strategy has no use for, for good, before the first one is loaded;
+ * only from a thread that began with `guardFiles`. `isolation: inline` says that a strategy's code
+ * was read: it and those beside it keep all of Node.
+ * @param feeds as in `--feed`
  */
 export function guardPlay(
   { strategies }: Pick<DaemonConfig, 'strategies'>,
@@ -66,14 +65,14 @@ export function guardPlay(
   guardThread()
 }
 
-/** Strategies whose code may do everything in a backtest. */
+/** Their code may do everything in a backtest. */
 function listUnguarded({
   strategies,
 }: Pick<DaemonConfig, 'strategies'>): readonly StrategyConfig[] {
   return strategies.filter(({ isolation }) => isolation === 'inline')
 }
 
-/** For the report: what the code of this run could reach. */
+/** Says what the code of this run could reach, for the report. */
 export function remarksOnReach(config: Pick<DaemonConfig, 'strategies'>): readonly string[] {
   const ids = listUnguarded(config).map(({ id }) => id)
   if (ids.length === 0) return []

@@ -2,7 +2,7 @@ import type { FillModelName } from '../../simulator/matching/fill-model.ts'
 import type { ConfigOptions } from '../../config/config-request.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 
-/** The options that choose the prices, settings and fill model of a backtest. Instants are Unix ms. */
+/** They choose prices, settings and fill model. Instants are Unix ms. */
 export interface PlayOptions extends Pick<ConfigOptions, 'set'> {
   /** `STRATEGY.param=value` texts. */
   readonly param: readonly string[]
@@ -24,7 +24,7 @@ export interface BacktestOptions extends PlayOptions {
   readonly out?: string | undefined
 }
 
-/** Returns the command that plays the same again. @param config The path as it was given. */
+/** Plays the same again. @param config the path as given */
 export function backtestCommand(config: string | undefined, options: PlayOptions): string {
   const { market, feed = [], universe, days, model, seed, balance, set, param, from, to } = options
   const many = (name: string, texts: readonly string[]) => texts.flatMap((text) => [name, text])

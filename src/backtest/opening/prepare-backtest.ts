@@ -61,28 +61,28 @@ import {
   type PriceSource,
 } from './priced-instruments.ts'
 
-/** What the command line says, over the configuration. */
+/** The command line's part, over the configuration. */
 export interface BacktestRequest extends PlayedRange, LoadingRequest {
-  /** Recordings, or none for the seeded market. */
+  /** None for the seeded market. */
   readonly files: readonly string[]
   readonly days: number
   readonly seed: number | undefined
-  /** Margin coin at the start. */
+  /** Margin coin. */
   readonly balance: string | undefined
   readonly version: string
-  /** Where the candles that a run has drawn are kept for the next runs; absent: nowhere. */
+  /** Candles that a run has drawn, for the next runs. */
   readonly tapes?: CandleTapes | undefined
   /** Tickers of all instruments that were kept; absent: only those with prices are shown. */
   readonly universe?: UniverseRecording | undefined
 }
 
-/** A backtest whose files were read and found good: a run can be opened for any fill model. */
+/** Its files were read and found good: a run can be opened for any fill model. */
 export interface PreparedBacktest {
   readonly config: DaemonConfig
   readonly seed: number
   readonly fillModel: FillModelName
   readonly coverage: readonly PriceCoverage[]
-  /** What is simulated, of the range or of a longer one: also a file that has no row in the range. */
+  /** Everything simulated, of the range or a longer one: also a file without a row in the range. */
   readonly prices: readonly PriceSource[]
   readonly fromAt: number
   readonly toAt: number
@@ -90,35 +90,34 @@ export interface PreparedBacktest {
   readonly simulator: EmbeddedSimulatorSettings
   /** Tickers of all instruments that are shown; undefined: only those of its prices. */
   readonly universe: LoadedUniverse | undefined
-  /** Of those that trade. */
+  /** Those that trade. */
   readonly strategyIds: readonly string[]
-  /** By strategy: of what its code is made. */
   readonly code: Readonly<Record<string, StrategyCode>>
   readonly remarks: readonly string[]
-  /** The readings that strategies are shown. */
+  /** For strategies. */
   readonly feeds: readonly FeedFile[]
-  /** Of instruments that are traded and have no prices in a part of the range: by whom, and where their prices are. */
+  /** Traded instruments without prices in a part of the range, and where their prices are. */
   unpricedIn(range: PlayedRange): Readonly<Record<string, string>>
-  /** @param directory Where the run's CSV files go; undefined for no files. */
+  /** @param directory for CSV files; undefined: none */
   open(model: FillModelName, directory: string | undefined): BacktestRunOptions
 }
 
-/** Where a seeded market begins when nobody says: a Wednesday. */
+/** A Wednesday. */
 const SEEDED_FROM_AT = Date.UTC(2025, 0, 1)
-/** A seeded market moves this often at least, ms; oftener where it is looked at oftener. */
+/** A seeded market moves this often at least. */
 const SEEDED_STEP_MS_MAX = 5000
-/** How often the core hears that time has passed, ms: of a daemon, and of a run that looks at prices so often. */
+/** How often the core hears that time has passed, as in a daemon. */
 const TIME_MS_MIN = 100
-/** What is read right before the prices is there so long before them, ms: a grant may be waited for. */
+/** Reads before the prices happen so long before: a grant may be waited for. */
 const BEFORE_MS = 500
-/** Fills and positions are read this often at least where nobody says how often, ms. */
+/** Fills and positions are read this often at least. */
 const ACCOUNT_MS_MAX = 30_000
 /** The clock is measured by one look before the first kept answer, so that this is seen at its instant. */
 const LOOK_BEFORE_MS = 1000
-/** Fills that the exchange keeps: some minutes of them are read again. */
+/** Some minutes of them are read again. */
 const FILLS_KEPT = 1000
 
-/** @throws ConfigError for strategies that do not load; Failure for prices that cannot be played. */
+/** @throws ConfigError for strategies that do not load; Failure for prices that cannot be played */
 export async function prepareBacktest(
   loaded: LoadedConfig,
   request: BacktestRequest,
@@ -196,14 +195,14 @@ export async function prepareBacktest(
 interface RunSettings {
   readonly strategies: readonly LoadedStrategy[]
   readonly version: string
-  /** Margin coin at the start. */
+  /** Margin coin. */
   readonly capital: string
   readonly age: Pick<BacktestPace, 'accountAgeMaxMs'>
 }
 
 function settingsOf(config: DaemonConfig, { strategies, version, capital, age }: RunSettings) {
   return toEngineSettings(config, {
-    // The name of every order comes of it: the same in each run.
+    // Order names follow from it: the same in each run.
     salt: 'backtest',
     version,
     embedded: true,
@@ -218,7 +217,7 @@ type RemarkedRun = Pick<
   'config' | 'simulator' | 'coverage' | 'polling' | 'feeds' | 'fromAt' | 'toAt'
 >
 
-/** @param prices Its recordings, before and after they were cut to the run. */
+/** @param prices before and after they were cut to the run */
 function listRemarks(
   strategies: readonly LoadedStrategy[],
   { config, simulator, coverage, polling, feeds, fromAt, toAt }: RemarkedRun,
@@ -326,7 +325,7 @@ function listed(config: DaemonConfig, now: number): readonly Instrument[] {
   return rows.filter(({ symbol }) => config.instruments[symbol] !== undefined)
 }
 
-/** @param whole The same recordings before they were cut. */
+/** @param whole before they were cut */
 function playRecordings(
   config: DaemonConfig,
   recordings: readonly Recording[],
@@ -408,16 +407,16 @@ function playSeed(
   }
 }
 
-/** How often is looked in a run, and at which age what is known of the account is too old, ms; absent: as live. */
+/** How often is looked, and at which age the account's data are too old; absent: as live. */
 interface BacktestPace {
   readonly polling: VirtualPolling
   readonly accountAgeMaxMs?: number
 }
 
 /**
- * As live, or as the section `backtest` says. Where nothing says how often fills and positions are read, that is as
- * often as prices, and every half minute at least. If prices are read more rarely, fills and positions are read right
- * before each look, where that leaves them young enough.
+ * As live, or as the section `backtest` says. By default fills and positions are read as often as
+ * prices, and every half minute at least; if prices are read more rarely, right before each look,
+ * where that leaves them young enough.
  */
 function paceOf(config: DaemonConfig, universe: LoadedUniverse | undefined): BacktestPace {
   const pace = lookPaceOf(config)
@@ -453,7 +452,7 @@ function lookPaceOf({ polling, backtest, risk, execution }: DaemonConfig): Backt
     Math.max(polling.positionsMs, everyMs),
   ]
   const fillsBeforeMs = 2 * latencyMs + BEFORE_MS
-  // A position counts once fills are known that were visible when it was read.
+  // A position counts once the fills visible when it was read are known.
   const positionsBeforeMs = fillsBeforeMs + execution.fillVisibilityMs + latencyMs + BEFORE_MS
   const isBefore =
     everyMs < tickersMs &&

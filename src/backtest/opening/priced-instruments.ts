@@ -4,10 +4,9 @@ import { Failure } from '../../lib/failure.ts'
 import type { Recording } from '../../prices/recording.ts'
 import type { PriceCoverage } from '../../report/run-facts.ts'
 
-/** Of an instrument, by what identifies it. */
 export type PriceSource = Pick<PriceCoverage, 'symbol' | 'sha256' | 'source'>
 
-/** To the instruments that are traded, or that have prices: nothing else is simulated. */
+/** Traded, or with prices: nothing else is simulated. */
 export function narrow(
   config: DaemonConfig,
   priced: readonly Pick<PriceSource, 'symbol'>[],
@@ -22,7 +21,7 @@ export function narrow(
 
 const listEnabled = ({ strategies }: DaemonConfig) => strategies.filter(({ enabled }) => enabled)
 
-/** What is traded and has no file of prices. */
+/** Traded instruments without a file of prices. */
 export function listUnfiled(
   config: DaemonConfig,
   files: readonly Pick<PriceSource, 'symbol'>[],
@@ -32,7 +31,7 @@ export function listUnfiled(
   return [...traded].filter((symbol) => !filed.has(symbol))
 }
 
-/** By instrument: the strategies that trade it, and where the file of each says so. */
+/** The strategies by instrument, and where each file says so. */
 function tradedBy({ config, documents }: LoadedConfig): ReadonlyMap<string, readonly string[]> {
   const traders = listEnabled(config).flatMap(({ id, instruments }) =>
     instruments.map((symbol, index) => {
@@ -44,7 +43,7 @@ function tradedBy({ config, documents }: LoadedConfig): ReadonlyMap<string, read
   return new Map([...groups].map(([symbol, group]) => [symbol, group.map(({ trader }) => trader)]))
 }
 
-/** An instrument that is traded and has no prices in a range. */
+/** Traded, without prices in a range. */
 interface Unpriced {
   readonly symbol: string
   readonly traders: readonly string[]
@@ -57,7 +56,7 @@ interface PricedRange extends PlayedRange {
   readonly universe?: object | undefined
 }
 
-/** Of a seeded market none. */
+/** None for a seeded market. */
 function findUnpriced(
   loaded: LoadedConfig,
   whole: readonly Recording[],
@@ -77,7 +76,9 @@ function findUnpriced(
   })
 }
 
-/** By instrument: who trades it, and where its prices are. None where all that is traded has prices in the range. */
+/**
+ * Strategies by instrument, and where its prices are. Empty where all that is traded has prices.
+ */
 export function describeUnpriced(
   loaded: LoadedConfig,
   whole: readonly Recording[],

@@ -1,13 +1,13 @@
-/** In the whole numbers: how often something has happened, which strategy decides (0: none), and who wants an end. */
+/** Whole numbers: a count of events, the deciding strategy (0: none), and the signal. */
 const BEATS = 0
 const DECIDING = 1
 const STOP = 2
-/** One float64, the time in the prices, and behind it three whole numbers. */
+/** One float64, the time in the prices, and three whole numbers. */
 const BYTES = 24
 
 const SIGNALS = ['', 'SIGINT', 'SIGTERM'] as const
 
-/** What the thread that plays prices, and the one that watches it, know of each other while neither listens. */
+/** Shared by the thread that plays prices and its watcher, while neither listens. */
 export class PlayMarks {
   readonly shared: SharedArrayBuffer
   readonly #time: Float64Array
@@ -24,7 +24,7 @@ export class PlayMarks {
     return Atomics.load(this.#numbers, BEATS)
   }
 
-  /** Unix ms, in the prices; 0 before they begin. */
+  /** In the prices; 0 before they begin. */
   get playedAt(): number {
     return this.#time[0] ?? 0
   }
@@ -34,18 +34,18 @@ export class PlayMarks {
     return Atomics.load(this.#numbers, DECIDING)
   }
 
-  /** The signal that came; undefined: none. */
+  /** Undefined: no signal came. */
   get stoppedBy(): string | undefined {
     return SIGNALS[Atomics.load(this.#numbers, STOP)] || undefined
   }
 
-  /** @param playedAt Unix ms, in the prices. */
+  /** @param playedAt Unix ms, in the prices */
   beat(playedAt = this.playedAt): void {
     this.#time[0] = playedAt
     Atomics.add(this.#numbers, BEATS, 1)
   }
 
-  /** @param number Of the strategy whose code runs from now on; 0: none. */
+  /** @param number 0: none */
   decides(number: number): void {
     Atomics.store(this.#numbers, DECIDING, number)
   }

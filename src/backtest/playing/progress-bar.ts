@@ -1,7 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { showDuration } from '../../lib/text/show-duration.ts'
 
-/** Where the bar is drawn: a terminal. */
 export interface ProgressTarget {
   readonly isTTY?: boolean
   write(text: string): unknown
@@ -11,7 +10,7 @@ const BAR_WIDTH = 30
 const DRAWN_EVERY_MS = 200
 const ERASE_LINE = '\r\u001B[2K'
 
-/** How far it is, and how long it will take, on a terminal; nothing anywhere else. */
+/** Progress and remaining time on a terminal; nothing anywhere else. */
 export class ProgressBar {
   readonly #target: ProgressTarget
   readonly #clock: Clock
@@ -24,7 +23,7 @@ export class ProgressBar {
     this.#startedAt = clock.monotonic()
   }
 
-  /** @param share 0 to 1. @param label What it is at. */
+  /** @param share 0 to 1 @param label the present work */
   show(share: number, label: string): void {
     const now = this.#clock.monotonic()
     if (this.#target.isTTY !== true || now - this.#drawnAt < DRAWN_EVERY_MS) return

@@ -8,7 +8,7 @@ import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 import { keepWritable } from '../../strategy/isolation/guard-files.ts'
 
-/** What a report before this one may have left; everything else in the directory is somebody else's. */
+/** Files of an earlier report; everything else in the directory is somebody else's. */
 const OWN = [
   'report.html',
   'report.json',
@@ -22,23 +22,26 @@ const OWN = [
   ...FILL_MODELS,
 ]
 
-/** Where reports go that have no place of their own. */
+/** Reports without a place of their own. */
 export const REPORTS = 'backtests'
 
-/** Lists what a thread that is going to close its files may write for its report. @param out Absent: below {@link REPORTS}. */
+/**
+ * Files of the report that a thread may still write when its files are closed. @param out absent:
+ * below {@link REPORTS}
+ */
 export function keepReportWritable(out: string | undefined): void {
   if (out === undefined) return keepWritable(`${resolve(REPORTS)}${sep}`)
   const final = resolve(out)
   for (const place of [unfinishedOf(final), interruptedOf(final)]) keepWritable(`${place}${sep}`)
   for (const name of OWN) for (const end of ['', sep]) keepWritable(`${join(final, name)}${end}`)
-  // It is made where it is not there, with those above it.
+  // Missing folders above are made too.
   for (let place = final; !existsSync(place); place = dirname(place)) keepWritable(place)
 }
 
-/** How the folder begins, among the system's temporary files, in which `parity` keeps the prices that it plays. */
+/** `parity` keeps the prices that it plays in such a temporary folder. */
 export const PARITY_FILES = 'intentd-parity-'
 
-/** Whether a thread may say that these are its unfinished files, which are removed when it has ended. */
+/** A thread may name these as its unfinished files, which are removed at its end. */
 export function isUnfinished(directory: string): boolean {
   const path = resolve(directory)
   return path.endsWith(unfinishedOf('')) || path.startsWith(join(tmpdir(), PARITY_FILES))
@@ -52,11 +55,11 @@ function interruptedOf(final: string): string {
   return `${final}-interrupted`
 }
 
-/** A report is written beside the place where it goes, and is put there when it is whole. */
+/** A report is written beside its place, and put there when it is whole. */
 export class ReportDirectory {
   /** Where it goes. */
   readonly final: string
-  /** Where its files are written meanwhile. */
+  /** The files meanwhile. */
   readonly unfinished: string
 
   /** @throws Failure REPORT_UNWRITABLE */
@@ -67,7 +70,7 @@ export class ReportDirectory {
     this.#write(() => makeDirectory(this.unfinished))
   }
 
-  /** Puts the report in its place; one that was ended early stands beside it, so that it replaces no whole one. */
+  /** One that ended early stands beside the place, so that it replaces no whole one. */
   install(isWhole: boolean): string {
     const place = isWhole ? this.final : interruptedOf(this.final)
     this.#write(() => {

@@ -38,22 +38,21 @@ import type { PriceSource } from '../opening/priced-instruments.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { keepReportWritable, REPORTS, ReportDirectory } from './report-directory.ts'
 
-/** Length of a seeded market for which no length is given. */
+/** A seeded market's default. */
 const DAYS_DEFAULT = 30
 /** Virtual time between two looks at the terminal. */
 const CHUNK_MS = 300_000
-/** Others of this process (Ctrl-C) get their turn this often. */
+/** Others of this process (Ctrl-C) get their turn. */
 const TURN_MS = 100
 
 interface OpeningOptions {
   readonly watcher?: PlayWatcher
-  /** As in {@link BacktestRequest}. */
   readonly runsHere?: boolean
   /** Candles that other runs have drawn; absent: only those of this backtest's own fill models. */
   readonly tapes?: CandleTapes
 }
 
-/** The configuration, and what it is to be played on. @throws ConfigError, or Failure for prices that cannot be played. */
+/** @throws ConfigError, or Failure for prices that cannot be played */
 export async function openBacktest(
   config: string | undefined,
   options: PlayOptions,
@@ -80,7 +79,7 @@ export async function openBacktest(
   return { loaded, prepared }
 }
 
-/** As {@link prepareBacktest}; who watches knows which file is being loaded, and the strategies. */
+/** Also tells the watcher which file is being loaded, and the strategies. */
 export async function prepareWatched(
   loaded: LoadedConfig,
   watcher: PlayWatcher | undefined,
@@ -93,7 +92,10 @@ export async function prepareWatched(
   return prepared
 }
 
-/** Plays it, writes the report and posts what it came to. @throws Failure for a strategy that broke it, behind its report. */
+/**
+ * Plays, writes the report and posts the result. @throws Failure for a strategy that broke it,
+ * behind its report
+ */
 export async function runBacktest(
   config: string | undefined,
   options: BacktestOptions,
@@ -182,7 +184,6 @@ function filesOf(
   })
 }
 
-/** What ended the runs before the prices did. */
 interface EarlyEnd {
   readonly why: string
   /** Undefined for a signal. */
@@ -192,12 +193,12 @@ interface EarlyEnd {
 interface PlayedModels {
   readonly prepared: PreparedBacktest
   readonly models: readonly FillModelName[]
-  /** Of the files that are written while it is played. */
+  /** Files written while it is played. */
   readonly directory: string
   readonly watcher: PlayWatcher
 }
 
-/** One model after the other; a signal ends it, or a strategy that fails where nobody waited for it, with what was done. */
+/** One after the other; a signal ends it, or a strategy's stray failure, with what was done. */
 async function playModels({ prepared, models, directory, watcher }: PlayedModels) {
   const { marks, isTTY } = watcher
   const progress = new ProgressBar(
@@ -226,7 +227,7 @@ async function playModels({ prepared, models, directory, watcher }: PlayedModels
   return { runs, ended: watch.ended }
 }
 
-/** Until the prices end, or something else. @param onPlayed Unix ms, how far it has come. */
+/** Until the prices end, or something else. @param onPlayed Unix ms */
 export async function playRun(
   run: BacktestRun,
   watch: { readonly ended: EarlyEnd | undefined },
@@ -239,7 +240,7 @@ export async function playRun(
     await turn()
     turnAt = systemClock.monotonic()
   }
-  // A promise that was left rejected in the last moments is heard of too.
+  // A promise rejected in the last moments is heard of too.
   await turn()
 }
 
@@ -247,7 +248,7 @@ function turn(): Promise<void> {
   return new Promise<void>((done) => systemTimers.after(0, done))
 }
 
-/** Whose decision it is, and when, is known to who watches while it is made. */
+/** The watcher knows whose decision is being made. */
 export function markDecisions(opened: BacktestRunOptions, marks: PlayMarks): BacktestRunOptions {
   const { backtest } = opened
   const marked = [...backtest.strategies].map(([id, { strategy, params }], index) => {
@@ -265,7 +266,7 @@ export function markDecisions(opened: BacktestRunOptions, marks: PlayMarks): Bac
   return { ...opened, backtest: { ...backtest, strategies: new Map(marked) } }
 }
 
-/** What ends a run before its prices: a signal, or what nobody caught. */
+/** A signal, or an uncaught error, ends a run early. */
 export function watchForEnd(marks: PlayMarks) {
   let broken: EarlyEnd | undefined
   const forget = onBreakdown((error, strategy) => (broken ??= toEarlyEnd(error, strategy)))
@@ -306,7 +307,7 @@ function remarksOn(
   return [`Ended early by ${ended.why}: this is what was done until then.${missing}`]
 }
 
-/** The recipe of what was played, where that is less than what was asked for. */
+/** The recipe of the played part. */
 function endedAt(
   recipe: ReturnType<typeof describeRecipe>,
   runs: readonly RunReport[],
@@ -347,7 +348,7 @@ type PlayedParts = Pick<
   readonly coverage: readonly PriceSource[]
 }
 
-/** Everything that the result hangs on. The same recipe gives the same files to the byte. */
+/** The result depends on all this: the same recipe gives the same files to the byte. */
 export function describeRecipe(
   { config, coverage, code, feeds, fromAt, toAt, seed, simulator, universe }: PlayedParts,
   { models, version, set, param }: RecipeOptions,
@@ -402,12 +403,12 @@ export function describeRecipe(
   }
 }
 
-/** As `sha256sum` gives it, by name. */
+/** As `sha256sum`, by name. */
 function hashFiles(files: readonly CodeFile[]): Readonly<Record<string, string>> {
   return Object.fromEntries(files.map(({ name, text }) => [name, hash('sha256', text)]))
 }
 
-/** Of every file of the program, as written or as compiled, in the order of their paths. */
+/** Covers every file of the program, in the order of paths. */
 function hashProgram(): string {
   const root = fileURLToPath(new URL('../../', import.meta.url))
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' })

@@ -10,53 +10,51 @@ import type { ThreadData } from './watched-thread.ts'
 import { isUnfinished } from './report-directory.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
-/** The program, strategies and prices are loaded in this time at least, ms. */
+/** For loading the program, strategies and prices. */
 const BEGIN_PATIENCE_MS = 60_000
-/** What a run and its strategies may keep, MB, on every machine the same: a year of ten instruments takes a tenth of it. */
+/** The same on every machine: a year of ten instruments takes a tenth. */
 export const HEAP_MB_MAX = 4096
-/** A signal waits so long for something to happen before it ends what stands still, ms. */
+/** After a signal, before a standstill is ended. */
 const STOP_PATIENCE_MS = 3000
 
 export interface WatchedPlay {
-  /** As of a {@link SupervisedThread}. */
+  /** As in {@link SupervisedThread}. */
   readonly file: string
   readonly askedBy: string
-  /** What the thread is given. */
+  /** For the thread. */
   readonly task: object
-  /** Time without any progress after which it counts as hung, ms. */
+  /** Without any progress. */
   readonly hungAfterMs: number
-  /** Whether it ends at a signal with what was done until then; else at once. */
+  /** At a signal it ends with what was done; else at once. */
   readonly endsWithReport?: boolean
   /** Default: {@link HEAP_MB_MAX}. */
   readonly heapMbMax?: number
 }
 
-/** What the thread has said of itself. */
-interface Known {
+interface ThreadState {
   strategies: readonly string[]
   unfinished?: string
-  /** The strategy file that is being loaded. */
   loading?: string | undefined
   exit: number
 }
 
-/** In a thread that is watched. @returns the exit code. @throws what it ended with. */
+/** In a watched thread. @returns the exit code @throws what it ended with */
 export function playBacktest(task: BacktestTask, hungAfterMs: number): Promise<number> {
   const thread = { file: './backtest-thread', askedBy: import.meta.url }
   return playWatched({ ...thread, task, hungAfterMs, endsWithReport: true })
 }
 
 /**
- * Plays prices in a thread, prints how far it is and what it came to, and ends it when nothing happens any more.
- * @returns the exit code. @throws what it ended with; Failure STRATEGY_HANGS, STRATEGY_IMPORT_HANGS, BACKTEST_HUNG,
- * BACKTEST_MEMORY.
+ * Plays prices in a thread, prints progress and result, and ends it when nothing happens any more.
+ * @returns the exit code @throws what it ended with; Failure STRATEGY_HANGS, STRATEGY_IMPORT_HANGS,
+ * BACKTEST_HUNG, BACKTEST_MEMORY
  */
 export async function playWatched(play: WatchedPlay): Promise<number> {
   const { file, askedBy, task, hungAfterMs, endsWithReport = false, heapMbMax = HEAP_MB_MAX } = play
   const marks = new PlayMarks()
   const { isTTY } = process.stderr
   const data: ThreadData<object> = { task, shared: marks.shared, isTTY }
-  const known: Known = { strategies: [], exit: 0 }
+  const known: ThreadState = { strategies: [], exit: 0 }
   const thread = new SupervisedThread<PlayMessage>({
     file,
     askedBy,
@@ -85,7 +83,7 @@ export async function playWatched(play: WatchedPlay): Promise<number> {
   }
 }
 
-function take(message: PlayMessage, known: Known): void {
+function take(message: PlayMessage, known: ThreadState): void {
   if (message.kind === 'loading') known.loading = message.file
   else if (message.kind === 'begun') known.strategies = message.strategies
   else if (message.kind === 'unfinished') {
@@ -110,7 +108,7 @@ function stopped(signal: string, marks: PlayMarks): Failure {
   })
 }
 
-function full(marks: PlayMarks, { strategies }: Known, heapMb: number): Failure {
+function full(marks: PlayMarks, { strategies }: ThreadState, heapMb: number): Failure {
   const strategy = strategies[marks.deciding - 1]
   return new Failure({
     code: 'BACKTEST_MEMORY',
@@ -124,7 +122,7 @@ function timeOf({ playedAt }: PlayMarks): string {
   return playedAt === 0 ? 'before the first price' : new Date(playedAt).toISOString()
 }
 
-function hung(marks: PlayMarks, { strategies, loading }: Known, silentMs: number): Failure {
+function hung(marks: PlayMarks, { strategies, loading }: ThreadState, silentMs: number): Failure {
   const strategy = strategies[marks.deciding - 1]
   const { stoppedBy } = marks
   const waited = {

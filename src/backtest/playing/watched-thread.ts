@@ -1,17 +1,20 @@
-/** What plays prices does it in a thread of its own: what never comes back can be ended, and signals are heard. */
+/**
+ * Prices are played in a thread of their own, so that endless code can be ended, and signals are
+ * heard.
+ */
 import { runTask } from '../../lib/supervised-thread.ts'
 import { guardFiles } from '../../strategy/isolation/guard-files.ts'
 import { PlayMarks } from './play-marks.ts'
 import { PLAY_ERRORS, type PlayMessage, type PlayWatcher } from './play-message.ts'
 
-/** What {@link playWatched} hands to the thread. */
+/** From {@link playWatched}. */
 export interface ThreadData<Task> {
   readonly task: Task
   readonly shared: SharedArrayBuffer
   readonly isTTY: boolean
 }
 
-/** In the thread: plays, and says what it ended with. */
+/** In the thread: plays, and posts the end. */
 export async function playForWatcher<Task>(
   play: (task: Task, watcher: PlayWatcher) => Promise<void>,
 ): Promise<void> {

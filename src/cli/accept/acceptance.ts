@@ -209,10 +209,7 @@ async function trade({ probe, clock }: AcceptanceOptions): Promise<string> {
   return `${size} bought and sold at the market; position and fills say so`
 }
 
-/**
- * Like a kill, it cancels by product type if the account is exclusive; a second cancel-all is the
- * proof.
- */
+/** Cancels by product type if the account is exclusive, like a kill; a second cancel-all is the proof. */
 async function proveKill(
   { probe, config }: AcceptanceOptions,
   instrument: Instrument,

@@ -44,7 +44,7 @@ export function processFrame(): CallFrame {
 export async function callForAnswer(
   words: readonly string[],
   frame: CallFrame,
-): Promise<Answer<Shown> | undefined> {
+): Promise<Answer<ShownAnswer> | undefined> {
   const given = readCallArguments(words)
   const { endpoint } = given
   return endpoint === undefined ? undefined : sendCall({ ...given, endpoint }, frame)
@@ -55,7 +55,7 @@ export type EndpointCall = CallArguments & { readonly endpoint: CallableName }
 export async function sendCall(
   given: EndpointCall,
   frame: CallFrame,
-): Promise<Answer<Shown> | undefined> {
+): Promise<Answer<ShownAnswer> | undefined> {
   const { endpoint, set, dryRun, yes } = given
   const { cwd, clock } = frame
   if (given.pending !== undefined && endpoint !== 'modifyPlanOrder') {
@@ -90,7 +90,7 @@ export async function sendCall(
   }
 }
 
-interface Sending {
+interface CallToSend {
   readonly exchange: CallExchange
   readonly config: DaemonConfig
   readonly prepared: PreparedRequest
@@ -99,12 +99,18 @@ interface Sending {
 }
 
 /** `data` has the document's names, for people; `text` is as received, for programs. */
-export interface Shown {
+export interface ShownAnswer {
   readonly data: unknown
   readonly text: string
 }
 
-async function send({ exchange, config, prepared, guard, clock }: Sending): Promise<Answer<Shown>> {
+async function send({
+  exchange,
+  config,
+  prepared,
+  guard,
+  clock,
+}: CallToSend): Promise<Answer<ShownAnswer>> {
   const { requestTimeoutMs, answerBytesMax, locale } = config.exchange
   const client = new ExchangeClient({
     ...exchange,
@@ -123,8 +129,8 @@ async function send({ exchange, config, prepared, guard, clock }: Sending): Prom
     const isTimeless = isClockRefused(answer) && answer.requestTime === undefined
     const { retry, auth } = endpointNamed(prepared.endpoint)
     if (!isTimeless || retry === 'protocol' || auth === 'public') return answer
-    // The exchange refused this machine's time without naming its own. A public answer states it,
-    // and repeating this call does no harm.
+    // The refusal did not state the exchange's time. A public answer does, and repeating this call
+    // does no harm.
     await client.readTickers(new TickerTable(), config.account.productType)
     return await client.sendExactly(prepared)
   } finally {

@@ -20,7 +20,7 @@ export interface Guard {
 
 /**
  * Undefined for endpoints that neither move money out nor create accounts. @throws CallRefused for
- * an address that is not in `withdrawal.addresses`
+ * an address not in `withdrawal.addresses`
  */
 export function guardCall({ endpoint, request, config }: GuardedCall): Guard | undefined {
   if (!isGuarded(endpoint)) return undefined
@@ -69,7 +69,7 @@ export function assertConsent({ sentence, consent }: Guard, yes: string | undefi
 }
 
 /**
- * On the command line that sends, a list of addresses or another exchange would be no protection.
+ * A list of addresses on the command line that sends would be no protection.
  * @throws CallRefused
  */
 export function assertSettingsOfFile(endpoint: CallableName, set: readonly string[]): void {

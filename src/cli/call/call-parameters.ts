@@ -17,9 +17,12 @@ export interface ReadParameters {
   readonly problems: readonly CallProblem[]
 }
 
-type Given = readonly (readonly [name: string, value: string])[]
+type GivenParameters = readonly (readonly [name: string, value: string])[]
 
-export function readParameters(description: EndpointDescription, given: Given): ReadParameters {
+export function readParameters(
+  description: EndpointDescription,
+  given: GivenParameters,
+): ReadParameters {
   const problems: CallProblem[] = []
   const texts = new Map<FieldDescription, string[]>()
   for (const [name, text] of given) {

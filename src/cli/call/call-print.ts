@@ -28,7 +28,6 @@ function formatList(list: readonly unknown[], indent: string): string[] {
   ])
 }
 
-/** Undefined if a row does not fit, or holds more than plain values. */
 function formatTable(rows: readonly Readonly<Record<string, unknown>>[]): string[] | undefined {
   const names = [
     ...new Set(rows.flatMap((row) => Object.keys(row).filter((name) => row[name] !== undefined))),

@@ -8,7 +8,7 @@ import {
   type EndpointCall,
   processFrame,
   sendCall,
-  type Shown,
+  type ShownAnswer,
 } from './answer-call.ts'
 import { readCallArguments } from './call-arguments.ts'
 import { formatEndpointHelp, formatEndpointList } from './call-help.ts'
@@ -23,7 +23,7 @@ export function addCallCommand(program: Command, { setExit }: VerbFrame): void {
     .command('call')
     .description('call one endpoint of the exchange; `intentd call --help` lists them')
     .argument('[words...]', 'an endpoint, and its parameters as --name value')
-    // The endpoint decides which options there are: see readCallArguments.
+    // The endpoint decides which options there are.
     .helpOption(false)
     .allowUnknownOption()
     .action(async (words: readonly string[]) => setExit(await call(words, processFrame())))
@@ -53,7 +53,11 @@ async function callEndpoint(given: EndpointCall, frame: CallFrame): Promise<numb
   return answer === undefined ? EXITS.done : report(answer, given, frame)
 }
 
-function report(answer: Answer<Shown>, { endpoint, json }: EndpointCall, frame: CallFrame): number {
+function report(
+  answer: Answer<ShownAnswer>,
+  { endpoint, json }: EndpointCall,
+  frame: CallFrame,
+): number {
   if (answer.kind !== 'accepted') {
     const failure =
       answer.kind === 'refused' ? toRefusal(endpoint, answer) : toUnknown(endpoint, answer)

@@ -18,8 +18,8 @@ export interface Decision {
 const DIGEST_BYTES = 6
 
 /**
- * Compares runs by digests of effects that are sent or recorded, and of decisions. Memory grows by
- * a few words for each step with effects.
+ * Compares digests of effects that are sent or recorded, and of decisions. Memory grows by a few
+ * words a step.
  */
 export class EffectLog {
   readonly steps: StepEffects[] = []

@@ -28,9 +28,8 @@ type CheckedRun = Pick<PreparedBacktest, 'code' | 'config' | 'coverage' | 'feeds
 const PROGRAM = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
- * No cut of the prices reaches opened files, and imported files and packages. A file that holds
- * what is played, by path or content, is a bias. Other files are listed, since only a person can
- * judge them.
+ * Cuts of the prices do not reach opened or imported files and packages. A file that holds what is
+ * played is a bias; others are listed, since only a person can judge them.
  */
 export function judgeOutsideFiles(run: CheckedRun, { opened, played }: OutsideFiles): BiasCheck {
   const own = new Set(Object.keys(run.code).flatMap((id) => codePaths(run, id)))

@@ -30,7 +30,7 @@ const GRID_MS = 3_600_000
 /** A later start leaves out this share of the range; the next equal share is warm-up. */
 const LATER_SHARE = 0.25
 
-interface Played {
+interface PlayedCheck {
   readonly prepared: PreparedBacktest
   readonly log: EffectLog
 }
@@ -54,7 +54,10 @@ export async function checkBias(
     systemClock,
   )
   let done = 0
-  const play = async (range: Pick<PlayOptions, 'from' | 'to'>, label: string): Promise<Played> => {
+  const play = async (
+    range: Pick<PlayOptions, 'from' | 'to'>,
+    label: string,
+  ): Promise<PlayedCheck> => {
     const { prepared } = await openBacktest(config, { ...options, ...range }, version, { watcher })
     const log = new EffectLog()
     const model =
@@ -93,22 +96,22 @@ export async function checkBias(
   }
 }
 
-function rangeOf({ prepared: { fromAt, toAt } }: Played): {
+function rangeOf({ prepared: { fromAt, toAt } }: PlayedCheck): {
   readonly from: number
   readonly to: number
 } {
   return { from: fromAt, to: toAt }
 }
 
-function hourAt({ prepared: { fromAt, toAt } }: Played, share: number): number {
+function hourAt({ prepared: { fromAt, toAt } }: PlayedCheck, share: number): number {
   const grid = (toAt - fromAt) * share < GRID_MS ? GRID_MS / 60 : GRID_MS
   return fromAt + Math.floor(((toAt - fromAt) * share) / grid) * grid
 }
 
 async function checkFuture(
-  whole: Played,
+  whole: PlayedCheck,
   cuts: number,
-  play: (to: number) => Promise<Played>,
+  play: (to: number) => Promise<PlayedCheck>,
 ): Promise<BiasCheck> {
   const lines: string[] = []
   let isBiased = false
@@ -141,8 +144,8 @@ function nameOf(strategyId: string): string {
 }
 
 async function checkPast(
-  whole: Played,
-  play: (from: number) => Promise<Played>,
+  whole: PlayedCheck,
+  play: (from: number) => Promise<PlayedCheck>,
 ): Promise<readonly string[]> {
   const from = hourAt(whole, LATER_SHARE)
   const warmAt = hourAt(whole, 2 * LATER_SHARE)

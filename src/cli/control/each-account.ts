@@ -25,7 +25,6 @@ export async function showEachAccount<Options extends ShowOptions & { readonly c
   return Math.max(...codes)
 }
 
-/** A broken account does not hide the others. */
 async function tryShow(show: () => Promise<number> | number): Promise<number> {
   try {
     return await show()

@@ -20,10 +20,7 @@ export interface OpenedRows extends Span {
   readonly book: () => Book
 }
 
-/**
- * Reading a year of fills in the daemon would delay its trading. The journal may be written
- * meanwhile.
- */
+/** Reading a year of fills in the daemon would delay its trading. */
 export function withRows<Result>(
   options: JournalSpanOptions,
   use: (rows: OpenedRows) => Result,

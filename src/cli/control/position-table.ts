@@ -59,7 +59,6 @@ function liquidationOf(view: PositionView): string {
   return `${price(at)}${far}${trust === 'disputed' || trust === 'alone' ? '?' : ''}`
 }
 
-/** The price whose distance is shown: while two figures differ, the nearer one. */
 function liquidationPriceOf({
   liquidationPrice: stated,
   liquidation,

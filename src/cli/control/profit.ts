@@ -72,12 +72,12 @@ interface Sum {
   funding: Decimal
 }
 
-interface Summed {
+interface ProfitSum {
   readonly made: readonly ProfitRow[]
   readonly uncounted: string
 }
 
-function sumBy(rows: OpenedRows, by: GroupBy): Summed {
+function sumBy(rows: OpenedRows, by: GroupBy): ProfitSum {
   const { config, fills, funding } = rows
   const sums = new Map<string, Sum>()
   const sumOf = (name: string, coin: string): Sum => {
@@ -126,7 +126,7 @@ function sumBy(rows: OpenedRows, by: GroupBy): Summed {
   return { made, uncounted: describeUncounted(uncountedOf(all)) }
 }
 
-function madeBy(counted: Made | undefined): Partial<Made> {
+function madeBy(counted: OwnResult | undefined): Partial<OwnResult> {
   return counted === undefined ? {} : { profit: counted.profit, fees: counted.fees }
 }
 
@@ -206,24 +206,24 @@ function totalOf(rows: readonly ProfitRow[], uncounted: string): readonly Profit
   ]
 }
 
-type Made = Pick<OwnShare, 'profit' | 'fees'>
+type OwnResult = Pick<OwnShare, 'profit' | 'fees'>
 
-interface StrategyProfit extends Made {
+interface StrategyProfit extends OwnResult {
   readonly strategyId: string
   readonly coin: string
   /** Where a strategy's fills do not explain its holding, the exchange's figures count. */
   readonly unexplained: readonly string[]
-  readonly taken: Made
+  readonly taken: OwnResult
 }
 
 interface PairSum {
   readonly coin: string
-  stated: Made
-  own: Made
-  taken: Made
+  stated: OwnResult
+  own: OwnResult
+  taken: OwnResult
 }
 
-const NOTHING: Made = { profit: ZERO, fees: ZERO }
+const NOTHING: OwnResult = { profit: ZERO, fees: ZERO }
 
 /** Earlier fills are read too, for the prices at which lots were bought. */
 export function listStrategyProfits(rows: OpenedRows): readonly StrategyProfit[] {
@@ -270,6 +270,6 @@ function sumPairs(
   return pairs
 }
 
-function plus(one: Made, other: Made): Made {
+function plus(one: OwnResult, other: OwnResult): OwnResult {
   return { profit: one.profit.plus(other.profit), fees: one.fees.plus(other.fees) }
 }

@@ -74,13 +74,13 @@ async function showOnce(options: StatusOptions): Promise<number> {
 
 function readStatus(options: StatusOptions): Promise<Found<StatusView>> {
   const config = loadOperated(options)
-  if (findSocket(config) === undefined) sayWhatWaits(config.state.directory)
+  if (findSocket(config) === undefined) printWaiting(config.state.directory)
   return readDaemon(options, '/v1/status', (account, off) =>
     toStored(account, repeatOptions(options), off),
   )
 }
 
-function sayWhatWaits(directory: string): void {
+function printWaiting(directory: string): void {
   if (existsSync(killFileOf(directory)))
     print(
       `! a kill stands (${killFileOf(directory)}): the next daemon obeys it before its first order`,
@@ -171,7 +171,6 @@ function describeStandby({ standby, now }: StatusView): string {
   )
 }
 
-/** `with 2 other daemons (at most 3) for 60 s: tickers 5 of 20, …` */
 function describeSharedLimits({ sharedLimits, now }: StatusView): string {
   if (sharedLimits === undefined) return ''
   const { state, since, reason, members, membersMax, limits } = sharedLimits
@@ -371,10 +370,7 @@ function describeUnknown({ unknownSince }: AccountView): string {
   return unknownSince === null ? '' : `; the oldest unknown one was sent at ${toTime(unknownSince)}`
 }
 
-/**
- * Two periods are compared, so only closed profit and payments count; open positions have their own
- * line.
- */
+/** Two periods are compared, so only closed profit and payments count. */
 function describeProfit(profit: ProfitView, coin: string): string {
   const { realised, fees, funding, fills, uncounted } = profit
   const show = (amount: string | null): string => money(amount, coin)

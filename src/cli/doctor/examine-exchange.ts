@@ -112,7 +112,7 @@ export async function examineExchange(
   }
 }
 
-interface Reaching {
+interface ReachAttempt {
   readonly config: DaemonConfig
   readonly baseUrl: string
   readonly proxy: ForwardProxy | undefined
@@ -121,7 +121,7 @@ interface Reaching {
 async function reach(
   client: ExchangeClient,
   table: TickerTable,
-  { config, baseUrl, proxy }: Reaching,
+  { config, baseUrl, proxy }: ReachAttempt,
 ): Promise<Finding> {
   const way = describeWay(config, baseUrl)
   for (let count = 0; count < SAMPLES; count++) {

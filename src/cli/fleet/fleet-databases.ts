@@ -13,8 +13,8 @@ export interface FleetDatabase<Reader> {
 }
 
 /**
- * Accounts with a journal in a file are listed with the command that shows them. @returns the worst
- * exit code @throws the error of the only database; Failure FLEET_IMPOSSIBLE
+ * A journal in a file is listed with the command that shows it. @returns the worst exit code
+ * @throws the error of the only database; Failure FLEET_IMPOSSIBLE
  */
 export async function lookAtDatabases(
   options: ConfigOptions & { readonly url?: string | undefined },

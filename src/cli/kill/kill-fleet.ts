@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import type { FleetAccount } from '../../journal/fleet/fleet-accounts.ts'
-import type { KillOrdered } from '../../journal/fleet/order-kills.ts'
+import type { KillOrderResult } from '../../journal/fleet/order-kills.ts'
 import type { Fleet, FleetReader } from '../../journal/fleet/read-fleet.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -54,13 +54,11 @@ export async function killFleets(
   return Math.max(...(await Promise.all(codes)))
 }
 
-/**
- * Only the holder of the lease can prove a kill, so its proof is waited for. @returns the exit code
- */
+/** Only the lease's holder can prove a kill. @returns the exit code */
 async function killFleet(options: KillFleetOptions): Promise<number> {
   const { clock, timers, print, withinMs } = options
   const begunAt = clock.monotonic()
-  const noted = new Map<string, KillOrdered>()
+  const noted = new Map<string, KillOrderResult>()
   const said = new Map<string, string>()
   const say = (name: string, text: string): void => {
     if (said.get(name) === text) return
@@ -99,7 +97,7 @@ async function killFleet(options: KillFleetOptions): Promise<number> {
  */
 export function judgeKill(
   account: FleetAccount,
-  ordered: KillOrdered | undefined,
+  ordered: KillOrderResult | undefined,
   isLate: boolean,
 ): KillOutcome {
   const { state, kill, holder } = account
@@ -207,9 +205,9 @@ function adviseGone(holder: string): string {
   return `orders may rest: start it, and it obeys before anything trades; or ${where}: \`intentd kill${state}\` cancels from there; or look at the exchange`
 }
 
-interface Reported {
+interface KillReport {
   readonly fleet: Fleet | undefined
-  readonly noted: ReadonlyMap<string, KillOrdered>
+  readonly noted: ReadonlyMap<string, KillOrderResult>
   readonly outcomes: readonly { readonly account: FleetAccount; readonly outcome: KillOutcome }[]
   readonly trouble: string | undefined
   readonly print: (text: string) => void
@@ -222,7 +220,7 @@ function reportRefusal(trouble: string, print: (text: string) => void): number {
   return EXIT_NOT_PROVED
 }
 
-function report({ fleet, outcomes, noted, trouble, print }: Reported): number {
+function report({ fleet, outcomes, noted, trouble, print }: KillReport): number {
   if (fleet === undefined) {
     const taken = [...noted.values()].filter(({ kind }) => kind === 'ordered').length
     if (taken === 0) print('NOT killed: the server did not answer, so nothing was ordered')

@@ -13,7 +13,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { formatData } from '../call/call-print.ts'
-import { callForAnswer, processFrame, type Shown } from '../call/answer-call.ts'
+import { callForAnswer, processFrame, type ShownAnswer } from '../call/answer-call.ts'
 import { killFleets, type KillFleetsOptions } from './kill-fleet.ts'
 import { databaseOf, type FleetConfig, loadFleetPlaces } from '../operator/fleet-places.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
@@ -64,9 +64,9 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
 }
 
 /**
- * Resting orders are cancelled from here first, if the keys are available. Then each kill is
- * ordered on its server, or by a kill file on this machine. All orders are given before any is
- * waited for, and each database delays only its own accounts.
+ * Cancels from here first, if keys are available. Then each kill is ordered on its server, or by a
+ * kill file. All orders are given before any is waited for, and each database delays only its own
+ * accounts.
  */
 async function killAll(options: KillOptions): Promise<number> {
   const { reason, wait } = options
@@ -168,7 +168,7 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
     return EXIT_NOT_PROVED
   }
   if (end === undefined) {
-    await sayUnproved(config)
+    await printUnproved(config)
     return EXIT_NOT_PROVED
   }
   const release = `intentd release${repeatOptions(options)} --reason ...`
@@ -177,7 +177,7 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
 }
 
 /** The daemon that saw it may have ended since, or hang. */
-async function sayUnproved(config: DaemonConfig): Promise<void> {
+async function printUnproved(config: DaemonConfig): Promise<void> {
   const socket = findSocket(config)
   if (socket === undefined) {
     printResult(
@@ -257,14 +257,14 @@ function isOf({ environment, account, exchange }: DaemonConfig, request: ConfigR
 function cancelOnce(
   { account: { productType, marginCoin } }: DaemonConfig,
   { file, overrides = [] }: ConfigRequest,
-): Promise<Answer<Shown> | undefined> {
+): Promise<Answer<ShownAnswer> | undefined> {
   const words = ['cancelAllOrders', '--productType', productType, '--marginCoin', marginCoin]
   const set = overrides.flatMap((text) => ['--set', text])
   return callForAnswer([...words, '--config', file, ...set], processFrame())
 }
 
 /** Depending on the exchange this is a code or an empty list. */
-function restsNothing(answer: Answer<Shown> | undefined): boolean {
+function restsNothing(answer: Answer<ShownAnswer> | undefined): boolean {
   if (answer?.kind === 'refused') return answer.topic === 'orderGone'
   if (answer?.kind !== 'accepted') return false
   return JSON.stringify(listsOf(answer.data.data)) === '[[],[]]'

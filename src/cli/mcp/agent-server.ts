@@ -12,7 +12,7 @@ import {
   toConfigWords,
   toolsFor,
 } from './agent-tools.ts'
-import { runTool, type ToolRun } from './run-tool.ts'
+import { runVerb, type VerbRun } from '../process/run-verb.ts'
 
 const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url))
 
@@ -21,7 +21,6 @@ const WITHIN_MS: Readonly<Record<AgentPower, number>> = {
   research: 600_000,
   safer: 20_000,
 }
-/** Backtests and sweeps use the machine that trades: one at a time. */
 const RESEARCH_MAX = 1
 const LOOKS_MAX = 4
 const PROGRESS_MS = 5000
@@ -90,9 +89,10 @@ function addTool(server: McpServer, tool: AgentTool, { config, turns }: ToolFram
       })
       const run = await turns
         .take(power, () =>
-          runTool({
+          runVerb({
             words,
             withinMs: tool.withinMs ?? WITHIN_MS[power],
+            by: 'agent mcp',
             isPatient: power === 'research',
             signal: mcpReq.signal,
           }),
@@ -133,7 +133,7 @@ function refuse(text: string) {
 interface Ran {
   readonly words: readonly string[]
   readonly at: string
-  readonly run: ToolRun
+  readonly run: VerbRun
 }
 
 function toAnswer(tool: AgentTool, { words, at, run }: Ran): AgentAnswer {

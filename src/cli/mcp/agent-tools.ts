@@ -11,15 +11,13 @@ export interface AgentTool<Input extends z.ZodType = z.ZodType> {
   readonly power: AgentPower
   readonly description: string
   readonly input: Input
-  /** Whether the command prints words instead of JSON. */
   readonly isText?: boolean
-  /** When it is ended unfinished; absent: by its power. */
+  /** Absent: by its power. */
   readonly withinMs?: number
   /** Words of the command line after `intentd`. */
   words(input: z.output<Input>, config: ConfigWords): readonly string[]
 }
 
-/** The configuration that this program was started with. */
 export interface NamedConfig {
   readonly file: string
   readonly set: readonly string[]
@@ -52,7 +50,10 @@ const reason = z
   .max(300)
   .meta({ description: 'why, in a sentence; it is kept in the journal' })
 
-/** An absolute path, or one that leaves the folder, could name a file of secrets; a parser's error would show its lines. */
+/**
+ * An absolute path, or one that leaves the folder, could name a file of secrets, whose lines an
+ * error would show.
+ */
 const priceFile = z
   .string()
   .regex(/^(?:[A-Z0-9]{2,40}=)?(?!\.)[\w-][\w.-]*(?:\/(?!\.)[\w.-]+)*\.(?:csv|csv\.gz|json|jsonl)$/)
@@ -338,7 +339,6 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
   }),
 ]
 
-/** The tools that a configuration allows. */
 export function toolsFor(powers: ReadonlySet<AgentPower>): readonly AgentTool[] {
   return AGENT_TOOLS.filter(({ power }) => powers.has(power))
 }

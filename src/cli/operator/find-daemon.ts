@@ -139,10 +139,7 @@ async function readBroken<View>(
   return { kind: 'found', view: reply.body as View, isLive: true }
 }
 
-/**
- * The socket of an account that could not be opened is silent, but other accounts of its daemon
- * report the reason.
- */
+/** Other accounts of its daemon report the reason. */
 export async function findOff(config: DaemonConfig): Promise<AccountOff | undefined> {
   const mainFile = readMainFile(config)
   if (mainFile === undefined) return undefined

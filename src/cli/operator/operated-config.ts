@@ -15,7 +15,6 @@ import { addConfigOptions } from '../process/options.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 
-/** These verbs also work while the files are broken. */
 export function addOperatedOptions(command: Command): Command {
   return addConfigOptions(command).option(
     '--state <dir>',
@@ -24,9 +23,8 @@ export function addOperatedOptions(command: Command): Command {
 }
 
 /**
- * From the file, or if that is broken, the configuration with which the daemon runs. @throws
- * ConfigError if no such daemon is known, after printing the last ways to stop one; Failure
- * STATE_NEVER_RAN
+ * From the file, or if that is broken, the running daemon's. @throws ConfigError if no such daemon
+ * is known, after printing the last ways to stop one; Failure STATE_NEVER_RAN
  */
 export function loadOperated(options: ConfigOptions): DaemonConfig {
   if (options.state !== undefined) return loadState(options.state)
@@ -39,18 +37,15 @@ export function loadOperated(options: ConfigOptions): DaemonConfig {
     const running = chooseRunning(found, options.set)
     const config = running && readOf(running.directory)
     if (running === undefined || config === undefined) {
-      sayLastWays(found)
+      printLastWays(found)
       throw error
     }
-    sayInstead(error, running)
+    printAlternative(error, running)
     return config
   }
 }
 
-/**
- * A reload uses the `--set`, `--param`, `--market` and `--speed` of the daemon's start, so a
- * comparison with it need not repeat them.
- */
+/** A reload uses the options of the daemon's start, so a comparison need not repeat them. */
 export function asStarted(options: ConfigOptions): ConfigOptions & MarketOptions {
   const { file, cwd } = toConfigRequest(options)
   const running = findRunning(resolve(cwd, file))
@@ -89,7 +84,7 @@ function loadState(given: string): DaemonConfig {
 
 /**
  * Each simulated account has a directory below `state.directory`, which addresses the daemon while
- * it is the account traded now or last.
+ * it is the last one traded.
  */
 function readOfWorld(directory: string): DaemonConfig | undefined {
   const above = dirname(directory)
@@ -119,12 +114,15 @@ function isSame(one: readonly string[], other: readonly string[]): boolean {
   return isDeepStrictEqual(one.toSorted(), other.toSorted())
 }
 
-function sayInstead({ problems: [first] }: ConfigError, { file, directory }: RunningFile): void {
+function printAlternative(
+  { problems: [first] }: ConfigError,
+  { file, directory }: RunningFile,
+): void {
   printOnce(`! the configuration is broken: ${first ? formatProblem(first) : file}`)
   printOnce(`  this goes to the daemon that runs with what it was before (state ${directory})`)
 }
 
-function sayLastWays(found: readonly RunningFile[]): void {
+function printLastWays(found: readonly RunningFile[]): void {
   if (found.length === 0) print('no daemon is known that was started with this file')
   else print('which daemon is meant cannot be told while the configuration is broken')
   for (const { directory, set } of found) {

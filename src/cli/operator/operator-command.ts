@@ -95,8 +95,8 @@ function parseReason(text: string): string {
 }
 
 /**
- * A release without a scope concerns the kill switch, and may wait for the proof. Returns the exit
- * code.
+ * A release without a scope concerns the kill switch, and may wait for the proof. @returns the exit
+ * code
  */
 export async function commandDaemon(order: Order, options: CommandOptions): Promise<number> {
   const config = loadOperated(options)
@@ -166,7 +166,7 @@ function printUnadopted(directory: string): number {
   return EXIT_WAITING
 }
 
-interface Posted {
+interface PostedOrder {
   readonly file: string
   readonly order: Order
   readonly directory: string
@@ -177,7 +177,7 @@ interface Posted {
  * A release of the kill switch is done when all kill files are gone; the daemon's answer names
  * them.
  */
-async function waitFor({ file, order, directory, withinMs }: Posted) {
+async function waitFor({ file, order, directory, withinMs }: PostedOrder) {
   const found: { answer?: CommandAnswer | undefined } = {}
   const isObeyed = (): boolean => {
     if (existsSync(file)) return false

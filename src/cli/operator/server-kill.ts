@@ -9,9 +9,8 @@ import { print } from '../process/operator.ts'
 import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 
 /**
- * A kill ordered by `kill --all` stands on the journal's server and on the machine that obeyed it;
- * a release elsewhere does not end it. So a release asks the server if no daemon here answers for
- * the kill.
+ * A kill ordered by `kill --all` stands on the journal's server and on the machine that obeyed it.
+ * So a release asks the server if no daemon here answers for the kill.
  */
 
 export type KilledAccount = FleetAccount & { readonly kill: NonNullable<FleetAccount['kill']> }
@@ -55,8 +54,7 @@ export function describeServerKill({ kill }: Pick<KilledAccount, 'kill'>): strin
 }
 
 /**
- * How to end a kill that no daemon of this directory answers for. @returns undefined if a release
- * left here ends it: it was proved, and no other machine writes the account
+ * Undefined if a release left here ends it: it was proved, and no other machine writes the account.
  */
 export function adviseServerRelease(account: KilledAccount, directory: string): string | undefined {
   const { state, holder, standbys, kill } = account

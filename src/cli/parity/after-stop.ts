@@ -1,11 +1,11 @@
 import type { BacktestRunOptions } from '../../backtest/backtest-run.ts'
 
 /**
- * A stopping daemon reads prices until everything in flight is settled, but no longer asks
- * strategies. This makes its backtest do the same. @param from exchange clock: the first prices
- * without decisions; undefined for a run that never stopped
+ * A stopping daemon reads prices until everything in flight is settled, but asks no strategy; so
+ * does its backtest. @param from exchange clock: the first prices without decisions; undefined for
+ * a run that never stopped
  */
-export function askNobody(
+export function stopDecisions(
   opened: BacktestRunOptions,
   from: number | undefined,
 ): BacktestRunOptions {

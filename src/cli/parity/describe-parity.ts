@@ -15,12 +15,12 @@ export interface Parity {
 
 const WISHES_SHOWN = 4
 
-type Both<Item> = readonly [recorded: readonly Item[], played: readonly Item[]]
+type PlayedPair<Item> = readonly [recorded: readonly Item[], played: readonly Item[]]
 
 interface WishFrame {
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly symbols: readonly string[]
-  readonly fills: Both<Fill>
+  readonly fills: PlayedPair<Fill>
   /** Exchange clock: the last prices read in each run. */
   readonly lastReadAt: readonly [recorded: number, played: number]
   readonly alone: readonly AloneTime[]
@@ -30,7 +30,7 @@ const RUNS = ['the recorded run', 'the backtest'] as const
 
 export function compareWishes(
   id: string,
-  [recorded, played]: Both<Wish>,
+  [recorded, played]: PlayedPair<Wish>,
   frame: WishFrame,
 ): Parity {
   const { instruments } = frame
@@ -183,8 +183,8 @@ function fillTextOf(instruments: ReadonlyMap<string, Instrument>): (fill: Fill) 
 }
 
 /**
- * Prices between two reads, and the duration of requests, explain different fills if the sizes are
- * equal, or if the surplus had rested.
+ * Prices between two reads, and the duration of requests, explain different fills of equal size, or
+ * a surplus that had rested.
  */
 function isExplained(was: readonly Fill[], is: readonly Fill[]): boolean {
   const keyOf = ({ symbol, side, tradeSide }: Fill): string => `${symbol} ${side} ${tradeSide}`

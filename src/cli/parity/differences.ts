@@ -1,6 +1,6 @@
 import type { EngineSettings } from '../../engine/settings.ts'
 import { writeValue } from '../../lib/value-text.ts'
-import type { Shown } from './run-trace.ts'
+import type { ShownValues } from './run-trace.ts'
 
 export function firstOther<Item>(
   one: readonly Item[],
@@ -28,7 +28,7 @@ export function unmatched<Item>(
   })
 }
 
-export function firstShownOther(was: Shown, is: Shown): string | undefined {
+export function firstShownOther(was: ShownValues, is: ShownValues): string | undefined {
   for (const name of new Set([...was.keys(), ...is.keys()])) {
     const [recorded = 'none', played = 'none'] = [was.get(name), is.get(name)]
     if (recorded !== played)

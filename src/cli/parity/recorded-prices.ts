@@ -91,8 +91,7 @@ interface PricesRead {
 }
 
 /**
- * Each feed reading stays between the same two price readings: latencies differ, and a decision
- * should see the same readings again.
+ * Each reading stays between the same two price readings, so that a decision sees the same again.
  */
 export function playRecordedFeeds(feeds: RecordedFeeds, prices: PricesRead): readonly PlayedFeed[] {
   return [...feeds].map(([feed, recorded]) => ({

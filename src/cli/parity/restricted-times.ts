@@ -111,7 +111,7 @@ function textOf({ scope, mode, code, fromAt, toAt }: RestrictedTime): string {
   return `${scope} ${mode} (${code}) from ${new Date(fromAt).toISOString()} to ${end}`
 }
 
-export interface Concerned {
+export interface ConcernedParts {
   readonly at: number
   readonly symbols: readonly string[]
   readonly strategies: readonly string[]
@@ -119,7 +119,7 @@ export interface Concerned {
 
 export function explainByRestriction(
   alone: readonly AloneTime[],
-  { at, symbols, strategies }: Concerned,
+  { at, symbols, strategies }: ConcernedParts,
 ): string | undefined {
   const scopes = new Set<Scope>([ACCOUNT, ...symbols, ...strategies.map(strategyScope)])
   const first = alone.find(({ scope, fromAt }) => fromAt <= at && scopes.has(scope))

@@ -37,14 +37,14 @@ import type { RunReport } from '../../report/run-report.ts'
 import { writeReport } from '../../report/write-report.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
-import { askNobody } from './after-stop.ts'
+import { stopDecisions } from './after-stop.ts'
 import { otherSettings } from './differences.ts'
 import { compareFills, compareWishes } from './describe-parity.ts'
 import { reportRecorded } from './recorded-report.ts'
 import { asRecorded, writeRecordedPrices } from './recorded-prices.ts'
 import { playRecordedFeeds } from './recorded-prices.ts'
 import { describeTimes, findAloneTimes } from './restricted-times.ts'
-import { RunTrace, type SnapshotSeen } from './run-trace.ts'
+import { RunTrace, type SeenSnapshot } from './run-trace.ts'
 
 export interface ParityTask {
   readonly recording: string
@@ -268,7 +268,7 @@ function takeEffect(trace: RunTrace, text: string): void {
   if (strategyId !== undefined)
     trace.asked(
       strategyId,
-      () => (parseValue(text) as { readonly snapshot: SnapshotSeen }).snapshot,
+      () => (parseValue(text) as { readonly snapshot: SeenSnapshot }).snapshot,
     )
   else if (text.startsWith('{"kind":"record"') && KEPT.test(text))
     trace.recorded((parseValue(text) as { readonly record: JournalRecord }).record)
@@ -298,8 +298,8 @@ function describeGiven(recorded: RecordedRun, options: ConfigOptions): readonly 
 }
 
 /**
- * The named configuration, else that of the recorded run if it still exists. @throws ConfigError;
- * Failure PARITY_CONFIG_OTHER if it trades something else
+ * The named configuration, else the recorded run's. @throws ConfigError; Failure
+ * PARITY_CONFIG_OTHER if it trades something else
  */
 function loadRecordedConfig(recorded: RecordedRun, options: ConfigOptions): LoadedConfig {
   const { configFile, settings } = recorded
@@ -382,7 +382,7 @@ async function playRecorded({
       const prepared = await prepareWatched(loaded, watcher, request)
       const { quietFrom } = recorded
       const opened = markDecisions(
-        askNobody(prepared.open(prepared.fillModel, undefined), quietFrom),
+        stopDecisions(prepared.open(prepared.fillModel, undefined), quietFrom),
         marks,
       )
       const backtest = withRecordedAge(withoutRecordedCandles(opened.backtest), recorded)
@@ -402,8 +402,8 @@ async function playRecorded({
         }),
       }
     }
-    // Daemon and backtest take different times to start. A trial run measures the backtest's lead,
-    // so that both decide first at the same moment.
+    // Daemon and backtest start at different speeds. A trial run measures the backtest's lead, so
+    // that both decide first at the same moment.
     const trialAt =
       Math.min(...firsts) - Math.max(LEAD_MS_MIN, LEAD_LOOKS * loaded.config.polling.tickersMs)
     const trial = await open(trialAt)
@@ -430,7 +430,7 @@ function takeStep(trace: RunTrace, { at, event, effects }: Step): void {
   }
 }
 
-function toSeen({ feeds, instruments }: Snapshot): SnapshotSeen {
+function toSeen({ feeds, instruments }: Snapshot): SeenSnapshot {
   const moments = instruments.map(({ instrument: { symbol }, holding, orders }) => ({
     symbol,
     holding,

@@ -12,7 +12,7 @@ import { writeValue } from '../../lib/value-text.ts'
 import { RestrictedTimes } from './restricted-times.ts'
 
 /** Sorted so that a difference explains later ones. */
-export type Shown = ReadonlyMap<string, string>
+export type ShownValues = ReadonlyMap<string, string>
 
 export interface Wish {
   readonly at: number
@@ -20,12 +20,12 @@ export interface Wish {
   readonly readAt: number
   readonly intents: readonly Intent[]
   readonly text: string
-  readonly shown: Shown
+  readonly shown: ShownValues
   readonly fillsBefore: number
 }
 
 /** The parts that a recorded effect contains too. */
-export type SnapshotSeen = Pick<Snapshot, 'feeds'> & {
+export type SeenSnapshot = Pick<Snapshot, 'feeds'> & {
   readonly instruments: readonly (Pick<Snapshot['instruments'][number], 'holding' | 'orders'> & {
     readonly symbol: string
   })[]
@@ -38,7 +38,7 @@ interface SeenCandles {
 
 export interface TraceFrame {
   readonly fromAt: number
-  /** Exchange clock: later decisions are ignored, see `askNobody`. */
+  /** Exchange clock: later decisions are ignored, see `stopDecisions`. */
   readonly quietFrom?: number | undefined
   readonly book?: Pick<Book, 'candles' | 'strategyStates'>
 }
@@ -52,7 +52,7 @@ export class RunTrace {
   readonly #fromAt: number
   readonly #quietFrom: number
   readonly #known = new Set<string>()
-  readonly #seen = new Map<string, () => SnapshotSeen>()
+  readonly #seen = new Map<string, () => SeenSnapshot>()
   readonly #states: Map<string, string>
   readonly #candles = new Map<string, SeenCandles>()
   #tickers: TickerTable | undefined
@@ -114,7 +114,7 @@ export class RunTrace {
   }
 
   /** @param seen called when the next decision differs */
-  asked(strategyId: string, seen: () => SnapshotSeen): void {
+  asked(strategyId: string, seen: () => SeenSnapshot): void {
     this.#seen.set(strategyId, seen)
   }
 
@@ -128,7 +128,7 @@ export class RunTrace {
     this.#candles.set(key, { count, last: candles.at(-1) ?? before?.last })
   }
 
-  #shownTo(strategyId: string): Shown {
+  #shownTo(strategyId: string): ShownValues {
     const settings = [...this.#settings.strategies.values()].find(({ id }) => id === strategyId)
     const seen = this.#seen.get(strategyId)?.()
     const symbols = settings?.symbols ?? []
@@ -175,7 +175,7 @@ export class RunTrace {
     symbol,
     holding,
     orders,
-  }: SnapshotSeen['instruments'][number]): readonly (readonly [string, string])[] {
+  }: SeenSnapshot['instruments'][number]): readonly (readonly [string, string])[] {
     const instrument = this.#settings.instruments.get(symbol)
     if (instrument === undefined) return []
     const { tick, lot } = instrument

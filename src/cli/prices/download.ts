@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import {
   downloadPrices,
   nameDownload,
-  type Downloaded,
+  type DownloadResult,
 } from '../../assembly/recordings/download-prices.ts'
 import { ProgressBar } from '../../backtest/playing/progress-bar.ts'
 import { toConfigRequest } from '../../config/config-request.ts'
@@ -74,7 +74,7 @@ async function download(
   const progress = new ProgressBar(process.stderr, systemClock)
   const { interval, from, to = Number.POSITIVE_INFINITY } = options
   const { lengthMs } = GRANULARITIES[interval]
-  const all: Downloaded[] = []
+  const all: DownloadResult[] = []
   try {
     for (const [index, symbol] of symbols.entries()) {
       all.push(
@@ -103,7 +103,7 @@ async function download(
   return 0
 }
 
-function describe({ file, rows, added, payments, fromAt, toAt }: Downloaded): string {
+function describe({ file, rows, added, payments, fromAt, toAt }: DownloadResult): string {
   const [first, last] = [fromAt, toAt].map((at) => new Date(at).toISOString().slice(0, 16))
   const news = added === rows ? '' : `, ${added} of them new`
   return `${file}  ${rows} candles${news}, ${payments} payments of funding, ${first} to ${last}`

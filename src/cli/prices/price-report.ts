@@ -1,7 +1,7 @@
 import { nameInterval } from '../../prices/times.ts'
 import type { Findings } from '../../prices/import/clean-tables.ts'
 import type { Gaps } from '../../prices/import/gaps.ts'
-import type { Imported, ImportedFunding } from '../../prices/import/import-prices.ts'
+import type { ImportedPrices, ImportedFunding } from '../../prices/import/import-prices.ts'
 import { wrapForScreen } from '../../lib/text/wrap-words.ts'
 
 const COLUMNS = 80
@@ -52,7 +52,7 @@ const DONE: readonly [name: keyof Findings | 'otherPeriods', title: string, done
   ['outliers', 'outliers', 'more than 5 times the price before, or less than a fifth of it, kept'],
 ]
 
-export function describeImport(imported: Imported | ImportedFunding): string {
+export function describeImport(imported: ImportedPrices | ImportedFunding): string {
   const { findings, gaps, sources, written } = imported
   const { trades, leftAside, remarks } =
     'rows' in imported ? imported : { trades: 0, leftAside: [], remarks: [] }

@@ -1,4 +1,8 @@
-import { type Imported, type ImportedFunding, isClean } from '../../prices/import/import-prices.ts'
+import {
+  type ImportedPrices,
+  type ImportedFunding,
+  isClean,
+} from '../../prices/import/import-prices.ts'
 import { writeOut } from '../../lib/write-out.ts'
 import { EXITS } from '../process/exit-codes.ts'
 import { describeFeed, type WrittenFeed } from './feed-report.ts'
@@ -11,7 +15,7 @@ interface PrintOptions {
 }
 
 export async function printImports(
-  imports: AsyncIterable<Imported | ImportedFunding> | Iterable<Imported>,
+  imports: AsyncIterable<ImportedPrices | ImportedFunding> | Iterable<ImportedPrices>,
   { json, isStrict, feeds }: PrintOptions,
 ): Promise<number> {
   const all: object[] = []
@@ -32,7 +36,7 @@ export async function printImports(
   return exitCode
 }
 
-function toJson(one: Imported | ImportedFunding, at: Float64Array): object {
+function toJson(one: ImportedPrices | ImportedFunding, at: Float64Array): object {
   const span = { rows: at.length, from: at[0], to: at[at.length - 1] }
   if ('rows' in one) return { kind: one.rows.kind, ...one, ...span }
   const { symbol, name, sources, findings, gaps, written } = one

@@ -6,7 +6,7 @@ import {
   readRecordedQuotes,
   type RecordedQuotes,
 } from '../../assembly/recordings/recorded-quotes.ts'
-import { type Imported, writePrices } from '../../prices/import/import-prices.ts'
+import { type ImportedPrices, writePrices } from '../../prices/import/import-prices.ts'
 import { readRecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 import { findSegments } from '../../recording/recordings.ts'
 import { EXITS } from '../process/exit-codes.ts'
@@ -88,7 +88,7 @@ async function record(
 function* writeAll(
   { tables }: RecordedQuotes,
   options: Parameters<typeof writePrices>[1]['options'],
-): Generator<Imported> {
+): Generator<ImportedPrices> {
   for (const [symbol, quotes] of tables)
     yield* writePrices(new Map([[undefined, quotes]]), { symbol, options })
 }

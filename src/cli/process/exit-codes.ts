@@ -2,9 +2,7 @@ import { ConfigError, EXIT_CONFIG } from '../../config/yaml/problem.ts'
 import { Failure } from '../../lib/failure.ts'
 import { STRATEGY_FAILURES } from '../../strategy/strategy-failure.ts'
 
-/**
- * sysexits.h. A supervisor decides by them: 78 (with 64, 65 and 66) means that no restart helps.
- */
+/** sysexits.h, for supervisors: with 64, 65, 66 and 78 no restart helps. */
 export const EXITS = {
   usage: 64,
   inputWrong: 65,
@@ -59,7 +57,6 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     'INIT_NOT_EMPTY',
     'SIMULATE_ACCOUNT_UNKNOWN',
   ],
-  // Causes in files, which another start finds again.
   configuration: [
     ...Object.keys(STRATEGY_FAILURES),
     'BACKTEST_HUNG',

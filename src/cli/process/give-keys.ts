@@ -8,7 +8,7 @@ import {
 } from '../../config/secrets.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
 import { keysMissing } from '../../assembly/account/account-keys.ts'
-import type { AccountGiven } from '../../daemon/open-account.ts'
+import type { AccountInput } from '../../daemon/open-account.ts'
 
 /**
  * An account without readable keys is off, as long as another one has keys. @throws ConfigError if
@@ -17,7 +17,7 @@ import type { AccountGiven } from '../../daemon/open-account.ts'
 export function giveKeys(
   accounts: readonly LoadedConfig[],
   request: SecretsRequest,
-): readonly AccountGiven[] {
+): readonly AccountInput[] {
   const errors: ConfigError[] = []
   const ofAll = { ...request, keysOfAll: listKeys(accounts) }
   const given = accounts.map((loaded) => readKeys(loaded, ofAll, (error) => errors.push(error)))
@@ -30,7 +30,7 @@ export function readKeys(
   loaded: LoadedConfig,
   request: SecretsRequest,
   onMissing: (error: ConfigError) => void = () => undefined,
-): AccountGiven {
+): AccountInput {
   try {
     return {
       loaded,

@@ -8,14 +8,14 @@ import { systemTimers } from '../../lib/timers.ts'
 import { repeatOptions } from './options.ts'
 import type { ConfigOptions } from '../../config/config-request.ts'
 
-interface Addressed extends Pick<ConfigRequest, 'cwd'>, Pick<ConfigOptions, 'set'> {
+interface AlertAddress extends Pick<ConfigRequest, 'cwd'>, Pick<ConfigOptions, 'set'> {
   readonly others?: readonly DaemonConfig[]
 }
 
 /** Undefined if none are configured. @throws ConfigError for missing secrets */
 export function openAlerts(
   config: DaemonConfig,
-  { cwd, set, others = [] }: Addressed,
+  { cwd, set, others = [] }: AlertAddress,
   logger: Pick<DaemonLogger, 'log' | 'hide'>,
 ): Alerts | undefined {
   const { name, environment, file, alerts: settings } = config

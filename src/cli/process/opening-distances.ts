@@ -9,7 +9,7 @@ import { findKnownPrices } from './position-values.ts'
 
 /**
  * With crossed margin the whole capital backs a position, so its value determines the distance.
- * Isolated margin is judged by its leverage, without a price.
+ * Isolated margin is judged by leverage, without a price.
  */
 export async function warnOfLargePositions(
   loaded: LoadedConfig,
@@ -76,7 +76,7 @@ export async function warnOfLargePositions(
   })
 }
 
-interface Limited {
+interface LimitBasis {
   readonly capital: number
   readonly price: number | undefined
   readonly owners: LoadedConfig['config']['strategies']
@@ -85,7 +85,7 @@ interface Limited {
 
 function largestOf(
   { grossNotionalMax, leverageMax = Number.POSITIVE_INFINITY }: LoadedConfig['config']['risk'],
-  { capital, price, owners, isInverse: inBase }: Limited,
+  { capital, price, owners, isInverse: inBase }: LimitBasis,
 ): number | undefined {
   let sum = 0
   for (const { risk } of owners) {

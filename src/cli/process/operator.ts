@@ -1,4 +1,5 @@
 import { hostname, userInfo } from 'node:os'
+import { processVariables } from '../../config/secrets.ts'
 import { listHolders } from '../../assembly/state/state-directory.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { cleanLines } from '../../lib/text/clean-text.ts'
@@ -10,15 +11,15 @@ const LOOK_MS = 100
 
 const COLUMNS = 80
 
-/** Names the assistant for which a command is run (`intentd mcp`). */
-export const AGENT_VARIABLE = 'INTENTD_AGENT'
+/** Names who asks for a command that another command runs: an assistant, a person in a chat. */
+export const MIDDLEMAN_VARIABLE = 'INTENTD_MIDDLEMAN'
 
-const AGENT_CHARS_MAX = 40
+const MIDDLEMAN_CHARS_MAX = 60
 
 export function operatorName(): string {
   const user = `${userInfo().username}@${hostname()}`
-  const agent = process.env[AGENT_VARIABLE]?.replaceAll(/[^\w .-]/g, '').slice(0, AGENT_CHARS_MAX)
-  return agent === undefined ? user : `agent ${agent} for ${user}`
+  const asked = processVariables()[MIDDLEMAN_VARIABLE]?.replaceAll(/[^\w .-]/g, '')
+  return asked === undefined ? user : `${asked.slice(0, MIDDLEMAN_CHARS_MAX)} for ${user}`
 }
 
 /** Wrapped to the terminal's width, or unwrapped if piped. */

@@ -86,9 +86,9 @@ export function addParamOption(command: Command): Command {
 }
 
 /**
- * The command to type after correcting a configuration: `check` for a daemon's files, `simulate`
- * for the simulator's. Options that the problems refuse are left out; `simulate` gets only the
- * file, since it would start at once, and one of the options was probably wrong.
+ * The command to type after a correction: `check` for a daemon's files, `simulate` for the
+ * simulator's. Refused options are left out; `simulate` gets only the file, since it would start at
+ * once.
  */
 export function adviseAgain(words: readonly string[], problems: readonly Problem[] = []): string {
   const refused = new Set(problems.flatMap(({ refusedWords = [] }) => refusedWords))

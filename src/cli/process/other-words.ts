@@ -1,4 +1,3 @@
-/** Words of other trading programs, with what intentd has for them. */
 const OTHER_WORDS: Readonly<Record<string, string>> = {
   balance:
     '`intentd status` shows equity, `intentd profit` what was made; the API has no call for balances',

@@ -3,8 +3,8 @@ import { needsCredentials } from '../../config/secrets.ts'
 import { Failure } from '../../lib/failure.ts'
 
 /**
- * Windows only supports the simulator: file rights cannot be checked there, and a stop request
- * kills a process at once. @throws Failure PLATFORM_UNSUPPORTED
+ * Only the simulator: file rights cannot be checked there, and a stop request kills at once.
+ * @throws Failure PLATFORM_UNSUPPORTED
  */
 export function assertSupported(
   config: Pick<DaemonConfig, 'environment' | 'exchange'>,

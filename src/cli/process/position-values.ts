@@ -18,8 +18,9 @@ import { findNewestJournal } from './newest-journal.ts'
 const FILLS_SINCE_MS = 30 * 86_400_000
 
 /**
- * Keyed by symbol: the last price of the played file, else of our last fill, else the simulator's
- * initial price. @throws Failure RECORDING_… for unreadable files
+ * Keyed by symbol: the played file's last price, else our last fill, else the simulator's initial
+ * price.
+ * @throws Failure RECORDING_… for unreadable files
  */
 export async function findKnownPrices(
   loaded: LoadedConfig,
@@ -101,8 +102,8 @@ export async function listPositionWarnings(
 }
 
 /**
- * `BTCUSDT 80,610 USDT long or 71,003 short, about 0.806 or 0.71 at 100,000`: what `risk.survives`
- * allows, if nothing else is held or rests.
+ * Says what `risk.survives` allows if nothing else is held: `BTCUSDT 80,610 USDT long or 71,003
+ * short, about 0.806 or 0.71 at 100,000`.
  */
 export function listBudget(
   config: DaemonConfig,
@@ -153,8 +154,8 @@ export function listIdleLimits({ risk, account, strategies }: DaemonConfig): rea
 }
 
 /**
- * `trend-btc 2`: the minimum number of orders from the largest long to the largest short position;
- * it exceeds one, since no order is larger than `positionMax`.
+ * `trend-btc 2`: orders needed from the largest long to the largest short position; above one,
+ * since no order is larger than `positionMax`.
  */
 export function listFlips({ strategies }: DaemonConfig): readonly string[] {
   return strategies

@@ -13,8 +13,8 @@ export interface RunStopOptions {
 }
 
 /**
- * Each account's `onStop` is obeyed. After a reload the new run cancels or closes what the old one
- * left, once it has begun; if it does not begin in time, the orders stay.
+ * Obeys each account's `onStop`. After a reload the new run cancels or closes what the old one
+ * left, once it has begun; if it does not in time, orders stay.
  */
 export class RunStop {
   readonly #options: RunStopOptions

@@ -28,8 +28,8 @@ export interface Supervisor {
 }
 
 /**
- * Three times in WatchdogSec, and only if the heartbeat has grown: systemd kills a stuck loop even
- * if timers still fire.
+ * Three times in WatchdogSec, if the heartbeat has grown: systemd kills a stuck loop even if timers
+ * fire.
  */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { variables, onTrouble } = options

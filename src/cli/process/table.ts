@@ -30,8 +30,8 @@ const NARROWED: readonly {
 ]
 
 /**
- * At most `COLUMNS` wide except for what is never shortened. Shortened text ends with `…`; a number
- * that does not fit becomes `1.2e+15`.
+ * Whole columns may exceed `COLUMNS`. Shortened text ends with `…`; a number that does not fit
+ * becomes `1.2e+15`.
  */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const below = columns.find(({ isBelow }) => isBelow)
@@ -93,7 +93,6 @@ function narrow(columns: readonly Column<never>[], widths: number[]): void {
   }
 }
 
-/** Cutting digits off would change the number. */
 function shorten(text: string, width: number): string {
   const value = Number(text.replaceAll(',', ''))
   if (text.length <= width || !Number.isFinite(value)) return cut(text, width)

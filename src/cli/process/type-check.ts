@@ -16,8 +16,8 @@ const CHECK_MS_MAX = 120_000
 const SETTINGS = 'tsconfig.json'
 
 /**
- * Type errors of own strategies and of what they import, as the `tsconfig.json` of the working
- * directory wants it. Nothing is checked where no TypeScript is installed.
+ * Own strategies and their imports, as the `tsconfig.json` of the working directory wants it.
+ * Nothing is checked without TypeScript.
  */
 export async function findTypeErrors(
   { strategies }: DaemonConfig,

@@ -7,7 +7,7 @@ import { showCoin } from '../../domain/coin-amount.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 
-export interface Used {
+export interface UsedBudget {
   readonly account: Pick<
     AccountView,
     'coin' | 'losses' | 'positions' | 'peak' | 'drawdown' | 'equity'
@@ -23,13 +23,13 @@ const DOES = {
   streak: 'the strategy is halted at once',
 } as const
 
-export function* listExceeded(next: DaemonConfig, used: Used): Generator<string> {
+export function* listExceeded(next: DaemonConfig, used: UsedBudget): Generator<string> {
   yield* listLosses(next, used)
   yield* listSizes(next, used)
   yield* listWorstCases(next, used)
 }
 
-function* listLosses(next: DaemonConfig, { account }: Used): Generator<string> {
+function* listLosses(next: DaemonConfig, { account }: UsedBudget): Generator<string> {
   for (const [scope, { daily, drawdown, streak }] of toLossSettings(next)?.limits ?? []) {
     const steps = DRAWDOWN_STEPS.map((step) => [`drawdown.${step}`, drawdown?.[step]] as const)
     for (const [limit, max] of [['daily', daily], ...steps, ['streak', streak]] as const) {
@@ -48,11 +48,11 @@ function* listLosses(next: DaemonConfig, { account }: Used): Generator<string> {
 }
 
 /**
- * A new limit's amount follows from another step of the same scope, or from the equity. After a
- * release the last step of a drawdown has a peak of its own.
+ * A new limit's amount follows from another step of the scope, or from the equity. After a release
+ * the last step of a drawdown has its own peak.
  */
 function lostIn(
-  { losses, peak, drawdown }: Used['account'],
+  { losses, peak, drawdown }: UsedBudget['account'],
   scope: string,
   limit: string,
 ): number | undefined {
@@ -66,7 +66,7 @@ function lostIn(
 
 function* listSizes(
   { risk, strategies, account: { productType } }: DaemonConfig,
-  used: Used,
+  used: UsedBudget,
 ): Generator<string> {
   const { positions, coin } = used.account
   const quoteCoin = productType === 'COIN-FUTURES' ? 'USD' : coin
@@ -92,12 +92,12 @@ function* listSizes(
 }
 
 /**
- * Approximates `risk.survives` from the shown values: all positions and resting orders if all
- * instruments move at once, without fees and margins.
+ * Approximates `risk.survives`: all positions and resting orders if all instruments move at once,
+ * without fees and margins.
  */
 function* listWorstCases(
   { risk: { survives }, account: { productType } }: DaemonConfig,
-  { account: { coin, positions, equity }, orders }: Used,
+  { account: { coin, positions, equity }, orders }: UsedBudget,
 ): Generator<string> {
   if (survives === undefined || equity === null || productType.endsWith('COIN-FUTURES')) return
   const { move, joint } = survives

@@ -29,7 +29,7 @@ export const EXIT_REFUSED = 1
 const TRIED_WITHIN_MS = 60_000
 
 /** The main file's account comes first; accounts that never ran are missing. */
-export type Planned =
+export type ReloadPlan =
   | {
       readonly kind: 'planned'
       readonly plans: readonly Plan[]
@@ -41,7 +41,7 @@ export type Planned =
 export async function planChange(
   options: ConfigOptions & MarketOptions,
   isRetry = false,
-): Promise<Planned> {
+): Promise<ReloadPlan> {
   const request = await withPlayed(toConfigRequest(options), options)
   const { problems, missingSecrets, loaded, others, contractRemarks } = await checkFully(request)
   if (problems.length > 0 || !loaded) {
@@ -80,7 +80,7 @@ export async function planChange(
   return isChange ? { kind: 'planned', plans, refusals } : { kind: 'none', exitCode: EXIT_NOTHING }
 }
 
-export function isRefused({ plans, refusals }: Extract<Planned, { kind: 'planned' }>): boolean {
+export function isRefused({ plans, refusals }: Extract<ReloadPlan, { kind: 'planned' }>): boolean {
   const isHindered = plans.some(
     ({ changes, problems }) => changes.refused.length + problems.length > 0,
   )
@@ -194,7 +194,7 @@ export function formatPlan({ changes, orders, positions, next, problems, exceede
 }
 
 /**
- * Wanted orders that the next run cancels first, of all accounts, because a reload restarts all.
+ * Wanted orders of all accounts, which the next run cancels first.
  * @param name set if there are several accounts
  */
 export function formatCancels({ orders, next }: Plan, name: string | undefined): string {

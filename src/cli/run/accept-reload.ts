@@ -7,7 +7,7 @@ import { formatProblem, type Problem } from '../../config/yaml/problem.ts'
 import { assertTokens } from '../../control/access/token-file.ts'
 import { tokenFilesOf } from '../../daemon/control/open-control.ts'
 import type { Daemon } from '../../daemon/daemon.ts'
-import type { AccountGiven } from '../../daemon/open-account.ts'
+import type { AccountInput } from '../../daemon/open-account.ts'
 import { accountLogger } from '../../logging/account-logger.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import {
@@ -23,19 +23,18 @@ import { checkFully } from '../process/full-check.ts'
 import { readKeys } from '../process/give-keys.ts'
 import { findUntrusted } from '../process/trusted-files.ts'
 
-export interface Configured extends AccountGiven {
-  readonly others: readonly AccountGiven[]
-  /** Contracts that the exchange listed when the configuration was read. */
+export interface ConfiguredAccounts extends AccountInput {
+  readonly others: readonly AccountInput[]
   readonly contracts: ConfigRequest['contracts']
 }
 
-interface ReloadFrame extends Configured {
+interface ReloadFrame extends ConfiguredAccounts {
   readonly daemon: Daemon
   readonly trustFiles: boolean
   readonly logger: DaemonLogger
 }
 
-interface Examined {
+interface ReloadCheck {
   readonly loaded: LoadedConfig | undefined
   readonly next: readonly LoadedConfig[]
   readonly contracts: ConfigRequest['contracts']
@@ -47,7 +46,7 @@ interface Examined {
 export async function examineReload(
   request: ConfigRequest,
   { daemon, trustFiles, ...configured }: Omit<ReloadFrame, 'logger'>,
-): Promise<Examined> {
+): Promise<ReloadCheck> {
   const running = [configured, ...configured.others].map(({ loaded }) => loaded.config)
   const books = running.map(
     ({ file }) => daemon.accounts.find(({ shown }) => shown.config.file === file)?.shown.book,
@@ -93,7 +92,7 @@ export async function examineReload(
 export async function acceptReload(
   request: ConfigRequest,
   { logger, ...frame }: ReloadFrame,
-): Promise<Configured | undefined> {
+): Promise<ConfiguredAccounts | undefined> {
   const { daemon } = frame
   const before = [frame, ...frame.others]
   const { loaded, next, contracts, changes, problems } = await examineReload(request, frame)
@@ -114,7 +113,7 @@ export async function acceptReload(
         .map(({ path, was, is }) => `${path}: ${was} -> ${is}`),
     })
   }
-  const give = (one: LoadedConfig, index: number): AccountGiven =>
+  const give = (one: LoadedConfig, index: number): AccountInput =>
     isOff(one.config, daemon)
       ? readKeys(one, { ...request, keysOfAll: listKeys([loaded, ...next]) })
       : { loaded: one, credentials: before[index]?.credentials, keysMissing: undefined }

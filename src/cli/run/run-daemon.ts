@@ -35,7 +35,7 @@ import { onStopSignals } from '../../lib/stop-signals.ts'
 import { onBreakdown } from '../../strategy/on-breakdown.ts'
 import { createSupervisor } from '../process/supervisor.ts'
 import { assertTrusted } from '../process/trusted-files.ts'
-import { acceptReload, type Configured, examineReload } from './accept-reload.ts'
+import { acceptReload, type ConfiguredAccounts, examineReload } from './accept-reload.ts'
 import { logContracts } from './start-contracts.ts'
 import { keepListed, withContracts } from '../../assembly/instruments/fetch-contracts.ts'
 import { writeOut } from '../../lib/write-out.ts'
@@ -118,9 +118,9 @@ export async function run(
 
 async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> {
   let endAt: number | undefined
-  let before: Configured | undefined
+  let before: ConfiguredAccounts | undefined
   let isReloaded = false
-  for (let configured: Configured = first; ;) {
+  for (let configured: ConfiguredAccounts = first; ;) {
     const { loaded, credentials, keysMissing, others, contracts } = configured
     const frame = { ...first, loaded, credentials, keysMissing, others, contracts }
     if (configured !== first) {
@@ -138,7 +138,6 @@ async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> 
       before = undefined
       continue
     }
-    // The duration counts from the first opening, over all reloads.
     if (options.for !== undefined) endAt ??= systemClock.now() + options.for
     const { next, code } = await trade(opened, options, { ...frame, endAt, isReloaded })
     if (next === undefined) return code
@@ -148,8 +147,8 @@ async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> 
   }
 }
 
-interface Traded {
-  readonly next?: Configured
+interface TradingEnd {
+  readonly next?: ConfiguredAccounts
   readonly code: number
 }
 
@@ -160,12 +159,11 @@ export interface StandbyStart {
 }
 
 export interface WaitingStandby extends StandbyFrame {
-  /** It has taken over, or given up. */
   close(): void
 }
 
 interface TradeFrame
-  extends Configured, Pick<OpenDaemonOptions, 'version' | 'logger' | 'processStartedAt'> {
+  extends ConfiguredAccounts, Pick<OpenDaemonOptions, 'version' | 'logger' | 'processStartedAt'> {
   /** A reload reads the file with which the run began. */
   readonly request: ConfigRequest
   readonly alerts: Alerts | undefined
@@ -197,12 +195,12 @@ async function trade(
   opened: OpenedDaemon,
   options: RunOptions,
   frame: TradeFrame,
-): Promise<Traded> {
+): Promise<TradingEnd> {
   const { loaded, others, logger, reloads, stops } = frame
   const { config } = loaded
   keepRunning(opened, frame)
   frame.alerts?.watch(opened.daemon)
-  let next: Configured | undefined
+  let next: ConfiguredAccounts | undefined
   const { trustFiles = false } = options
   const reloading = { ...frame, daemon: opened.daemon, trustFiles }
   const tryDry = async (): Promise<readonly string[]> =>
@@ -337,18 +335,18 @@ function listenForReloads(): Reloads {
   }
 }
 
-type Breakable = Pick<Daemon, 'failBy'>
+type FailingDaemon = Pick<Daemon, 'failBy'>
 
 /** Errors before the daemon is open are reported when it is. */
 interface Breakdowns {
-  listen(daemon: Breakable): void
+  listen(daemon: FailingDaemon): void
   readonly forget: () => void
 }
 
 function listenForBreakdowns(logger: Pick<DaemonLogger, 'log'>): Breakdowns {
   const early: [strategy: string | undefined, error: unknown][] = []
-  let daemon: Breakable | undefined
-  const fail = (opened: Breakable, strategy: string | undefined, error: unknown): void => {
+  let daemon: FailingDaemon | undefined
+  const fail = (opened: FailingDaemon, strategy: string | undefined, error: unknown): void => {
     if (opened.failBy(strategy, error)) return
     logger.log('warn', 'strategy.strayed', { code: strategy, reason: messageOf(error) })
   }

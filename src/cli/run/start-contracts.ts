@@ -4,7 +4,6 @@ import type { LoadedConfig } from '../../config/load-config.ts'
 import { accountLogger } from '../../logging/account-logger.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
-/** Logs what the exchange says of its contracts, and what of it differs. */
 export function logContracts(
   accounts: readonly LoadedConfig[],
   contracts: ContractAnswers | undefined,

@@ -60,7 +60,6 @@ async function runTests(patterns: readonly string[]): Promise<number> {
     },
   )
   child.stdout?.pipe(stdout)
-  // The reader may have gone, as with `head`; Node's test runner would end with a stack trace.
   stdout.once('error', () => child.kill())
   const [code] = (await once(child, 'close')) as [number | null]
   return code ?? 1
@@ -68,7 +67,7 @@ async function runTests(patterns: readonly string[]): Promise<number> {
 
 /**
  * This program's code, packages, and unhidden files of the working directory and beside the tests,
- * so not `.env`. Tests get no programs, threads or native code.
+ * so not `.env`. No programs, threads or native code.
  */
 function listPermissions(files: readonly string[]): readonly string[] {
   const folders = new Set(

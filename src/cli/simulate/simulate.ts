@@ -205,8 +205,8 @@ function toVariables({ key, secret, passphrase }: ReturnType<typeof toPrinted>):
 const FIRST_UID = 1_000_001
 
 /**
- * Credentials follow from the seed and the account's name, so they are the same at every start, and
- * anyone with the configuration knows them. It is play money.
+ * Credentials follow from the seed and the account's name: anyone with the configuration knows
+ * them. It is play money.
  */
 export function buildAccounts({ seed, accounts }: SimulatorFile): readonly AccountRequest[] {
   return accounts.map(

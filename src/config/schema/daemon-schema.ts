@@ -2,6 +2,7 @@
 import { liquidationSchema } from './liquidation-schema.ts'
 import { z } from 'zod'
 import { alertsSchema } from './alerts-schema.ts'
+import { chatSchema } from './chat-schema.ts'
 import { positiveAmount, positiveDecimal } from './decimal-text.ts'
 import { accountShape, leverageSchema, tradedInstrumentsSchema } from './exchange-schema.ts'
 import { journalSchema } from './journal-schema.ts'
@@ -144,8 +145,8 @@ const calendarSchema = z
 export const DATA_AGE_MS_MAX = 600_000
 
 /**
- * Limits of the account as numbers or decimals, under the names of the risk checks. Values of
- * orders and positions have no default, since it must not be guessed.
+ * Limits under the names of the risk checks. Values of orders and positions have no default: it
+ * must not be guessed.
  */
 const riskSchema = z
   .strictObject({
@@ -479,6 +480,7 @@ export const daemonFileSchema = z
       .prefault({})
       .meta({ description: 'Logs go to standard output.' }),
     alerts: alertsSchema.optional(),
+    chat: chatSchema.optional(),
     simulator: embeddedSimulatorSchema.optional(),
     backtest: backtestSchema.prefault({}),
     strategies: z

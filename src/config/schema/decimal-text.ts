@@ -17,7 +17,6 @@ const STEP = String.raw`(?:(?:0|[1-9]\d{0,5})(?:\.\d{1,9})?|0\.\d{10,12})`
 /** An unquoted YAML number is taken digit for digit. */
 export const positiveDecimal = (description: string) => aboveZero(MAGNITUDE, description)
 
-/** For an amount of money. */
 export const positiveAmount = (description: string) =>
   aboveZero(MAGNITUDE, description, 'a decimal above zero such as "1000"')
 

@@ -12,7 +12,6 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 
 const DURATION = /^(0|[1-9]\d{0,4})([smhd])$/
 
-/** Ms of a duration that the schema has accepted. */
 export function durationMs(text: string): number {
   const [, count = '0', unit = 's'] = DURATION.exec(text) ?? []
   return Number(count) * (UNIT_MS[unit] ?? 0)

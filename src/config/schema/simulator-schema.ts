@@ -1,5 +1,5 @@
 /**
- * Common settings of the embedded simulator (`simulator:`) and the server (`intentd simulate`,
+ * The embedded simulator's (`simulator:`) and the server's (`intentd simulate`,
  * config/simulator.yaml).
  */
 import { z } from 'zod'

@@ -6,8 +6,8 @@ import { strategyLossesSchema, strategyPaceSchema } from './loss-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
 /**
- * Limits of one strategy under the names of the risk checks: sizes in the base coin, values in the
- * quote coin, or numbers. Sizes have no default, since they must not be guessed.
+ * One strategy's limits under the names of the risk checks: base coin, quote coin, or numbers.
+ * Sizes have no default: they must not be guessed.
  */
 const strategyRiskSchema = z
   .strictObject({

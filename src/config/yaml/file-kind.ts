@@ -1,4 +1,3 @@
-/** Kinds of files. A file read as another kind would give a problem for nearly every key. */
 import type { Problem } from './problem.ts'
 import type { YamlSource } from './yaml-source.ts'
 

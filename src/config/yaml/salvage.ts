@@ -1,6 +1,6 @@
 /**
- * Extracts the usable parts of an invalid value: checks across settings run on them, so that one
- * wrong field does not hide other problems.
+ * Extracts the usable parts of an invalid value, so that one wrong field does not hide other
+ * problems.
  */
 import { z } from 'zod'
 import { childSchema, knownKeys, unwrapSchema } from './schema-walk.ts'

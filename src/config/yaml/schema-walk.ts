@@ -2,7 +2,6 @@ import { z } from 'zod'
 
 type Schema = z.core.$ZodType
 
-/** Removes `optional`, `default` and the like. */
 export function unwrapSchema(schema: Schema): Schema {
   if (schema instanceof z.core.$ZodPipe) return unwrapSchema(schema._zod.def.in)
   if (schema instanceof z.core.$ZodLazy) return unwrapSchema(schema._zod.innerType)

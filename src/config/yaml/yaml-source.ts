@@ -57,10 +57,7 @@ export class YamlSource {
   readonly #complaints: ParsedText['complaints']
   readonly #text: string
   readonly #overridden: SourceOverride[] = []
-  /**
-   * The strategy whose parameters `--param` changed; nothing else in its file comes from the
-   * command line.
-   */
+  /** Nothing else in its file comes from the command line. */
   #strategy: string | undefined
 
   /** `shown` names it in messages. Never throws: see {@link check}. */
@@ -128,8 +125,8 @@ export class YamlSource {
   }
 
   /**
-   * The plain value at a path. If text is expected, a number keeps its digits: an unquoted `0.10`
-   * becomes "0.10". Requires a usable source, see {@link check}.
+   * If text is expected, a number keeps its digits: an unquoted `0.10` becomes "0.10". Requires a
+   * usable source, see {@link check}.
    */
   read(schema: z.core.$ZodType | undefined, path: SettingPath = []): unknown {
     return this.#toPlain(this.#find(path).node, schema)
@@ -205,7 +202,6 @@ export class YamlSource {
     return { text: this.#text, shown: this.shown, overrides: this.#overridden }
   }
 
-  /** Applies overrides of another source of this text. */
   repeat(overrides: readonly SourceOverride[]): void {
     for (const { path, text, strategy } of overrides) {
       this.#strategy = strategy

@@ -9,8 +9,7 @@ export interface ParsedText {
 }
 
 /**
- * The parser's messages repeat parts of the text, which may be a secret pasted into the wrong file;
- * these sentences repeat nothing.
+ * The parser's messages repeat parts of the text, which may be a secret pasted into the wrong file.
  */
 const SENTENCES: Readonly<Record<string, string>> = {
   BAD_DQ_ESCAPE: 'unknown escape in a text between double quotes',
@@ -126,7 +125,6 @@ function findExcess(text: string): ParsedText['complaints'][number] | undefined 
   return undefined
 }
 
-/** Lists aliases without resolving them. */
 function listAliases(document: Document): readonly Alias[] {
   const aliases: Alias[] = []
   visit(document, { Alias: (_, alias) => void aliases.push(alias) })

@@ -75,7 +75,6 @@ function isInside({ code, path }: ZodIssue): boolean {
   return path.length > 0 || code === 'unrecognized_keys' || code === 'custom'
 }
 
-/** A missing key is reported at the mapping that lacks it. */
 function missingProblem(source: YamlSource, path: SettingPath, expected: string): Problem {
   const parent = path.slice(0, -1)
   return source.problemOfKey(

@@ -3,19 +3,18 @@ import type { Peer } from './peer.ts'
 
 /**
  * Each kind of peer has its own maximum, so that commands always have a place. `nobody`: health
- * checks, the page before it has its token, and other programs on the machine.
+ * checks, the page before it has its token, other programs.
  */
 const CONNECTIONS_MAX: Readonly<Record<Peer, number>> = { full: 64, read: 32, nobody: 32 }
 
-/** The system queues further connections. */
 export const ALL_CONNECTIONS_MAX = Object.values(CONNECTIONS_MAX).reduce(
   (sum, most) => sum + most,
   0,
 )
 
 /**
- * Connections of the port. A connection is `nobody` until a request on it shows a token. If a kind
- * has too many, the one silent the longest is closed, so silent connections keep no client out.
+ * A connection is `nobody` until a request on it shows a token. If a kind has too many, the one
+ * silent the longest is closed, so silent connections keep no client out.
  */
 export class ConnectionBounds {
   /** Longest silent first. */
@@ -32,7 +31,7 @@ export class ConnectionBounds {
   }
 
   note(socket: Socket, peer: Peer): void {
-    // The client closed the connection before the answer.
+    // The client closed before the answer.
     if (socket.destroyed) return
     this.#peers.delete(socket)
     this.#peers.set(socket, peer)

@@ -17,7 +17,6 @@ export interface Entrance {
 
 export const SESSION_PATH = '/v1/session'
 
-/** Paths without a token. */
 const OPEN_PATHS: ReadonlySet<string> = new Set([
   '/livez',
   '/readyz',
@@ -45,10 +44,9 @@ export interface GuardOptions {
 }
 
 /**
- * Admits requests. Loopback is no defence: web pages can send requests there, and read answers by a
- * name that resolves to it (DNS rebinding). So a foreign Host and any Origin are refused, there is
- * no CORS, a command must be JSON, and all but the open paths need a token. The read token changes
- * nothing.
+ * Loopback is no defence: web pages can send requests there, and read answers by a name that
+ * resolves to it (DNS rebinding). So a foreign Host and any Origin are refused, there is no CORS, a
+ * command must be JSON, and all but the open paths need a token. The read token changes nothing.
  */
 export function guard({ entrance, onRefused }: GuardOptions): MiddlewareHandler {
   return async (context, next) => {
@@ -66,7 +64,6 @@ interface Refusal {
   readonly why: string
 }
 
-/** The request may see everything. */
 export function mayLook({ req }: Context, { via, tokens }: Entrance): boolean {
   return via === 'socket' || peerOf(req.header('authorization'), tokens) !== 'nobody'
 }

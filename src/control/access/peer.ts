@@ -2,7 +2,6 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Secret } from '../../lib/secret.ts'
 import type { ControlTokens } from './token-file.ts'
 
-/** Rights of a request to the port. */
 export type Peer = 'full' | 'read' | 'nobody'
 
 export function peerOf(authorization: string | undefined, tokens: ControlTokens | undefined): Peer {

@@ -19,7 +19,7 @@ export const proofSchema = z.strictObject({
   }),
 })
 
-/** Proves that this server knows the tokens, without revealing them. */
+/** This server knows the tokens, and does not reveal them. */
 export function proveTokens(
   { full, read }: ControlTokens,
   nonce: string,

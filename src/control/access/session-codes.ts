@@ -7,7 +7,7 @@ const CODES_MAX = 8
 
 /**
  * Codes in the dashboard's address instead of the token. Each is valid once within a minute, so an
- * address in a history or on a screen opens nothing.
+ * address in a history opens nothing.
  */
 export class SessionCodes {
   readonly #monotonic: () => number

@@ -26,7 +26,6 @@ const TOKEN = /^[\x21-\x7e]{32,512}$/
 export interface TokenFiles {
   /** For everything. */
   readonly full: string
-  /** For reading only. */
   readonly read: string
 }
 
@@ -39,9 +38,8 @@ export interface ControlTokens {
 const commandingTokens = new Map<string, Secret>()
 
 /**
- * Opens the tokens. The command token is new for each process: a program that takes the port while
- * no daemon runs, and is sent the token, gains nothing. The read token stays, since other programs
- * have copies.
+ * The command token is new for each process: a program that takes the port while no daemon runs,
+ * and is sent the token, gains nothing. The read token stays, since other programs have copies.
  * @throws Failure CONTROL_TOKEN_EXPOSED if others may read one, CONTROL_TOKEN_INVALID,
  * CONTROL_TOKEN_UNREADABLE, CONTROL_TOKENS_EQUAL if the read token could command
  */

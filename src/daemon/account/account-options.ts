@@ -27,7 +27,6 @@ export interface AccountOptions {
   readonly calls: ExchangeCalls
   readonly market: Pick<ProductMarket, 'listen' | 'polls' | 'tickers'>
   readonly logger: DaemonLogger
-  /** Our clock, which never jumps, and the exchange's. */
   readonly trusted: TrustedClock
   readonly timers: Timers
   /** Accounts that share one address. */

@@ -154,9 +154,8 @@ export class Account implements MarketListener {
   }
 
   /**
-   * Comes before anything is recorded: refused keys, or those of another account than the state's,
-   * end the run. A silent exchange proves nothing. @throws Failure CREDENTIALS_REFUSED,
-   * STATE_OF_OTHER_KEYS
+   * Before anything is recorded: refused keys, or those of another account, end the run. A silent
+   * exchange proves nothing. @throws Failure CREDENTIALS_REFUSED, STATE_OF_OTHER_KEYS
    */
   async admit(): Promise<void> {
     const { config, settings, calls, directory, access, ledger, journal, trusted } = this.#options
@@ -203,7 +202,7 @@ export class Account implements MarketListener {
   }
 
   /**
-   * The only entry for commands of an operator. Undefined if it is not obeyed: before the run has
+   * The only entry for an operator's commands. Undefined if it is not obeyed: before the run has
    * begun, after its end, or if the journal could not be written.
    */
   command(command: EngineCommand): CommandAnswer | undefined {
@@ -260,8 +259,7 @@ export class Account implements MarketListener {
   }
 
   /**
-   * @param name The strategy's id, its name or its loaded code. False if this account has no such
-   * strategy.
+   * @param name the strategy's id, name or loaded code @returns false if this account has none such
    */
   failStrategy(name: string, error: unknown): boolean {
     const failed = this.#options.strategies.filter(

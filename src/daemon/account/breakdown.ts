@@ -28,7 +28,6 @@ export function isBarred({ lease }: Pick<OpenedJournal, 'lease'>): boolean {
   return lease?.objection() !== undefined
 }
 
-/** A lost lease takes precedence over other errors, since then a restart helps. */
 export function endOfStart(error: unknown, { lease }: Pick<OpenedJournal, 'lease'>): unknown {
   let end = error
   // A lease that was given back is not lost.

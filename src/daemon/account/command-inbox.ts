@@ -41,7 +41,6 @@ const commandSchema = z.discriminatedUnion('kind', [
   }),
   z.strictObject({ kind: z.literal('flatten'), scope, ...ordered }),
   z.strictObject({ kind: z.literal('adopt'), scope, strategy: scope, ...ordered }),
-  /** Without a scope the kill switch is released. */
   z.strictObject({
     kind: z.literal('release'),
     scope: scope.optional(),
@@ -174,7 +173,6 @@ export function postCommand(directory: string, command: ControlCommand): string 
   return file
 }
 
-/** Names sort by age: each begins with Unix ms, or a number above those waiting. */
 function nextPlace(inbox: string): number {
   const last = Number.parseInt(basename(filesIn(inbox, COMMAND).at(-1) ?? ''), 10)
   return Math.max(systemClock.now(), Number.isNaN(last) ? 0 : last + 1)
@@ -221,9 +219,8 @@ export interface CommandInboxOptions {
 }
 
 /**
- * Commands arrive as files, so they need no port, and can wait for a daemon. Only the owner of the
- * state directory can leave one. A command is removed after it was obeyed; obeyed twice around a
- * crash, it changes nothing the second time.
+ * Commands arrive as files, so they need no port, and wait for a daemon. Only the owner of the
+ * state directory can leave one. Obeyed twice around a crash, it changes nothing the second time.
  */
 export class CommandInbox {
   readonly #options: CommandInboxOptions

@@ -20,8 +20,8 @@ export interface DiskSpaceOptions {
 }
 
 /**
- * A ballast file reserves space for the journal: it is removed when that cannot be written, so that
- * the next run can record how it comes to rest.
+ * A ballast file is removed when the journal cannot be written, so that the next run can record how
+ * it comes to rest.
  */
 export class DiskSpace {
   readonly #options: DiskSpaceOptions

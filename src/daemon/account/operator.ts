@@ -92,7 +92,7 @@ function toEngineCommand(command: ControlCommand): EngineCommand {
     : { kind: 'release', scope, reason, by, newPeak, unclaimed }
 }
 
-type Scoped = Pick<
+type ScopeAnswer = Pick<
   CommandAnswer,
   'isScopeUnknown' | 'unclosable' | 'unclaimed' | 'coolsDownUntil' | 'beyondLimit'
 >
@@ -100,7 +100,7 @@ type Scoped = Pick<
 export function judgeScope(
   command: EngineCommand,
   { settings, book, now }: Parameters<typeof describeUnclosable>[0] & { readonly now: number },
-): Scoped {
+): ScopeAnswer {
   if (command.kind === 'release') {
     const coolsDownUntil = coolDownEnd({ settings, book }, command.scope)
     const unclaimed = describeUnclaimed({ settings, book }, command.scope)

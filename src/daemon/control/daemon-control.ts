@@ -335,14 +335,14 @@ export class DaemonControl implements Controlled {
 
 type AccountOrder = Exclude<ControlRequest['order'], { readonly kind: 'logLevel' | 'reload' }>
 
-interface Surroundings extends RestrictionFrame {
+interface OrderFrame extends RestrictionFrame {
   readonly isKilled: boolean
 }
 
 function judge(
   order: AccountOrder,
   answers: readonly CommandAnswer[],
-  around: Surroundings,
+  around: OrderFrame,
 ): Pick<ControlAnswer, 'isObeyed' | 'text' | 'held' | 'lifted' | 'stillHeld'> {
   const held = answers.flatMap((answer) => answer.held)
   const lifted = answers.flatMap((answer) => answer.lifted)
@@ -360,7 +360,7 @@ function judge(
 function verdictOf(
   order: AccountOrder,
   answers: readonly CommandAnswer[],
-  { isKilled, configOption }: Pick<Surroundings, 'isKilled' | 'configOption'>,
+  { isKilled, configOption }: Pick<OrderFrame, 'isKilled' | 'configOption'>,
 ): Pick<ControlAnswer, 'isObeyed' | 'text'> {
   const [held, lifted] = [
     answers.flatMap((answer) => answer.held),

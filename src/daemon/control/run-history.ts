@@ -88,8 +88,8 @@ const SPANS_MAX = 600
 const STEP_MS = 1000
 
 /**
- * At most 1,200 points. Each span keeps its lowest and highest one: a curve of every n-th point
- * would show a smaller drawdown.
+ * At most 1,200 points. Each span keeps its lowest and highest: every n-th point would show a
+ * smaller drawdown.
  */
 export class ProfitCurve {
   #spans: Span[] = []

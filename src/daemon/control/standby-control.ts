@@ -20,16 +20,20 @@ export interface StandbyControlOptions {
   readonly fleet: FleetSource | undefined
   /** Differences from the writer prevent a takeover. */
   readonly refusesDifference: boolean
-  readonly seen: () => Seen | undefined
+  readonly seen: () => StandbyLook | undefined
   readonly closedPort: () => StatusView['closedPort']
 }
 
-export interface Seen {
+export interface StandbyLook {
   readonly state: StandbyState
   readonly at: number | undefined
 }
 
-export function noteLook(before: Seen | undefined, state: StandbyState, at: number): Seen {
+export function noteLook(
+  before: StandbyLook | undefined,
+  state: StandbyState,
+  at: number,
+): StandbyLook {
   return { state, at: state.trouble === undefined ? at : before?.at }
 }
 

@@ -35,14 +35,12 @@ export interface EmbeddedExchangeOptions {
 
 /** Accessed like any exchange, by signed HTTP on loopback. */
 export interface EmbeddedExchange extends ExchangeAccess {
-  /** End of the recording, if it ends. */
   readonly endsAt: number | undefined
   /** Market time over real time; other than 1 it is a demonstration. */
   readonly speed: number
   /** The exchange whose live prices it follows, which knows what was before. */
   readonly past: BeyondCaller | undefined
   pause(): void
-  /** The market stands still until the daemon is ready. */
   resume(): void
   ledger(): ExchangeLedger
   stop(): Promise<void>

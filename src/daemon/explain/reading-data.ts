@@ -13,12 +13,12 @@ export type Reading =
   | { readonly kind: 'trades'; readonly query: ClosedTradesQuery }
   | { readonly kind: 'backtests' }
 
-export interface Asked {
+export interface ReadingRequest {
   readonly id: number
   readonly reading: Reading
 }
 
-export interface Answered {
+export interface ReadingReply {
   readonly id: number
   readonly found?: unknown
   readonly reason?: string

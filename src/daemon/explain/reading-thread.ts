@@ -9,13 +9,13 @@ import { explainKey } from '../../views/explain/explain-key.ts'
 import { explainOrder, type ExplainFrame } from '../../views/explain/explain-order.ts'
 import { TradeHistory } from '../../views/closed-trades.ts'
 import { searchJournal } from './journal-search.ts'
-import type { Answered, Asked, ReadingData, Reading } from './reading-data.ts'
+import type { ReadingReply, ReadingRequest, ReadingData, Reading } from './reading-data.ts'
 
 /** Kept as long as the thread: a page that is looked at asks again and again. */
 let trades: TradeHistory | undefined
 
-await runTask<ReadingData, Answered>((data, report) =>
-  hearPosted<Asked>(({ id, reading }) => {
+await runTask<ReadingData, ReadingReply>((data, report) =>
+  hearPosted<ReadingRequest>(({ id, reading }) => {
     try {
       report({ id, found: answer(data, reading) })
     } catch (error) {

@@ -1,13 +1,13 @@
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { SupervisedThread, type ThreadEnd } from '../../lib/supervised-thread.ts'
-import type { Answered, Reading, ReadingData } from './reading-data.ts'
+import type { ReadingReply, Reading, ReadingData } from './reading-data.ts'
 
 const WAITING_MAX = 8
 const ANSWER_MS_MAX = 20_000
 const IDLE_MS_MAX = 60_000
 const HEAP_MB = 256
 
-interface Waiting {
+interface PendingReply {
   readonly resolve: (found: unknown) => void
   readonly reject: (error: Failure) => void
 }
@@ -18,8 +18,8 @@ interface Waiting {
  */
 export class Readings {
   readonly #data: ReadingData
-  readonly #waiting = new Map<number, Waiting>()
-  #thread: SupervisedThread<Answered> | undefined
+  readonly #waiting = new Map<number, PendingReply>()
+  #thread: SupervisedThread<ReadingReply> | undefined
   #lastId = 0
 
   constructor({ config, journal, backtests }: ReadingData) {
@@ -45,8 +45,8 @@ export class Readings {
     void thread?.end()
   }
 
-  #open(): SupervisedThread<Answered> {
-    const thread = new SupervisedThread<Answered>({
+  #open(): SupervisedThread<ReadingReply> {
+    const thread = new SupervisedThread<ReadingReply>({
       file: './reading-thread',
       askedBy: import.meta.url,
       task: this.#data,
@@ -58,7 +58,7 @@ export class Readings {
     return thread
   }
 
-  #take(thread: SupervisedThread<Answered>, { id, found, reason }: Answered): void {
+  #take(thread: SupervisedThread<ReadingReply>, { id, found, reason }: ReadingReply): void {
     const waiting = this.#waiting.get(id)
     this.#waiting.delete(id)
     if (reason === undefined) waiting?.resolve(found)

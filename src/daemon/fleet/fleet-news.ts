@@ -11,7 +11,6 @@ import type { DaemonLogger } from '../../logging/logger.ts'
 const WAITING_MAX = 100
 /** A row has a few hundred bytes; the daemon itself has the rest. */
 const LISTED_MAX = 20
-/** Used if the configuration sends no alerts. */
 const RULES = { repeatMs: 600_000, lastingMs: 60_000, repeatsMin: 5 }
 
 interface ShowingOptions {
@@ -22,7 +21,7 @@ interface ShowingOptions {
 }
 
 /** Failures to publish on the journal's server are logged once, and affect nothing else. */
-export class ShownOnServer implements FleetNews {
+export class ServerNews implements FleetNews {
   readonly #options: ShowingOptions
   readonly #rules: AlertRules
   #waiting: FleetAlert[] = []

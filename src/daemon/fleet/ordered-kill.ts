@@ -4,8 +4,8 @@ import type { Account } from '../account/account.ts'
 import { dropReleasedOrder, throwKillSwitch } from '../../assembly/state/kill-switch.ts'
 
 /**
- * Before trading, a standing kill throws the local kill switch, and one released on another machine
- * removes it. @throws if that cannot be written: then nothing may trade
+ * Before trading, a standing kill throws the local switch, and one released elsewhere removes it.
+ * @throws if that cannot be written: then nothing may trade
  */
 export function throwStandingKill({ kill }: Pick<WriterLease, 'kill'>, directory: string): void {
   if (kill === undefined) return
@@ -14,17 +14,17 @@ export function throwStandingKill({ kill }: Pick<WriterLease, 'kill'>, directory
   if (kill.state !== 'clean') throwFor(kill, directory)
 }
 
-interface Heeding {
+interface OrderedKillsOptions {
   readonly lease: Pick<WriterLease, 'kill' | 'onKill' | 'answerKill'>
   readonly directory: string
 }
 
 export class OrderedKills {
-  readonly #options: Heeding
+  readonly #options: OrderedKillsOptions
   #thrown: number | undefined
   #noted: KillAnswer | undefined
 
-  constructor(options: Heeding) {
+  constructor(options: OrderedKillsOptions) {
     this.#options = options
     this.#thrown = options.lease.kill?.number
   }

@@ -62,8 +62,8 @@ const PAGES_SPARE = 20
  *     new ──start()──► waiting ──► fetching ──► done
  *                         └──────── stop() ──────► done
  *
- * Each series is handed to the core as an event. A call that fails is repeated a few times. Then the
- * rest is given up and said once, and the strategies wait as they would without.
+ * Each series is handed to the core as an event. A failed call is repeated a few times. Then the
+ * rest is given up and said once, and strategies wait as they would without.
  */
 export class CandleFetcher {
   readonly #options: CandleFetcherOptions
@@ -77,7 +77,6 @@ export class CandleFetcher {
     this.#options = options
   }
 
-  /** Resolves when everything is fetched, or given up. */
   get ended(): Promise<void> {
     return this.#ended.promise
   }
@@ -88,7 +87,6 @@ export class CandleFetcher {
     void this.#fetchAll().finally(() => this.#ended.resolve())
   }
 
-  /** Resolves when the call in progress has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancel()

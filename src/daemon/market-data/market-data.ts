@@ -19,8 +19,8 @@ import { type Product, ProductMarket } from './product-market.ts'
 const TIME_STEP_MS = 50
 const CLOCK_RETRY_MS = 1000
 /**
- * Beyond this difference from the exchange's clock the machine lacks a working time daemon; within
- * the second limit it has one again.
+ * Beyond this difference the machine lacks a working time daemon; within the second limit it has
+ * one again.
  */
 const MACHINE_APART_MS = 5000
 const MACHINE_AGREES_MS = 1000
@@ -106,7 +106,6 @@ export class MarketData {
     await Promise.all([this.#calendar.stop(), this.#grids.stop(), this.#feeds.stop()])
   }
 
-  /** Must be called after all calls of accounts have ended. */
   async close(): Promise<void> {
     this.#options.sharedTickers?.close()
     await this.#options.client.close()

@@ -12,7 +12,7 @@ import { FlightRecorder, type RecordSettings } from './flight-recorder.ts'
 /** `record: true` is an empty section. */
 const DEFAULTS = recordSectionSchema.parse({})
 
-export interface RecorderGround {
+export interface RecorderSources {
   readonly config: DaemonConfig
   readonly given?: GivenChanges | undefined
   readonly settings: EngineSettings
@@ -24,7 +24,7 @@ export interface RecorderGround {
 }
 
 export function createRecorder(
-  { config, given, settings, access, directory, clock, timers, logger }: RecorderGround,
+  { config, given, settings, access, directory, clock, timers, logger }: RecorderSources,
   engine: Engine,
 ): FlightRecorder | undefined {
   const wanted = toRecordSettings(config)

@@ -65,7 +65,7 @@ export interface FlightRecorderOptions {
  *         └────────the disk refuses───┴──► ended
  *
  * Every segment begins with the whole core, so it can be replayed alone. Writing that delays the
- * daemon by a millisecond for a thousand intent keys: once in hours, and never during an event.
+ * daemon by a millisecond for a thousand intent keys, once in hours.
  */
 export class FlightRecorder {
   readonly #options: FlightRecorderOptions

@@ -32,10 +32,7 @@ const CANCEL_TROUBLE_MS = 120_000
 
 const FAILING_CANCELS_MAX = 1000
 
-/**
- * Same instruments and same code, which is `undefined` where it failed for some orders. Monotonic
- * ms.
- */
+/** Same instruments and same code (`undefined`: it failed for some orders). Monotonic ms. */
 interface FailingCancel {
   failedAt: number
   loggedAt: number
@@ -45,8 +42,8 @@ interface FailingCancel {
 }
 
 /**
- * The log file has a line for each order sent, answered, filled and ended, so that a clientOid can
- * be searched. A terminal shows batches with counts, and fills; single orders only at `debug`.
+ * The log file has a line for each order sent, answered, filled and ended, to search a clientOid. A
+ * terminal shows batches with counts, and fills; single orders only at `debug`.
  */
 const ORDER_ROUTINE = new Set([
   'order.sent',

@@ -7,11 +7,11 @@ const NAMES = ['ordersSent', 'cancelAlls', 'restrictions'] as const
 export interface PeriodFigures
   extends Readonly<Record<(typeof NAMES)[number], number>>, MoneyFigures {}
 
-type Counted = Pick<RunStatistics, (typeof NAMES)[number] | 'money' | 'funding'>
+type CountedFigures = Pick<RunStatistics, (typeof NAMES)[number] | 'money' | 'funding'>
 
 export class StatisticsSince {
   readonly #statistics: RunStatistics
-  #from: Counted
+  #from: CountedFigures
 
   constructor(statistics: RunStatistics) {
     this.#statistics = statistics
@@ -35,6 +35,12 @@ export class StatisticsSince {
   }
 }
 
-function copyOf({ ordersSent, cancelAlls, restrictions, money, funding }: Counted): Counted {
+function copyOf({
+  ordersSent,
+  cancelAlls,
+  restrictions,
+  money,
+  funding,
+}: CountedFigures): CountedFigures {
   return { ordersSent, cancelAlls, restrictions, money, funding }
 }

@@ -16,9 +16,8 @@ interface HangNote {
 }
 
 /**
- * A strategy that hung the last run would hang this one, so it is halted. The note is removed only
- * after the halt is recorded, so that a crash in between repeats it. @param command returns whether
- * it was recorded
+ * A strategy that hung the last run is halted. The note is removed only after the halt is recorded,
+ * so that a crash in between repeats it. @param command returns whether it was recorded
  */
 export function haltWhoHung(
   directory: string,

@@ -3,8 +3,8 @@ import type { Timers } from '../../lib/timers.ts'
 import { SupervisedThread } from '../../lib/supervised-thread.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { WatchedLoop } from '../../market/poll-grids.ts'
-import { type HungLoop, LoopDeadlines } from './loop-deadlines.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
+import { Patience } from '../../lib/patience.ts'
 
 const BEAT_MS = 250
 const END_MS = 2000
@@ -22,7 +22,7 @@ export interface WatchdogOptions extends Pick<WatchdogData, 'strategies' | 'logN
   readonly timers: Timers
 }
 
-export interface Watched {
+export interface WatchedLoops {
   readonly loops: readonly WatchedLoop[]
   readonly onHung: (failure: Failure) => void
   /** The run did not end in time, since it waits for that loop. */
@@ -30,9 +30,8 @@ export interface Watched {
 }
 
 /**
- * A stuck event loop (a strategy loops for ever, or there is a defect) is ended by SIGABRT. If
- * another loop hangs, the process ends with an exit code of its own (LOOP_HUNG). The supervisor
- * restarts it, and it recovers.
+ * A stuck event loop is ended by SIGABRT; if another loop hangs, the process ends with an exit code
+ * of its own (LOOP_HUNG). The supervisor restarts it, and it recovers.
  */
 export class Watchdog {
   readonly #view = new Int32Array(new SharedArrayBuffer(8))
@@ -45,7 +44,7 @@ export class Watchdog {
     this.#options = options
   }
 
-  start(watched: Watched): void {
+  start(watched: WatchedLoops): void {
     const { hungAfterMs, requestTimeoutMs, strategies, logName, noteFile } = this.#options
     const { descriptor } = this.#options.logger
     if (hungAfterMs === 0) return
@@ -82,7 +81,7 @@ export class Watchdog {
     await this.#thread?.end()
   }
 
-  #beat(deadlines: LoopDeadlines | undefined, watched: Watched): void {
+  #beat(deadlines: LoopDeadlines | undefined, watched: WatchedLoops): void {
     if (this.#isStopped) return
     Atomics.add(this.#view, BEAT, 1)
     const hung = deadlines?.check()
@@ -90,7 +89,7 @@ export class Watchdog {
     this.#options.timers.after(BEAT_MS, () => this.#beat(hung ? undefined : deadlines, watched))
   }
 
-  #endRun(hung: HungLoop, { onHung, onGivenUp }: Watched): void {
+  #endRun(hung: HungLoop, { onHung, onGivenUp }: WatchedLoops): void {
     const { logger, timers, stopTimeoutMs } = this.#options
     const failure = new Failure({
       code: 'LOOP_HUNG',
@@ -101,5 +100,48 @@ export class Watchdog {
     logger.log('fatal', 'loop.hung', { loop: hung.loop, hungMs: hung.hungMs })
     this.#cancel = timers.after(stopTimeoutMs + END_MS, () => onGivenUp(failure))
     onHung(failure)
+  }
+}
+
+interface HungLoop {
+  readonly loop: string
+  readonly hungMs: number
+}
+
+interface LoopDeadlinesOptions {
+  readonly loops: readonly WatchedLoop[]
+  readonly hungAfterMs: number
+  readonly requestTimeoutMs: number
+  readonly stepMs: number
+}
+
+interface LoopWatch {
+  readonly loop: WatchedLoop
+  readonly deadlineMs: number
+  readonly patience: Patience
+}
+
+/**
+ * A loop's deadline is its interval, two request timeouts if it calls the exchange, and
+ * `hungAfterMs`, counted in checks, not in time ({@link Patience}).
+ */
+export class LoopDeadlines {
+  readonly #watching: readonly LoopWatch[]
+
+  constructor({ loops, hungAfterMs, requestTimeoutMs, stepMs }: LoopDeadlinesOptions) {
+    this.#watching = loops.map((loop) => {
+      const deadlineMs = loop.intervalMs + hungAfterMs + (loop.isCalling ? 2 * requestTimeoutMs : 0)
+      return { loop, deadlineMs, patience: new Patience(stepMs) }
+    })
+  }
+
+  /** Must be called every `stepMs`. */
+  check(): HungLoop | undefined {
+    const silent = this.#watching.map(({ loop, deadlineMs, patience }) => {
+      const hungMs = patience.check(loop.turn())
+      return { loop: loop.name, hungMs, isHung: hungMs >= deadlineMs }
+    })
+    const hung = silent.find(({ isHung }) => isHung)
+    return hung && { loop: hung.loop, hungMs: hung.hungMs }
   }
 }

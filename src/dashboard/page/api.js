@@ -1,7 +1,7 @@
 // Calls of the page to the daemon. The token is sent as a header, kept for this tab only, and never
-// part of an address. While no daemon runs, any user of the machine may listen at its port. So the
-// page sends the token only to a server that has proved that it knows it (`/v1/proof`), and asks
-// for a new proof after each broken connection.
+// part of an address. While no daemon runs, any user may listen at its port: so the page sends it
+// only to a server that has proved that it knows it (`/v1/proof`), and asks again after each broken
+// connection.
 
 const KEPT = 'intentd.token'
 const NONCE_BYTES = 32

@@ -13,7 +13,6 @@ import { html } from './parts.js'
 
 const MINUTES_WEST = new Date().getTimezoneOffset()
 
-/** Seconds. The library shows UTC, so local time is passed as if it were UTC. */
 function chartTime(at) {
   return Math.floor(at / 1000) - 60 * MINUTES_WEST
 }
@@ -267,7 +266,6 @@ function drawLines(series, lines, orders, { up, down, text }) {
   }
 }
 
-/** A small curve without axes, beside its numbers. */
 export function Sparkline({ values, label }) {
   const known = values.filter((value) => value !== null && Number.isFinite(value))
   if (known.length < 2) return html`<span class="soft">no curve yet</span>`

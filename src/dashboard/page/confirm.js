@@ -18,7 +18,7 @@ const UNSAID = 'no reason given'
 
 /**
  * Describes a command, asks for the reason, and shows the result. Escape changes nothing before
- * sending; after it the daemon may still obey.
+ * sending.
  */
 export function Confirm({ action, live, account, onClose }) {
   const dialog = useRef(null)

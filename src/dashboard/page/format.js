@@ -62,7 +62,6 @@ export function percent(share, digits = 1) {
   return share === null || share === undefined ? '–' : `${number(100 * share, digits, digits)} %`
 }
 
-/** An age or a duration. */
 export function age(ms) {
   if (ms === null || ms === undefined) return 'never'
   if (ms < 1000) return `${Math.round(ms)} ms`

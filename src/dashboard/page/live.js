@@ -1,5 +1,5 @@
-// The page's stream: changed parts of the status, and events of the log. It uses `fetch`, since an
-// EventSource sends no headers, and resumes after the last event seen.
+// The page's stream: changed parts of the status, and events. It uses `fetch`, since an EventSource
+// sends no headers, and resumes after the last event seen.
 
 import { doubtServer, Refused, request, token, UNPROVED } from './api.js'
 

@@ -69,7 +69,6 @@ function describe({ moves, none, reached, liquidations }, coin) {
   return `Equity in ${coin} against the move of every price. ${[-0.2, -0.1, 0, 0.1, 0.2].map(row).join('; ')}. ${ends.length === 0 ? 'No liquidation.' : `Liquidations at ${ends.join(', ')}.`}`
 }
 
-/** Round amounts that cover the range. */
 function roundAmounts(low, high) {
   const rough = (high - low || Math.abs(high) || 1) / LINES
   const unit = 10 ** Math.floor(Math.log10(rough))

@@ -6,7 +6,6 @@ import htm from 'htm'
 
 export const html = htm.bind(h)
 
-/** Tone and sign of each mode. */
 const MODES = {
   active: ['ok', '●'],
   reducing: ['warn', '▼'],
@@ -94,7 +93,6 @@ export function Fields({ fields }) {
   >`
 }
 
-/** The fields as text for searching. */
 export function toLine(fields) {
   return Object.entries(fields)
     .map(([name, value]) => `${name} ${textOf(value)}`)
@@ -105,7 +103,6 @@ function textOf(value) {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** A bar for the used share; the number is beside it. */
 export function Use({ share, label }) {
   const tone = share >= 0.9 ? 'bad' : share >= 0.7 ? 'warn' : 'accent'
   return html`<meter
@@ -117,7 +114,6 @@ export function Use({ share, label }) {
   ></meter>`
 }
 
-/** Polls the daemon while the screen is visible. */
 export function usePolled(load, inputs, everyMs) {
   const [found, setFound] = useState({ value: undefined, error: undefined })
   useEffect(() => {

@@ -31,34 +31,32 @@ import {
 } from './own-trades.ts'
 
 /**
- * Which strategy holds how much of the account's position. It follows from the fills of a symbol in their order, and from
- * the strategy that each belongs to.
+ * The part of the account's position that each strategy holds, from the fills of a symbol in their
+ * order and their owners.
  *
- * When others close a part of the position, it is taken first from what no strategy holds, then from the strategies in
- * the order of their names, so that together they never hold more than there is. What others open belongs to no strategy.
- * What the lots have made goes with them (`own-trades.ts`).
+ * Lots that others close are taken first from what no strategy holds, then from the strategies by
+ * name, so that together they never hold more than there is. What others open belongs to no
+ * strategy. The lots' results go with them (`own-trades.ts`).
  *
- * A fill whose order is not known yet is held under its orderId, which sorts after the strategies, and every later move of
- * the symbol is kept. Once its order is known, the allocation is worked out again from that fill on, and moves before the
- * first fill that still waits are dropped.
+ * A fill whose order is not known is held under its orderId, and every later move of the symbol is
+ * kept. Once the order is known, the allocation is worked out again from that fill on. Moves before
+ * the first fill that waits are dropped.
  */
 
 /**
- * How many moves are kept for a symbol: fills wait for a minute at most, or until an operator has looked at an order in
- * quarantine. With more moves, fills that still wait belong to no strategy, as if others had traded them.
+ * Fills wait for a minute at most, or until an operator has looked at an order in quarantine. With
+ * more moves, fills that wait belong to no strategy.
  */
 export const UNSETTLED_MOVES_MAX = 10_000
 
-/** Applies a move to the account's position and to the owner's part of it. */
 export function applyMove(book: WritableBook, symbol: string, move: Move): void {
   keepUnsettled(book, symbol, move)
   moveAllocation(book, symbol, move)
 }
 
 /**
- * What a strategy holds, as far as it can be reduced without opening anything in the account beyond what other strategies
- * hold. In one-way mode lots of no strategy may stand against it: where the account is two lots shorter than the
- * strategies say, two of the lots that they hold long are not there.
+ * The part that can be reduced without opening anything in the account beyond what other strategies
+ * hold. In one-way mode lots of no strategy may stand against it.
  */
 export function backedHolding(book: Book, strategyId: StrategyId, symbol: string): Holding {
   const held = holdingOf(book, strategyId, symbol)
@@ -73,8 +71,8 @@ export function backedHolding(book: Book, strategyId: StrategyId, symbol: string
 }
 
 /**
- * What of a strategy's position can be closed without opening anything. Where lots of nobody stand against those of several
- * strategies, the account may still hold a part of what none of them holds wholly.
+ * The part that can be closed without opening anything. Where lots of no strategy stand against
+ * those of several strategies, the account may hold a part of what none of them holds wholly.
  */
 export function closableHolding(book: Book, strategyId: StrategyId, symbol: string): Holding {
   const held = holdingOf(book, strategyId, symbol)
@@ -87,8 +85,8 @@ export function closableHolding(book: Book, strategyId: StrategyId, symbol: stri
 }
 
 /**
- * What of the account's position no strategy holds: what others opened, and fills that wait for their order. In one-way
- * mode the net of it, in hedge mode what is too much of each leg.
+ * The part that no strategy holds: what others opened, and fills that wait for their order. In
+ * one-way mode the net, in hedge mode the surplus of each leg.
  */
 export function unclaimedHolding(
   book: Pick<Book, 'positionMode' | 'account' | 'holdings'>,
@@ -106,12 +104,11 @@ export function unclaimedHolding(
   return { longLots: Math.max(0, longLots), shortLots: Math.max(0, shortLots) }
 }
 
-/** The owner of a fill whose order is not known yet. */
 export function waiterOf(orderId: OrderId): string {
   return `~${orderId}`
 }
 
-/** It is known now which strategy the fills belong to: works the allocation out again. */
+/** The owner is known now: works the allocation out again. */
 export function settleOwner(
   book: WritableBook,
   fills: readonly Fill[],
@@ -124,7 +121,6 @@ export function settleOwner(
   }
 }
 
-/** How many moves of a symbol are kept. */
 export function countUnsettled({ unsettled }: Book, symbol: string): number {
   const { first = 0, next = 0 } = unsettled.get(symbol) ?? {}
   return next - first
@@ -145,7 +141,6 @@ function beginUnsettled(book: Book, symbol: string, move: Move): UnsettledAlloca
   return isWaiting(move) ? { ...standingOf(book, symbol), first: 0, next: 0 } : undefined
 }
 
-/** What the account and each owner hold of a symbol, and what the strategies have made of it. */
 function standingOf(
   book: Book,
   symbol: string,
@@ -171,7 +166,6 @@ interface KeptMove {
   readonly move: Move
 }
 
-/** The moves that are kept, the oldest first. */
 function keptMovesOf({ unsettled, unsettledMoves }: Book, symbol: string): readonly KeptMove[] {
   const { first = 0, next = 0 } = unsettled.get(symbol) ?? {}
   return Array.from({ length: next - first }, (_, index) => first + index).flatMap((number) => {
@@ -194,7 +188,9 @@ function settleMoves(book: WritableBook, symbol: string, { owner, isNamed }: Set
   }
 }
 
-/** Works the allocation out again from the moves that are kept, and drops those before the first fill that still waits. */
+/**
+ * Works the allocation out from the kept moves, and drops those before the first fill that waits.
+ */
 function replay(book: WritableBook, symbol: string): void {
   const unsettled = book.unsettled.get(symbol)
   if (!unsettled) return
@@ -219,7 +215,7 @@ function replay(book: WritableBook, symbol: string): void {
   }
 }
 
-/** Books of earlier versions have counted each fill when its order was found. */
+/** Earlier versions counted each fill when its order was found. */
 function restoreTrades(book: WritableBook, symbol: string, { trades }: UnsettledAllocation): void {
   if (trades === undefined) return
   for (const key of Array.from(book.ownTrades.keys()))
@@ -255,8 +251,8 @@ function moveAllocation(book: WritableBook, symbol: string, move: Move): void {
 }
 
 /**
- * Applies a strategy's own fill to its part, which never becomes negative. If it closes more than its part, it has closed
- * a part of another strategy on that leg, or one that belongs to none.
+ * A part never becomes negative: what closes more has closed a part of another strategy on that
+ * leg, or of none.
  */
 function storeHolding(
   book: WritableBook,
@@ -277,7 +273,7 @@ function storeHolding(
     takeLots(book, symbol, { side: 'sell', tradeSide: 'close', lots: -shortLots }, priced)
 }
 
-/** Applies a change that no order of ours made, such as a liquidation or a person's trade. */
+/** No order of ours made the change: a liquidation, or a person's trade. */
 function takeFromStrategies(
   book: WritableBook,
   symbol: string,
@@ -308,7 +304,6 @@ function takeLots(
   }
 }
 
-/** How much of a holding a change of that direction can close, in lots. */
 function closedBy(
   { positionMode }: Book,
   holding: Holding,
@@ -319,7 +314,6 @@ function closedBy(
   return Math.max(0, side === 'buy' ? holding.longLots : holding.shortLots)
 }
 
-/** How much of what was closed belonged to strategies. */
 function lotsToTake(book: Book, symbol: string, change: HoldingChange): number {
   const before = applyToHolding(book.positionMode, accountHoldingOf(book, symbol), {
     ...change,
@@ -331,7 +325,7 @@ function lotsToTake(book: Book, symbol: string, change: HoldingChange): number {
   return closed - Math.max(0, ofNobody)
 }
 
-/** How much a change of that direction can close, in lots; negative where it opens. */
+/** Lots that the change can close; negative where it opens. */
 function sideOf(
   { positionMode }: Book,
   holding: Holding,

@@ -19,10 +19,11 @@ import type { Holding, HoldSide } from '../../domain/position.ts'
 import type { AccountEntry } from '../../domain/own-trades.ts'
 
 /**
- * Applies a fill once, by its trade and order: to the account, and to the order with its orderId. A fill of ours whose orderId is
- * not known yet waits as an orphan; any other is foreign.
- * @param in.throughAt Unix ms, exchange clock: a fill with a later date does not move `fillsThroughAt` beyond this.
- * @param in.waiting Fills that wait for their order, whatever their source says.
+ * Applies a fill once, by trade and order: to the account, and to the order with its orderId. A
+ * fill of ours whose orderId is not known yet waits as an orphan; any other is foreign.
+ * @param in.throughAt Unix ms, exchange clock: a later fill does not move `fillsThroughAt` beyond
+ * this
+ * @param in.waiting fills that wait for their order, whatever their source says
  */
 export function applyFill(
   book: WritableBook,
@@ -48,13 +49,13 @@ export function applyFill(
   const is = accountHoldingOf(book, fill.symbol)
   keepExits(book, fill, { order, was, is })
   moveAccountEntry(book, fill.symbol, { before: was, ticks: fill.ticks })
-  // The funding counter ends with its position: that of the next position begins at zero.
+  // The next position's funding counter begins at zero.
   const { longLots, shortLots } = is
   if (longLots === 0) book.fundingCounters.delete(pairKey(fill.symbol, 'long'))
   if (shortLots === 0) book.fundingCounters.delete(pairKey(fill.symbol, 'short'))
 }
 
-/** Gives the fills that waited under an orderId to the order that has it. */
+/** The order with this orderId is known now. */
 export function bindOrphans(book: WritableBook, orderId: OrderId): void {
   const fills = book.orphans.get(orderId)
   const clientOid = book.byOrderId.get(orderId)
@@ -67,7 +68,9 @@ export function bindOrphans(book: WritableBook, orderId: OrderId): void {
   }
 }
 
-/** Fills that belong to no order of ours: they changed the account, and what strategies held on that side. */
+/**
+ * They belong to no order of ours: they changed the account, and what strategies held on that side.
+ */
 export function disownOrphans(book: WritableBook, orderIds: readonly OrderId[]): void {
   const fills = orderIds.flatMap((orderId) => book.orphans.get(orderId) ?? [])
   for (const orderId of orderIds) book.orphans.delete(orderId)
@@ -89,8 +92,8 @@ function countFill(book: WritableBook, order: Order, fill: Fill): void {
 }
 
 /**
- * The money by owner and symbol, including fills that wait for their order: they have changed the account's money
- * whoever owns them. Until that is known they count for no strategy.
+ * Keyed by owner and symbol. Fills that wait have changed the account's money, but count for no
+ * strategy yet.
  */
 export function moneyOf(book: Book): ReadonlyMap<string, Money> {
   if (book.orphans.size === 0) return book.money
@@ -106,7 +109,7 @@ function addMoney(book: WritableBook, key: string, fill: Fill): void {
   book.money.set(key, addFill(book.money.get(key) ?? NO_MONEY, fill))
 }
 
-/** An exit that the exchange kept for us, as a fill of the system shows it. */
+/** The exchange kept it for us; a fill of the system shows it. */
 export interface FilledExit {
   readonly kind: 'takeProfit' | 'stopLoss'
   readonly ticks: number
@@ -118,8 +121,8 @@ export interface FilledExit {
 const EXIT_TOLERANCE = 0.01
 
 /**
- * Keeps what an order's fill has set. A position that begins has no exit but those of the fill that opens it. Each of
- * the two stays until another order sets it anew.
+ * A position begins with the exits of the fill that opens it. Each stays until another order sets
+ * it anew.
  */
 function keepExits(
   book: WritableBook,
@@ -149,10 +152,7 @@ function keepExits(
   }
 }
 
-/**
- * The exit of ours that an ordinary close by the system was: by what we set, and by the price. Undefined where none was
- * set, or its price was not reached.
- */
+/** The exit that an ordinary close by the system was, by what we set and by the price. */
 export function findFilledExit(book: Book, fill: Fill): FilledExit | undefined {
   const { source, symbol, ticks, fillKind = 'trade' } = fill
   if (source !== 'SYS' || fillKind !== 'trade') return undefined
@@ -194,9 +194,9 @@ const NOTHING: AccountEntry = {
 }
 
 /**
- * Follows what the account has paid for its position, as the exchange does: closing leaves the average price as it was,
- * opening moves it. Called after the position has changed.
- * @param change `before`: what was held before; `ticks`: the price at which it changed; undefined where nobody knows it.
+ * The average price as the exchange counts it: closing leaves it, opening moves it. Called after
+ * the position has changed.
+ * @param change `before`: what was held; `ticks`: the price; undefined where it is not known
  */
 export function moveAccountEntry(
   book: WritableBook,
@@ -216,7 +216,7 @@ export function moveAccountEntry(
   store(book, symbol, long, short)
 }
 
-/** Takes over the exchange's average price for a whole side, and keeps how much of it rests on that alone. */
+/** The exchange's average price for a whole side. How much of it rests on that alone is kept. */
 export function stateEntry(book: WritableBook, record: EntryRecord): void {
   const { symbol, holdSide, lots, statedLots, ticks } = record
   const known = book.entries.get(symbol) ?? NOTHING

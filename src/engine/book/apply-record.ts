@@ -67,12 +67,12 @@ import type { QuoteLevel } from '../../domain/intent.ts'
 import type { Watermark } from '../../domain/loss-limits.ts'
 
 /**
- * After a repair so many ordinals are skipped, because a lost part of the journal may have used them (ORD2). That is far
- * more than any journal has used, and leaves room for a thousand repairs below the largest exact integer.
+ * A lost part of the journal may have used ordinals, so a repair skips so many (ORD2): more than
+ * any journal has used, with room for a thousand repairs below the largest exact integer.
  */
 const ORDINALS_SKIPPED = 1_000_000_000
 
-/** The fold: applies one more record to the book. Nothing else changes the book (DET2). */
+/** The fold: nothing else changes the book (DET2). */
 export function applyRecord(target: Book, record: JournalRecord): void {
   const book = own(target)
   book.recordedAt = record.at
@@ -198,7 +198,7 @@ function applySend(book: WritableBook, record: SendRecord): void {
     changeOrder(book, clientOid, (order) => markSentAgain(order, record.requestAt))
 }
 
-/** Keys of ladders and targets end in their ordinal: `quote:BTCUSDT:17`. */
+/** Keys of ladders and targets end in it: `quote:BTCUSDT:17`. */
 function ordinalOf(key: string): number {
   return Number(key.slice(key.lastIndexOf(':') + 1))
 }
@@ -258,7 +258,7 @@ function applyExpire(book: WritableBook, record: ExpireRecord): void {
   }
 }
 
-/** Drops a key, unless the book holds its last order or a place that waits. */
+/** A key stays while the book holds its last order or a waiting place. */
 function forgetKey(book: WritableBook, pair: string): void {
   const entry = book.keys.get(pair)
   if (entry && !book.orders.has(entry.clientOid) && !book.places.has(pair)) book.keys.delete(pair)
@@ -351,9 +351,9 @@ function changeOrder(
 }
 
 /**
- * A part of the journal was lost. Every order that had not ended is unknown; orders of which the journal knows nothing may
- * rest on any instrument, or still arrive; ordinals that the lost part may have used are skipped. The account is halted
- * until an operator has compared it with the exchange.
+ * A part of the journal was lost. Open orders are unknown, unknown orders may rest anywhere or
+ * still arrive, and ordinals are skipped. The account is halted until an operator has compared it
+ * with the exchange.
  */
 function applyRepaired(book: WritableBook, record: RepairedRecord): void {
   const { at, reason, strategies, symbols } = record
@@ -369,7 +369,7 @@ function applyRepaired(book: WritableBook, record: RepairedRecord): void {
   book.restrictions.set(pairKey(ACCOUNT, 'repaired'), restriction)
   for (const order of openOrders(book)) storeOrder(book, markLost(order, reason, at))
   for (const symbol of symbols) book.cancels.set(symbol, at)
-  // A place that waits may have been sent in the lost part.
+  // A waiting place may have been sent in the lost part.
   for (const pair of Array.from(book.places.keys())) removePlace(book, pair)
   const wishes = strategies.flatMap((id) => symbols.map((symbol) => pairKey(id, symbol)))
   for (const wish of new Set([...book.ordinals.keys(), ...wishes])) {
@@ -381,7 +381,7 @@ function openOrders(book: Book): readonly Order[] {
   return [...book.open.values()].flatMap((orders) => [...orders.values()])
 }
 
-/** Writes a change as the new ladder, where levels that stood before are given by their place there: that is shorter. */
+/** Levels that stood before are given by their place there: that is shorter. */
 export function buildLadderChange(
   symbol: string,
   before: readonly QuoteLevel[],
@@ -392,7 +392,7 @@ export function buildLadderChange(
   return rungs.some((rung) => typeof rung === 'number') ? { symbol, rungs } : { symbol, levels }
 }
 
-/** The ladder after a change. A place that the ladder before did not have is ignored: a fold must never throw. */
+/** A place that the ladder before did not have is ignored: a fold must never throw. */
 export function applyLadderChange(
   before: readonly QuoteLevel[],
   change: LadderChange,
@@ -401,7 +401,6 @@ export function applyLadderChange(
   return change.rungs.flatMap((rung) => (typeof rung === 'number' ? (before[rung] ?? []) : rung))
 }
 
-/** The levels that a change states itself, not by their place before. */
 export function levelsNamedBy(change: LadderChange): readonly QuoteLevel[] {
   if ('levels' in change) return change.levels
   return change.rungs.filter((rung) => typeof rung !== 'number')
@@ -415,7 +414,7 @@ function nameOf({ side, ticks, lots }: QuoteLevel): string {
   return `${side} ${ticks} ${lots}`
 }
 
-/** After the release of a loss limit, losses are counted from now on. */
+/** After a loss limit's release, losses count from now on. */
 function forgetLosses(
   book: WritableBook,
   { scope, code }: Restriction,
@@ -429,7 +428,7 @@ function forgetLosses(
 
 const OF_DRAWDOWN: ReadonlySet<ModeReason> = new Set(['drawdown', 'drawdownFlatten'])
 
-/** All steps of the scope's drawdown count from a new peak; the last one does not, where it keeps its own. */
+/** All steps of the drawdown count from a new peak, but a last one that is kept. */
 function forgetPeak(book: WritableBook, scope: string, isLastKept: boolean): void {
   const known = book.watermarks.get(scope)
   if (!known) return
@@ -442,7 +441,7 @@ function forgetPeak(book: WritableBook, scope: string, isLastKept: boolean): voi
   })
 }
 
-/** From where the last step of a drawdown counts; undefined: it is to be taken anew. */
+/** Undefined: it is to be taken anew. */
 export function lastPeakOf({ peak, lastPeak }: Watermark): number | undefined {
   if (peak === null || lastPeak === undefined) return peak ?? lastPeak
   return Math.max(peak, lastPeak)

@@ -20,12 +20,11 @@ import {
 import type { Money } from '../../domain/fill-money.ts'
 import type { Order } from '../../domain/order.ts'
 
-/** The money of a {@link Book} as text. */
 type MoneyJson = Omit<Money, 'profit' | 'fees'> & { readonly profit: string; readonly fees: string }
 
 /**
- * Collections whose entries are rows. `open` and `byOrderId` follow from the orders. The same book always gives the same
- * rows in the same order, which within a collection is that of its entries: effects may depend on it.
+ * Collections whose entries are rows; `open` and `byOrderId` follow from the orders. The same book
+ * gives the same rows in the same order, since effects may depend on it.
  */
 const COLLECTIONS = [
   'grids',
@@ -59,7 +58,7 @@ const COLLECTIONS = [
 ] as const
 type Collection = (typeof COLLECTIONS)[number]
 
-/** The single numbers and words of the book are one row together, which every checkpoint writes. */
+/** Single numbers and words are one row, which every checkpoint writes. */
 const SCALARS_ROW = 'scalars'
 const SCALARS: Readonly<
   Record<Exclude<keyof Book, Collection | 'open' | 'byOrderId' | 'ended' | 'placesBySymbol'>, true>
@@ -73,7 +72,7 @@ const SCALARS: Readonly<
   recordsLostAt: true,
 }
 
-/** All rows of the book. A checkpoint writes only those that have changed ({@link takeBookChanges}); tests compare all. */
+/** Tests compare all rows; a checkpoint writes the changed ones ({@link takeBookChanges}). */
 export function toBookRows(book: Book): readonly BookRow[] {
   const rows = COLLECTIONS.flatMap((name) =>
     [...book[name].keys()].map((key) => toRow(book, name, key)),
@@ -81,9 +80,7 @@ export function toBookRows(book: Book): readonly BookRow[] {
   return [scalarsOf(book), ...rows]
 }
 
-/**
- * What has changed in the rows of the book since the last call, or since the rows from which it was read.
- */
+/** Since the last call, or since the book was read. */
 export function takeBookChanges(book: Book): readonly RowChange[] {
   const removed: RowChange[] = []
   const put: RowChange[] = []
@@ -95,7 +92,6 @@ export function takeBookChanges(book: Book): readonly RowChange[] {
   return [...removed, scalarsOf(book), ...put]
 }
 
-/** How many entries of the book changed since they were last taken. */
 export function countBookChanges(book: Book): number {
   return COLLECTIONS.reduce((sum, name) => sum + trackedOf(book, name).changedSize, 0)
 }
@@ -133,7 +129,7 @@ function toRowValue(book: Book, name: Collection, key: string): unknown {
   return name === 'funding' ? String(value) : value
 }
 
-/** Rebuilds the book of a checkpoint. @throws TypeError when it is not what {@link toBookRows} gave. */
+/** @throws TypeError for what {@link toBookRows} did not give */
 export function fromBookRows(rows: Iterable<BookRow>): Book {
   const target = createBook('one_way_mode')
   const book = own(target)
@@ -171,7 +167,7 @@ function fromRowValue(name: Collection, stored: unknown): unknown {
   if (name === 'candles') return candlesFromJson(stored as CandlesJson)
   if (name === 'funding') return decimal(stored as string)
   if (name !== 'orders') return stored
-  // JSON leaves out an orderId that is not known yet; its place among the fields stays, so that texts agree.
+  // JSON leaves out an unknown orderId; its place among the fields stays, so that texts agree.
   const { terms, state, orderId, ...rest } = stored as Order
   return { terms, state, orderId, ...rest }
 }
@@ -184,7 +180,7 @@ function moneyFromJson({ profit, fees, ...rest }: MoneyJson): Money {
   return { profit: decimal(profit), fees: decimal(fees), ...rest }
 }
 
-/** Rebuilds the book that the journal's last writer had, from the checkpoint and every record after it (DET2). */
+/** The book of the journal's last writer, from the checkpoint and every record after it (DET2). */
 export function rebuildBook(
   { checkpoint, records }: JournalContents,
   positionMode: PositionMode,

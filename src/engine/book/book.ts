@@ -25,103 +25,108 @@ import { type Own, own } from '../../lib/own.ts'
 import { SegmentedMap } from '../../lib/segmented-map.ts'
 
 /**
- * The last order of an intent's key, as long as the book holds that order. Afterwards only the journal knows that the key
- * was used.
+ * The key's last order, while the book holds it. Afterwards only the journal knows that the key was
+ * used.
  */
 export interface KeyEntry {
   readonly clientOid: ClientOid
   readonly generation: number
-  /** Unix ms, our clock, when that generation was first sent. */
+  /** When it was first sent; Unix ms, our clock. */
   readonly at: number
 }
 
 /**
- * The one book: everything durable that the core knows. It is the fold of the journal's records
- * (`apply-record.ts`) and is changed by nothing else, so a restart rebuilds exactly this. To everybody else it is
- * readonly.
+ * Everything durable that the core knows: the fold of the journal's records (`apply-record.ts`),
+ * changed by nothing else, so a restart rebuilds exactly this.
  *
- * Keys made of two parts are joined by `pairKey`.
+ * Keys of two parts are joined by `pairKey`.
  */
 export interface Book {
   readonly positionMode: PositionMode
   readonly epoch: number
   /** Unix ms, our clock, of the last record. */
   readonly recordedAt: number
-  /** By symbol: the tick and lot sizes in which its prices and sizes are counted. */
+  /** Keyed by symbol: the grids in which prices and sizes are counted. */
   readonly grids: ReadonlyMap<string, InstrumentGrids>
   readonly batchId: number
-  /** Unix ms, exchange clock: every fill up to then is known, except those that become visible late. */
+  /** Unix ms, exchange clock: earlier fills are known, except those that become visible late. */
   readonly fillsThroughAt: number
   readonly orders: ReadonlyMap<ClientOid, Order>
-  /** The orders that are not terminal, by symbol. */
+  /** Orders that have not ended, by symbol. */
   readonly open: ReadonlyMap<string, ReadonlyMap<ClientOid, Order>>
   readonly byOrderId: ReadonlyMap<OrderId, ClientOid>
-  /** The orders that are terminal, by when they ended. */
+  /** Orders that have ended, by the time of their end. */
   readonly ended: readonly EndedOrder[]
-  /** By strategy and key. */
   readonly keys: ReadonlyMap<string, KeyEntry>
-  /** By strategy and symbol: the number in the key of the next order of a ladder or a target. Each is used once, for ever. */
+  /**
+   * Keyed by strategy and symbol: the number in the next key of a ladder or a target. Each is used
+   * once.
+   */
   readonly ordinals: ReadonlyMap<string, number>
-  /** Fills whose orderId belongs to no known order, until one is found. */
+  /** Fills whose orderId belongs to no known order. */
   readonly orphans: ReadonlyMap<OrderId, readonly Fill[]>
   /**
-   * Known fills by `fillKey`, each with its time. Those before {@link tradesSinceAt} are forgotten, and never read again.
-   * A book that an earlier version wrote may name one by its tradeId alone ({@link knowsFill}).
+   * Known fills by `fillKey`, with their times. Those before {@link tradesSinceAt} are forgotten,
+   * and never read again. Earlier versions may name one by its tradeId alone ({@link knowsFill}).
    */
   readonly trades: ReadonlyMap<string, number>
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   readonly tradesSinceAt: number
-  /** By strategy and symbol. Fills that wait for their order are held under their orderId in place of a strategy. */
+  /** Keyed by strategy and symbol; fills that wait are held under their orderId. */
   readonly holdings: ReadonlyMap<string, Holding>
-  /** By symbol, while a fill waits for its order: the state from which the allocation is worked out again when it is found. */
+  /** Keyed by symbol, while a fill waits: the state from which the allocation is worked out again. */
   readonly unsettled: ReadonlyMap<string, UnsettledAllocation>
-  /** By symbol and number: what has moved the allocation since that state. Each is an entry, so that one more costs one row. */
+  /** Keyed by symbol and number: moves since that state. One more costs one row. */
   readonly unsettledMoves: ReadonlyMap<string, Move>
-  /** By symbol: what the account holds, by its fills and adopted positions. */
+  /** Keyed by symbol: fills and adopted positions. */
   readonly account: ReadonlyMap<string, Holding>
-  /** By symbol: what was paid for it. */
+  /** Keyed by symbol: the price that was paid. */
   readonly entries: ReadonlyMap<string, AccountEntry>
-  /** By strategy and symbol; under the strategy `''` what no order of ours explains. */
+  /** Keyed by strategy and symbol; under `''` what no order of ours explains. */
   readonly money: ReadonlyMap<string, Money>
-  /** By symbol and hold side: the funding counter as it was last read. And by symbol: all that was paid. */
+  /** Keyed by symbol and hold side: the counter as last read. By symbol: all that was paid. */
   readonly fundingCounters: ReadonlyMap<string, string>
   readonly funding: ReadonlyMap<string, Decimal>
-  /** What each strategy remembers, as JSON text. */
+  /** JSON text. */
   readonly strategyStates: ReadonlyMap<StrategyId, string>
-  /** Standing wishes by strategy and symbol. */
   readonly quotes: ReadonlyMap<string, readonly QuoteLevel[]>
   readonly targets: ReadonlyMap<string, number>
-  /** Waiting `place` intents by strategy and key. */
+  /** Keyed by strategy and key: places that wait. */
   readonly places: ReadonlyMap<string, OrderIntent>
-  /** The same by strategy and symbol. */
+  /** Keyed by strategy and symbol. */
   readonly placesBySymbol: ReadonlyMap<string, ReadonlyMap<string, OrderIntent>>
-  /** By strategy and key: calls on the account that have not ended, and when each recent key was used. */
+  /** Keyed by strategy and key: calls that have not ended, and when recent keys were used. */
   readonly calls: ReadonlyMap<string, AccountCall>
   readonly callKeys: ReadonlyMap<string, number>
   /** Orders whose strategy does not want them to rest any more. */
   readonly withdrawn: ReadonlySet<ClientOid>
-  /** By scope and reason: the trading modes that are held until somebody releases them. */
+  /** Keyed by scope and reason: held until a release. */
   readonly restrictions: ReadonlyMap<string, Restriction>
-  /** Unix ms, our clock: orders that left before then may be missing, because the journal was repaired; 0: none are. */
+  /**
+   * Unix ms, our clock: orders that left before may be missing, because the journal was repaired;
+   * 0: none.
+   */
   readonly recordsLostAt: number
-  /** By symbol, when the last cancel-all left of which it is not settled what it cancelled: Unix ms, exchange clock. */
+  /** Keyed by symbol: the last cancel-all whose effect is not settled; Unix ms, exchange clock. */
   readonly cancels: ReadonlyMap<string, number>
-  /** By strategy and symbol: its average price, its last fills, and its results of the day. */
+  /** Keyed by strategy and symbol: average price, last fills, results of the day. */
   readonly ownTrades: ReadonlyMap<string, OwnTrades>
-  /** By symbol and hold side: what the exchange keeps for the position, as our orders have set it. */
+  /**
+   * Keyed by symbol and hold side: the exits that the exchange keeps, as our orders have set them.
+   */
   readonly exits: ReadonlyMap<string, KeptExits>
-  /** Closed candles, by symbol and interval (`candleKey`). A series is changed in place. */
+  /** Keyed by symbol and interval (`candleKey`): closed candles. A series is changed in place. */
   readonly candles: ReadonlyMap<string, CandleSeries>
-  /** By scope, where losses are limited. */
+  /** Keyed by scope, where losses are limited. */
   readonly watermarks: ReadonlyMap<Scope, Watermark>
-  /** By strategy and symbol, where a strategy has exits. */
+  /** Keyed by strategy and symbol, where there are exits. */
   readonly exitStates: ReadonlyMap<string, ExitState>
 }
 
 /**
- * The book while a record is applied to it, or while it is read from a checkpoint: nowhere else. Its collections
- * remember what changed, for the next checkpoint; `open`, `byOrderId` and `ended` follow from the orders,
- * `placesBySymbol` from the places.
+ * The book while a record is applied, or while it is read from a checkpoint. Its collections
+ * remember changes for the next checkpoint; `open`, `byOrderId`, `ended` and `placesBySymbol`
+ * follow from the others.
  */
 export type WritableBook = Own<Book>
 
@@ -169,12 +174,12 @@ export function createBook(positionMode: PositionMode): Book {
   }
 }
 
-/** Joins two names that never contain a bar themselves. */
+/** The names contain no bar themselves. */
 export function pairKey(first: string, second: string): string {
   return `${first}|${second}`
 }
 
-/** The pair of a strategy and a symbol. There are few, so each text is made once and kept. */
+/** There are few, so each text is made once. */
 export function pairOf(strategyId: string, symbol: string): string {
   let pairs = PAIRS.get(strategyId)
   if (pairs === undefined) {
@@ -190,9 +195,9 @@ export function pairOf(strategyId: string, symbol: string): string {
   return pair
 }
 
-/** By strategy and symbol. A freshly joined text costs three times as much to look up as one that is kept. */
+/** A freshly joined text costs three times as much to look up. */
 const PAIRS = new Map<string, Map<string, string>>()
-/** With more strategies than this, as many tests in one process make them, the kept texts are dropped. */
+/** Tests make more in one process; then the kept texts are dropped. */
 const STRATEGIES_JOINED_MAX = 1000
 
 export function splitPair(key: string): readonly [string, string] {
@@ -201,8 +206,8 @@ export function splitPair(key: string): readonly [string, string] {
 }
 
 /**
- * Whether a fill is in the book. One that an earlier version named by its tradeId alone stands for every order of the
- * trade, since nothing says of which it was: counted twice would be worse than a twin that stays unknown.
+ * A fill that an earlier version named by its tradeId alone stands for every order of the trade:
+ * counted twice would be worse than a twin that stays unknown.
  */
 export function knowsFill({ trades }: Book, fill: Pick<Fill, 'tradeId' | 'orderId'>): boolean {
   return trades.has(fillKey(fill)) || trades.has(fill.tradeId)
@@ -216,19 +221,17 @@ export function accountHoldingOf(book: Book, symbol: string): Holding {
   return book.account.get(symbol) ?? FLAT
 }
 
-/** The restriction of a scope for one reason, where there is one. */
 export function restrictionOf(book: Book, scope: Scope, code: ModeReason): Restriction | undefined {
-  // Asked for each wish at each step, and there are nearly never any.
+  // This is asked for each wish at each step, and there are nearly never any.
   if (book.restrictions.size === 0) return undefined
   return book.restrictions.get(pairKey(scope, code))
 }
 
-/** The kill, while it stands. */
 export function killOf(book: Book): Restriction | undefined {
   return restrictionOf(book, ACCOUNT, 'kill')
 }
 
-/** What restricts an order of the strategy on the instrument, the strictest first; without a strategy, an order of any. */
+/** The strictest first; without a strategy, those for every strategy. */
 export function restrictionsOn(
   { restrictions }: Book,
   symbol: string,
@@ -241,22 +244,20 @@ export function restrictionsOn(
     .sort((left, right) => TRADING_MODES.indexOf(right.mode) - TRADING_MODES.indexOf(left.mode))
 }
 
-/** Whether the instrument itself is halted, not only the account. */
 export function isHaltedItself({ restrictions }: Book, symbol: string): boolean {
   return [...restrictions.values()].some(({ scope, mode }) => scope === symbol && mode === 'halted')
 }
 
-/** Whether the instrument is halted, by itself or with the account, except by a kill. */
+/** Halted by itself or with the account, except by a kill. */
 export function isHalted(book: Book, symbol: string): boolean {
   return restrictionsOn(book, symbol).some(({ code, mode }) => code !== 'kill' && mode === 'halted')
 }
 
-/** The orders of a symbol that are not terminal. */
 export function openOrdersOf(book: Book, symbol: string): Iterable<Order> {
   return book.open.get(symbol)?.values() ?? []
 }
 
-/** The waiting `place` intents of a strategy on an instrument, in the order in which they were decided on. */
+/** In the order in which they were decided. */
 export function placesOf(book: Book, strategyId: string, symbol: string): Iterable<OrderIntent> {
   return book.placesBySymbol.get(pairOf(strategyId, symbol))?.values() ?? []
 }
@@ -266,7 +267,6 @@ export function storePlace(book: WritableBook, place: OrderIntent): void {
   indexPlace(book, place)
 }
 
-/** Updates what follows from the waiting places. */
 export function indexPlace(book: WritableBook, place: OrderIntent): void {
   const pair = pairKey(place.strategyId, place.symbol)
   const places = own(book.placesBySymbol.get(pair) ?? new Map<string, OrderIntent>())
@@ -274,7 +274,7 @@ export function indexPlace(book: WritableBook, place: OrderIntent): void {
   places.set(place.key, place)
 }
 
-/** @param pair The strategy and the key. */
+/** @param pair strategy and key */
 export function removePlace(book: WritableBook, pair: string): void {
   const place = book.places.get(pair)
   if (place === undefined) return
@@ -283,7 +283,6 @@ export function removePlace(book: WritableBook, pair: string): void {
   if (places) own(places).delete(place.key)
 }
 
-/** Stores an order after a change. */
 export function storeOrder(book: WritableBook, changed: Order): void {
   // An order that is open again has not ended.
   const endedAt = isTerminal(changed) ? changed.endedAt || book.recordedAt : 0
@@ -294,7 +293,6 @@ export function storeOrder(book: WritableBook, changed: Order): void {
   indexOrder(book, order)
 }
 
-/** Updates what follows from the orders. */
 export function indexOrder(book: WritableBook, order: Order): void {
   const { clientOid, symbol } = order.terms
   if (order.orderId !== undefined) book.byOrderId.set(order.orderId, clientOid)
@@ -308,11 +306,10 @@ export function indexOrder(book: WritableBook, order: Order): void {
   }
 }
 
-/** Which keys of a collection changed since they were last taken. */
+/** Changes since they were last taken. */
 export interface ChangedKeys<Key> {
-  /** Taken away since, whether or not they were put in again. */
   readonly removed: Iterable<Key>
-  /** Put in or changed, and still there: those that were put in stand in the order in which they were. */
+  /** Entries that were put in or changed and are still there, in the order of the map. */
   readonly put: Iterable<Key>
 }
 
@@ -342,7 +339,7 @@ class Changes<Key> {
   }
 }
 
-/** A map that remembers which of its entries changed, for the next checkpoint. */
+/** Remembers which entries changed, for the next checkpoint. */
 export class TrackedMap<Key, Value> extends Map<Key, Value> {
   readonly #changes = new Changes<Key>()
 
@@ -369,7 +366,7 @@ export class TrackedMap<Key, Value> extends Map<Key, Value> {
     for (const key of Array.from(this.keys())) this.delete(key)
   }
 
-  /** Puts an entry in as the journal has it: that is no change. */
+  /** The entry is as in the journal, so it is no change. */
   restore(key: Key, value: Value): void {
     super.set(key, value)
   }
@@ -379,7 +376,7 @@ export class TrackedMap<Key, Value> extends Map<Key, Value> {
   }
 }
 
-/** The same for hundreds of thousands of entries. */
+/** For hundreds of thousands of entries. */
 export class TrackedSegmentedMap<Key, Value> extends SegmentedMap<Key, Value> {
   readonly #changes = new Changes<Key>()
 
@@ -412,7 +409,6 @@ export class TrackedSegmentedMap<Key, Value> extends SegmentedMap<Key, Value> {
   }
 }
 
-/** A set that does. */
 export class TrackedSet<Key> extends Set<Key> {
   readonly #changes = new Changes<Key>()
 
@@ -448,30 +444,29 @@ export class TrackedSet<Key> extends Set<Key> {
   }
 }
 
-/** An order that has ended. It may be open again later: the order itself says when it ended last. */
+/** It may be open again later: the order itself says when it ended last. */
 export interface EndedOrder {
   readonly clientOid: ClientOid
-  /** Unix ms, our clock. */
+  /** Our clock. */
   readonly endedAt: number
 }
 
-/** Inserts an order by its time: at the end, unless the clock was set back. */
+/** Adds it at the end, unless the clock was set back. */
 export function addEnded(ended: EndedOrder[], order: EndedOrder): void {
   let place = ended.length
   while (place > 0 && (ended[place - 1] as EndedOrder).endedAt > order.endedAt) place--
   ended.splice(place, 0, order)
 }
 
-/** Whether more than so many ended before. */
 export function haveEndedBefore(ended: readonly EndedOrder[], at: number, more = 0): boolean {
   const order = ended[more]
   return order !== undefined && order.endedAt < at
 }
 
 /**
- * Removes and returns those that ended before, the oldest first and so many at most. The cost depends on how many those
- * are, not on how many stay. Orders that ended at one moment go by their names: a book that was rebuilt may hold them in
- * another order, and must forget the same ones (DET2).
+ * Takes the oldest, so many at most; the cost does not depend on how many stay. Orders of one
+ * moment go by name, since a rebuilt book may hold them in another order and must forget the same
+ * ones (DET2).
  */
 export function takeEndedBefore(
   ended: EndedOrder[],

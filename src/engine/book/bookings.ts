@@ -9,20 +9,19 @@ import { showOnGrid } from '../../lib/grid.ts'
 import type { Book } from './book.ts'
 
 interface BookedBy {
-  /** The book after the record was applied. */
   readonly book: Book
   readonly instruments: ReadonlyMap<string, Instrument>
-  /** What {@link waitingFillsOf} found before the record was applied. */
+  /** {@link waitingFillsOf}, before the record was applied. */
   readonly waiting: readonly Fill[]
 }
 
-/** The waiting fills whose order a record may name. To be called before the record is applied. */
+/** Fills whose order the record may name. Called before the record is applied. */
 export function waitingFillsOf({ orphans }: Book, record: JournalRecord): readonly Fill[] {
   if (orphans.size === 0) return []
   return [...new Set(orderIdsIn(record))].flatMap((orderId) => orphans.get(orderId) ?? [])
 }
 
-/** What a record books: its fills and funding payments, and the owners of fills that have waited. */
+/** Fills, funding payments, and the owners of fills that have waited. */
 export function buildBookings(record: JournalRecord, by: BookedBy): readonly Booking[] {
   const { book, instruments, waiting } = by
   const owners = waiting
@@ -37,7 +36,6 @@ export function buildBookings(record: JournalRecord, by: BookedBy): readonly Boo
   return owners
 }
 
-/** The orderIds that a record gives to orders of ours, or declares foreign. */
 function orderIdsIn(record: JournalRecord): readonly OrderId[] {
   if (record.kind === 'foreign') return record.orderIds
   return itemsIn(record).flatMap(({ orderId }) => orderId ?? [])

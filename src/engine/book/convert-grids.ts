@@ -1,6 +1,6 @@
 /**
- * The book counts prices in ticks and sizes in lots. When the exchange has changed the tick or lot size of an instrument,
- * the same counts would mean other prices and sizes. So they are converted, if all of them convert exactly.
+ * The book counts in ticks and lots. When the exchange has changed their size, all counts of the
+ * instrument are converted, if all convert exactly.
  */
 import type { Move, UnsettledAllocation } from '../../domain/allocation.ts'
 import type { ExitState, ExitTrade } from '../../domain/exits.ts'
@@ -14,7 +14,7 @@ import type { InstrumentGrids } from '../../domain/record.ts'
 import { createGrid, type Grid, stepsMax } from '../../lib/grid.ts'
 import { splitPair, storeOrder, type WritableBook, type Book, storePlace } from './book.ts'
 
-/** An instrument whose counts do not convert to its new grids, with one number that does not. */
+/** An instrument whose counts do not convert, with one number that does not. */
 export interface GridConflict {
   readonly symbol: string
   readonly was: InstrumentGrids
@@ -22,7 +22,7 @@ export interface GridConflict {
   readonly number: string
 }
 
-/** The instruments for which a start must be refused. */
+/** A start is refused for these. */
 export function findGridConflict(
   book: Book,
   instruments: ReadonlyMap<string, Instrument>,
@@ -37,7 +37,7 @@ export function findGridConflict(
   return undefined
 }
 
-/** Converts the counts of an instrument to new grids. Where they do not convert, the book stays as it was. */
+/** Where counts do not convert, the book stays as it was. */
 export function applyGrids(book: WritableBook, symbol: string, is: InstrumentGrids): void {
   const was = book.grids.get(symbol) ?? is
   const { inexact, changes } = planConversion(book, symbol, { was, is })
@@ -47,7 +47,6 @@ export function applyGrids(book: WritableBook, symbol: string, is: InstrumentGri
 }
 
 interface Conversion {
-  /** Numbers that are not on the new grid. */
   readonly inexact: readonly string[]
   readonly changes: readonly ((book: WritableBook) => void)[]
 }
@@ -169,7 +168,7 @@ function createConverter(was: string, is: string, inexact: string[]): Convert | 
   }
 }
 
-/** Converts each thing that counts ticks or lots. */
+/** Converts whatever counts ticks or lots. */
 class Counts {
   readonly lots: Convert
   readonly #ticks: Convert
@@ -202,7 +201,7 @@ class Counts {
     return converted
   }
 
-  /** Prices of exits are rounded. @param ticks As for {@link trades}. */
+  /** Prices of exits are rounded. @param ticks as for {@link trades} */
   exitState({ long, short, ...rest }: ExitState, ticks: number): ExitState {
     const price = (was: number | null): number | null => was && Math.round(was * ticks)
     const lotsOf = (was: number | null): number | null => was && this.lots(was)
@@ -232,7 +231,7 @@ class Counts {
     return { longLots: this.lots(longLots), shortLots: this.lots(shortLots) }
   }
 
-  /** @param ticks New ticks in an old one: averages need not be on the grid. */
+  /** @param ticks new ticks in an old one: averages need not be on the grid */
   trades({ entry, fills, ...day }: OwnTrades, ticks: number): OwnTrades {
     return {
       ...day,
@@ -254,7 +253,7 @@ class Counts {
     return { ...this.holding(entry), ...averages }
   }
 
-  /** @param ticks As for {@link trades}. */
+  /** @param ticks as for {@link trades} */
   unsettled(
     { account, holdings, trades, ...numbers }: UnsettledAllocation,
     ticks: number,
@@ -269,7 +268,7 @@ class Counts {
     }
   }
 
-  /** @param ticks As for {@link trades}. */
+  /** @param ticks as for {@link trades} */
   move(move: Move, ticks: number): Move {
     if (move.kind === 'fill') {
       const { priced } = move

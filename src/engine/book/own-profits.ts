@@ -23,17 +23,17 @@ import {
 } from './book.ts'
 import { beyondPriceOf, limitTo } from './own-trades.ts'
 
-/** The parts of a book after all fills that are needed to count them again. */
+/** The parts that are needed to count fills again. */
 export type FilledBook = Pick<Book, 'positionMode' | 'grids' | 'holdings'>
 
-/** The change of one strategy on one instrument by a fill or a record. */
+/** One strategy's change on one instrument. */
 export interface OwnShare {
-  /** Strategy and symbol, as the book names them. */
+  /** Strategy and symbol. */
   readonly pair: string
   /** At its own average price, before fees. */
   readonly profit: Decimal
   readonly fees: Decimal
-  /** Its position by its fills, before and after. */
+  /** Its position by its fills. */
   readonly before: Entry
   readonly after: Entry
 }
@@ -41,20 +41,20 @@ export interface OwnShare {
 const NOTHING: Entry = { longLots: 0, longTicks: 0, shortLots: 0, shortTicks: 0 }
 
 /**
- * Counts again, from the booked fills alone, what each strategy has made of its own lots, so that any span of time can be
- * summed up. The book itself has only the sum. All fills are needed, from the first one on and in their order.
+ * Counts again, from the booked fills alone, what each strategy has made of its lots, so that any
+ * span can be summed up; the book has only the sum. All fills are needed, in their order.
  */
 export class OwnProfits {
   readonly #real: FilledBook
   readonly #counted: WritableBook
   readonly #grids = new Map<string, Record<'tick' | 'lot', Grid>>()
-  /** All pairs that have traded. None is ever taken away. */
+  /** None is ever taken away. */
   readonly #pairs = new Set<string>()
   readonly #pairsBySymbol = new Map<string, readonly string[]>()
-  /** Instruments of which fills are missing, or are on another grid. */
+  /** Fills are missing, or are on another grid. */
   readonly #unexplained = new Set<string>()
 
-  /** @param real The book after all fills. */
+  /** @param real the book after all fills */
   constructor(real: FilledBook) {
     this.#real = real
     this.#counted = own(createBook(real.positionMode))
@@ -79,12 +79,12 @@ export class OwnProfits {
     })
   }
 
-  /** A record that changes what strategies hold without a fill. */
+  /** The record moves lots without a fill. */
   apply(record: AdoptRecord | AssignedRecord): readonly OwnShare[] {
     return this.#sharesOf(record.symbol, () => applyRecord(this.#counted, record))
   }
 
-  /** Returns the counted position of a strategy on an instrument; without a strategy, of the account. */
+  /** Without a strategy, of the account. */
   holdingOf(symbol: string, strategyId?: string): Holding {
     if (strategyId === undefined) return accountHoldingOf(this.#counted, symbol)
     return holdingOf(this.#counted, strategyId, symbol)
@@ -116,7 +116,6 @@ export class OwnProfits {
     })
   }
 
-  /** The pairs of strategies that have traded an instrument. */
   #pairsOf(symbol: string): readonly string[] {
     const { ownTrades } = this.#counted
     if (ownTrades.size !== this.#pairs.size) {
@@ -131,8 +130,8 @@ export class OwnProfits {
   }
 
   /**
-   * Whether the fills explain what the strategy holds. They do not where it was given lots, where the account was taken over
-   * from the exchange, or where older fills were archived: what is missing then stays missing.
+   * Fills do not explain a holding where lots were given or taken over, or older fills archived:
+   * what is missing stays missing.
    */
   explains(pair: string, holdings = this.#real.holdings): boolean {
     const [, symbol] = splitPair(pair)
@@ -172,7 +171,7 @@ export class OwnProfits {
     return grids
   }
 
-  /** In hedge mode what closes more than there is has opened before the first fill that is kept. */
+  /** In hedge mode what closes more than there is was opened before the first kept fill. */
   #closesTooMuch({ symbol, side, tradeSide, lots }: Fill): boolean {
     if (this.#counted.positionMode === 'one_way_mode' || tradeSide === 'open') return false
     const { longLots, shortLots } = accountHoldingOf(this.#counted, symbol)
@@ -184,7 +183,6 @@ function difference(now = '0', then = '0'): Decimal {
   return now === then ? ZERO : decimal(now).minus(decimal(then))
 }
 
-/** The pair of a fill of a strategy's own order. */
 export function pairOfFill({
   strategyId,
   symbol,

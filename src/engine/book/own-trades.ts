@@ -26,14 +26,14 @@ import {
 } from './book.ts'
 
 /**
- * What a strategy has made of its own lots. The exchange states the profit of a close at the average price of the
- * account, which strategies on one instrument share: one of them would be shown what another has paid. So a strategy's
- * profit is counted here at its own average price, and that of its lots which somebody else has closed (a liquidation, a
- * trade by hand) belongs to it as well. What the exchange books beyond the price of a fill goes with the lots.
+ * A strategy's own result. The exchange states a close's profit at the account's average price,
+ * which strategies on one instrument share. So profit is counted here at each one's own average,
+ * also of lots that others have closed (a liquidation, a trade by hand). What the exchange books
+ * beyond a fill's price goes with the lots.
  */
 
 const DAY_MS = 86_400_000
-/** Profits that are worked out here have as many decimals as the exchange's. */
+/** The exchange's number of decimals. */
 const MONEY_DECIMALS = 8
 const NOTHING: OwnTrades = {
   entry: { longLots: 0, longTicks: 0, shortLots: 0, shortTicks: 0 },
@@ -43,7 +43,7 @@ const NOTHING: OwnTrades = {
   fills: [],
 }
 
-/** Counts a fill of a strategy's own order. Called before its holding changes. */
+/** Called before the holding changes. */
 export function countOwnFill(book: WritableBook, strategyId: string, priced: PricedFill): void {
   const { fill } = priced
   const counted = { book, strategyId, priced, change: fill }
@@ -52,7 +52,7 @@ export function countOwnFill(book: WritableBook, strategyId: string, priced: Pri
   book.ownTrades.set(pairKey(strategyId, fill.symbol), { ...trades, fills })
 }
 
-/** Counts what a fill that is none of its own has closed of a strategy's lots. Called before its holding changes. */
+/** A fill of others has closed lots of the strategy. Called before the holding changes. */
 export function countTaken(
   book: WritableBook,
   strategyId: string,
@@ -68,12 +68,12 @@ export function countTaken(
   )
 }
 
-/** Counts that a strategy holds only so much any more, and nobody knows at which price the rest was closed. */
+/** The strategy holds only so much any more; the closing price of the rest is not known. */
 export function forgetTaken(book: WritableBook, pair: string, held: Holding): void {
   const trades = book.ownTrades.get(pair)
   if (!trades) return
   const entry = limitTo(trades.entry, held)
-  // A trade that ends so has neither won nor lost.
+  // Such a trade has neither won nor lost.
   const isOver = entry.longLots === 0 && entry.shortLots === 0
   book.ownTrades.set(pair, { ...trades, entry, ...(isOver && { tradeNet: '0' }) })
 }
@@ -90,7 +90,7 @@ export function withOwnMoney(book: Book, pair: string, trades: OwnTrades): OwnTr
   return { ...trades, profit: profit.toString(), fees: fees.toString() }
 }
 
-/** What a strategy has made of its own lots, with what is not counted in it. */
+/** With what is not counted. */
 export function ownMoneyOf(book: Book, pair: string): Money | undefined {
   const money = book.money.get(pair)
   const { profit, fees } = book.ownTrades.get(pair) ?? {}
@@ -98,7 +98,6 @@ export function ownMoneyOf(book: Book, pair: string): Money | undefined {
   return { ...(money ?? NO_MONEY), profit: decimal(profit), fees: decimal(fees) }
 }
 
-/** The same of all strategies, by strategy and symbol. */
 export function moneyByStrategy(book: Book): ReadonlyMap<string, Money> {
   const pairs = new Set([...book.money.keys(), ...book.ownTrades.keys()])
   const ofStrategies = [...pairs].filter((pair) => splitPair(pair)[0] !== NOBODY)
@@ -106,8 +105,8 @@ export function moneyByStrategy(book: Book): ReadonlyMap<string, Money> {
 }
 
 /**
- * By how much the profit that was booked for a fill differs from what its price has brought the account. Called before
- * the account's holding changes.
+ * Booked profit less what the price has brought the account. Called before the account's holding
+ * changes.
  */
 export function beyondPriceOf(book: Book, fill: Fill): number | undefined {
   const held = accountHoldingOf(book, fill.symbol)
@@ -116,25 +115,27 @@ export function beyondPriceOf(book: Book, fill: Fill): number | undefined {
   return gained === undefined || !fill.profit ? undefined : Number(fill.profit) - gained
 }
 
-interface Counted {
+interface CountedFill {
   readonly book: WritableBook
   readonly strategyId: string
   readonly priced: PricedFill
-  /** What the fill changes of what the strategy holds. */
   readonly change: HoldingChange
 }
 
-function shareOf({ priced, change }: Counted): number {
+function shareOf({ priced, change }: CountedFill): number {
   return change.lots / priced.fill.lots
 }
 
-function shareIn(amount: Decimal, counted: Counted): Decimal {
+function shareIn(amount: Decimal, counted: CountedFill): Decimal {
   const share = shareOf(counted)
   return share === 1 ? amount : amountOf(Number(amount.toString()) * share)
 }
 
-/** At the strategy's own average price; where its own fills do not explain what it held, its share of what was stated. */
-function profitFor(counted: Counted): Decimal {
+/**
+ * At the strategy's average price; its share of the stated profit where its fills do not explain
+ * what it held.
+ */
+function profitFor(counted: CountedFill): Decimal {
   const { book, strategyId, priced, change } = counted
   const { fill, beyondPrice = 0 } = priced
   const entry = book.ownTrades.get(pairKey(strategyId, fill.symbol))?.entry
@@ -144,7 +145,7 @@ function profitFor(counted: Counted): Decimal {
   return shareIn(profitOf(fill), counted)
 }
 
-/** What closing lots at the price of a fill brings, margin coin; undefined where the entry does not explain what is held. */
+/** Margin coin; undefined where the entry does not explain what is held. */
 function gainOf(
   { positionMode, grids }: Book,
   {
@@ -169,7 +170,6 @@ function gainOf(
   return ticks * lots * Number(lot) * (isInverse ? 1 / fill.ticks : Number(tick))
 }
 
-/** The side of a position that a change of that direction may close. */
 function sideClosedBy(
   mode: PositionMode,
   { side, tradeSide }: HoldingChange,
@@ -184,7 +184,7 @@ function amountOf(amount: number): Decimal {
 }
 
 function countChange(
-  { book, strategyId, priced, change }: Counted,
+  { book, strategyId, priced, change }: CountedFill,
   profit: Decimal,
   fee: Decimal,
 ): OwnTrades {
@@ -192,11 +192,11 @@ function countChange(
   const pair = pairKey(strategyId, symbol)
   const before = book.ownTrades.get(pair)
   const known = before ? withOwnMoney(book, pair, before) : NOTHING
-  // Where less is held than the entry says, lots are gone at a price that nobody knows.
+  // Less held than the entry says: lots are gone at an unknown price.
   const entry = limitTo(known.entry, holdingOf(book, strategyId, symbol))
   const dayAt = Math.floor(filledAt / DAY_MS) * DAY_MS
   const isNewDay = dayAt > known.dayAt
-  // A fill of yesterday that became known only today does not count for today.
+  // A fill of yesterday that became known today does not count for today.
   const isToday = dayAt >= known.dayAt
   const moved = moveEntry(book.positionMode, entry, change, ticks)
   return {
@@ -212,8 +212,8 @@ function countChange(
 }
 
 /**
- * When the fill came that opened what is held of a side: the last fills are counted back to where nothing was held.
- * Undefined where they do not reach so far, or do not explain it; Unix ms, exchange clock.
+ * Unix ms, exchange clock, of the fill that opened a side: counted back to where nothing was held.
+ * Undefined where the last fills do not reach so far.
  */
 export function openedAtOf(
   mode: PositionMode,
@@ -233,7 +233,7 @@ export function openedAtOf(
   return undefined
 }
 
-/** Where less is held than the entry says, others have closed a part of it. */
+/** Others have closed a part of the entry. */
 export function limitTo(entry: Entry, { longLots, shortLots }: Holding): Entry {
   return {
     ...entry,
@@ -243,9 +243,8 @@ export function limitTo(entry: Entry, { longLots, shortLots }: Holding): Entry {
 }
 
 /**
- * Counts what a strategy takes over of what no strategy held: what the account has paid for it is its price from then on.
- * A trade that ends by it counts for no streak.
- * Where nobody knows that price, the entry lacks what was added.
+ * The strategy takes over lots of no strategy, at the price that the account has paid. A trade that
+ * ends by it counts for no streak. Without that price, the entry lacks what was added.
  */
 export function countTakenOver(
   book: WritableBook,
@@ -267,7 +266,7 @@ function takeOver(mode: PositionMode, entry: Entry, change: TakenOver): Entry {
   return change.ticks === undefined ? withoutOpened(entry, moved) : moved
 }
 
-/** Of a change without a price only what it closes counts. */
+/** Without a price only what is closed counts. */
 function withoutOpened(entry: Entry, moved: Entry): Entry {
   const longLots = Math.min(entry.longLots, moved.longLots)
   const shortLots = Math.min(entry.shortLots, moved.shortLots)
@@ -293,7 +292,7 @@ function toOwnFill(fill: Fill): OwnFill {
   }
 }
 
-/** Counts a trade, which ends when the position is flat or has changed sides. */
+/** It ends when the position is flat or has changed sides. */
 function countTrade(known: OwnTrades, moved: Entry, net: Decimal) {
   const tradeNet = sum(known.tradeNet ?? '0', net)
   const { lostInRow = 0, entry } = known
@@ -305,7 +304,7 @@ function countTrade(known: OwnTrades, moved: Entry, net: Decimal) {
   return { tradeNet: '0', lostInRow: Number(tradeNet) < 0 ? lostInRow + 1 : 0 }
 }
 
-/** Closing leaves the average price as it was; opening moves it. */
+/** Closing leaves the average price; opening moves it. */
 function moveEntry(mode: PositionMode, entry: Entry, change: HoldingChange, ticks: number): Entry {
   const { longLots, shortLots } = applyToHolding(mode, entry, change)
   return {

@@ -5,11 +5,11 @@ import { own } from '../../lib/own.ts'
 import type { Book } from './book.ts'
 
 /**
- * What the account holds of one instrument and has realised on it, counted from the records of fills alone. The count
- * begins with what the book says at the beginning of a run, or when an operator releases the account.
+ * The account's holding and realised money of one instrument, counted from the records of fills
+ * alone since the run began or an operator released the account.
  */
-export interface Recounted {
-  /** Lots. In one-way mode the long side is the net position, negative for a short one. */
+export interface InstrumentCount {
+  /** In one-way mode the long side is the net position, negative for a short. */
   readonly longLots: number
   readonly shortLots: number
   /** Margin coin. */
@@ -19,20 +19,20 @@ export interface Recounted {
 
 /** Changed by `recount.ts`. */
 export interface RecountState {
-  readonly totals: ReadonlyMap<string, Recounted>
-  /** The minute, by our clock, in which it was last compared with the book. */
+  readonly totals: ReadonlyMap<string, InstrumentCount>
+  /** The minute of our clock, compared with the book. */
   readonly comparedMinute: number
 }
 
-const NOTHING: Recounted = { longLots: 0, shortLots: 0, profit: ZERO, fees: ZERO }
+const NOTHING: InstrumentCount = { longLots: 0, shortLots: 0, profit: ZERO, fees: ZERO }
 
 export function createRecount(book: Book): RecountState {
   return { totals: readTotals(book), comparedMinute: 0 }
 }
 
 /**
- * Counts a record that was just applied to the book. On purpose it uses no function of the fold, so that an error in one
- * of the two shows. An adopted position changes both by the same amount, so it hides no difference.
+ * Uses no function of the fold, so that an error in either shows. An adopted position changes both
+ * alike.
  */
 export function recountRecord(recount: RecountState, entry: JournalRecord, book: Book): void {
   const isReleased = entry.kind === 'released' && entry.scope === '*' && entry.code !== 'kill'
@@ -61,7 +61,7 @@ function countFill(recount: RecountState, fill: Fill, isNet: boolean): void {
   })
 }
 
-/** In the margin coin: the fee itself, and those in other coins whose price is recorded with them. */
+/** Margin coin, with those in other coins whose price is recorded. */
 function countFees({ fee = '0', otherFees = [] }: Fill): Decimal {
   const priced = otherFees.map(({ amount, price }) => decimal(amount).times(decimal(price ?? '0')))
   return sumDecimals([decimal(fee), ...priced])
@@ -82,7 +82,7 @@ function countAdoption(
   })
 }
 
-/** Both counts where they differ; undefined where they agree. */
+/** Both counts; undefined where they agree. */
 export function findDifference(
   recount: RecountState,
   book: Book,
@@ -103,7 +103,7 @@ export function findDifference(
   }
 }
 
-function isSame(one: Recounted, other: Recounted): boolean {
+function isSame(one: InstrumentCount, other: InstrumentCount): boolean {
   return (
     one.longLots === other.longLots &&
     one.shortLots === other.shortLots &&
@@ -112,7 +112,7 @@ function isSame(one: Recounted, other: Recounted): boolean {
   )
 }
 
-/** @returns Whether a new minute has begun since the last call. */
+/** @returns whether a new minute has begun */
 export function beginMinute(recount: RecountState, now: number): boolean {
   const minute = Math.floor(now / 60_000)
   if (minute === recount.comparedMinute) return false
@@ -120,13 +120,13 @@ export function beginMinute(recount: RecountState, now: number): boolean {
   return true
 }
 
-function describe({ longLots, shortLots, profit, fees }: Recounted): string {
+function describe({ longLots, shortLots, profit, fees }: InstrumentCount): string {
   return `${longLots} lots long, ${shortLots} short, profit ${profit.toString()}, fees ${fees.toString()}`
 }
 
-/** What the book says of an instrument, for all owners. Fills that wait for their order have moved the position, but no money yet. */
-function readTotals({ account, money, orphans, positionMode }: Book): Map<string, Recounted> {
-  const totals = new Map<string, Recounted>()
+/** For all owners. Fills that wait have moved the position, but no money yet. */
+function readTotals({ account, money, orphans, positionMode }: Book): Map<string, InstrumentCount> {
+  const totals = new Map<string, InstrumentCount>()
   for (const [symbol, { longLots, shortLots }] of account) {
     const sides =
       positionMode === 'one_way_mode' ? [longLots - shortLots, 0] : [longLots, shortLots]

@@ -20,10 +20,10 @@ import { createGrid, floatOnGrid, showOnGrid } from '../../lib/grid.ts'
 import { splitPair } from './book.ts'
 import { type FilledBook, OwnProfits, type OwnShare } from './own-profits.ts'
 
-/** A flatten, or an exit of the strategy. */
+/** A flatten, or an exit. */
 export type ClosePurpose = 'flatten' | ExitKind
 
-/** Returns why the order of a send record closes something; undefined: it is a plain order. */
+/** Undefined: the order closes nothing. */
 export function closePurposeOf({
   purpose,
   exit,
@@ -31,26 +31,25 @@ export function closePurposeOf({
   return purpose === 'flatten' ? 'flatten' : exit
 }
 
-/** Something that changes trades: a row of fills or funding payments, or a record that moves lots without a fill. */
+/** Fills, funding payments, or records that move lots without a fill. */
 export type TradeEvent = Booking | AdoptRecord | AssignedRecord
 
 type TradeMove = Exclude<TradeEvent, BookedOwner>
 
 export interface TradeFoldOptions {
-  /** The book after all fills. */
   readonly book: FilledBook
-  /** Returns why an order closed something; undefined: it was a plain order, or is not known any more. */
+  /** Undefined: it was a plain order, or is not known any more. */
   readonly purposeOf: (clientOid: string) => ClosePurpose | undefined
   readonly onClosed: (trade: ClosedTrade) => void
 }
 
-/** Money of a share, which is a quotient, has as many decimals as the exchange's. */
+/** A share is a quotient; the exchange's number of decimals. */
 const MONEY_DECIMALS = 8
-/** Further digits of a mean price or a share are noise of float sums. */
+/** Further digits are noise of float sums. */
 const DIGITS = 12
 const HOLD_SIDES = ['long', 'short'] as const
 
-/** A sum of lots, and of their prices times lots. */
+/** Lots, and their prices times lots. */
 interface LotSum {
   readonly lots: number
   readonly value: number
@@ -66,10 +65,10 @@ interface OpenTrade {
   readonly gross: Decimal
   readonly fees: Decimal
   readonly funding: Decimal
-  /** Its fills as they were booked hold the unknown amounts and the fees in other coins. */
+  /** Its fills hold the unknown amounts and the fees in other coins. */
   readonly booked: Money
   readonly fills: number
-  /** Lots came or went at a price that is not known. */
+  /** Lots came or went at an unknown price. */
   readonly hasUnpricedLots: boolean
 }
 
@@ -79,23 +78,23 @@ interface Cause {
   /** Unix ms. */
   readonly at: number
   readonly reasonFor: (strategyId: string) => ExitReason
-  /** Absent: lots that no fill has moved. */
+  /** Absent: no fill moved the lots. */
   readonly fill?: BookedFill
 }
 
 /**
- * Folds fills and funding payments, in the order in which they were booked, into the trades of each strategy. Whose lots
- * a fill moves, what it brings and when a trade is over is the book's own count ({@link OwnProfits}). From a fill that
- * waits for its order on, an instrument's events wait too.
+ * Folds fills and funding payments, in booking order, into the trades of each strategy, by the
+ * book's own count ({@link OwnProfits}). From a fill that waits for its order on, an instrument's
+ * events wait too.
  *
- * A funding payment belongs to the strategies by what each holds of the position when it was read, with its sign.
+ * A funding payment is shared by what each strategy held of the position when it was read, with its
+ * sign.
  */
 export class TradeFold {
   readonly #options: TradeFoldOptions
   readonly #profits: OwnProfits
-  /** Keyed by strategy, symbol and side. */
   readonly #open = new Map<string, OpenTrade>()
-  /** Keyed by symbol: a fill that waits for its order, and the events behind it. */
+  /** Keyed by symbol: a fill that waits, and the events behind it. */
   readonly #waiting = new Map<string, TradeMove[]>()
 
   constructor(options: TradeFoldOptions) {
@@ -115,19 +114,18 @@ export class TradeFold {
     else this.#apply(event)
   }
 
-  /** Fills that still wait for their order belong to no strategy. */
+  /** Fills that still wait belong to no strategy. */
   finish(): void {
     const waiting = [...this.#waiting.values()].flat()
     this.#waiting.clear()
     for (const event of waiting) this.#apply(event)
   }
 
-  /** Whether a fill waits for its order. */
   get isWaiting(): boolean {
     return this.#waiting.size > 0
   }
 
-  /** Whether the fills explain what a strategy holds of an instrument now: see {@link OwnProfits}. */
+  /** See {@link OwnProfits}. */
   explains(
     strategyId: string,
     symbol: string,
@@ -172,7 +170,7 @@ export class TradeFold {
       was: before[`${side}Lots`],
       is: after[`${side}Lots`],
     })).filter(({ was, is }) => was !== is)
-    // Profit and fee of a fill count for the trade that it closes.
+    // A fill's profit and fee count for the trade that it closes.
     const paying = changes.find(({ was, is }) => is < was) ?? changes[0]
     for (const { side, was, is } of changes) {
       const key = `${pair}|${side}`
@@ -337,7 +335,10 @@ function addMoney(trade: OpenTrade, { pair, profit, fees }: OwnShare, { fill }: 
   return { ...counted, booked: addFill(trade.booked, partOf(fill, pair, fees)) }
 }
 
-/** A fill that has closed lots of others costs each its part of the fee. The profit is ours, whatever was stated. */
+/**
+ * A fill that has closed lots of others costs each its part of the fee. The profit is our own
+ * count.
+ */
 function partOf(fill: BookedFill, pair: string, fees: Decimal): FillMoney {
   const money = { ...toFillMoney(fill), profit: '0' }
   const { otherFees } = money

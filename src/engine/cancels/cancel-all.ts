@@ -18,8 +18,8 @@ import { isKilling } from '../state/trading-mode.ts'
 import { canRest } from '../../domain/order.ts'
 
 /**
- * A cancel-all was granted. It is sent for the first instrument that waits, or for all at once. Returns the grant where
- * none waits any more.
+ * Sent for the first instrument that waits, or for all at once. The grant is returned where none
+ * waits.
  */
 export function sendCancel(core: Core): void {
   const waiting = instrumentsAwaitingCancel(core)
@@ -35,9 +35,9 @@ export function sendCancel(core: Core): void {
 }
 
 /**
- * Whether one call for all instruments is better than one for each: more instruments wait for a cancel-all than would
- * lose orders without need. So a stop of ten instruments takes one call. To use it as soon as three of ten wait was
- * worse than calls by name: 4 % to 76 % more order-seconds were missing. What is halted would lose them for good.
+ * One call for all is better when more instruments wait than would lose orders without need; so a
+ * stop of ten takes one call. Using it as soon as three of ten wait was worse: 4 % to 76 % more
+ * order-seconds missing. What is halted would lose orders for good.
  */
 function servesMost(core: Core, waiting: readonly InstrumentState[]): boolean {
   const others = [...core.instruments.values()].filter(
@@ -50,20 +50,22 @@ function servesMost(core: Core, waiting: readonly InstrumentState[]): boolean {
   return waiting.length > 1 && waiting.length > others.length
 }
 
-/** Whether orders of a halted strategy or instrument are open: they could not be placed again. */
+/** A halted strategy's or instrument's orders could not be placed again. */
 function hasHalted(core: Core, symbol: string): boolean {
   return [...totalsOf(core, symbol).orders.keys()].some((strategyId) =>
     restrictionsOn(core.book, symbol, strategyId).some(({ mode }) => mode === 'halted'),
   )
 }
 
-/** Whether every order of the product type may be cancelled. A kill always may; a stop that leaves orders never does. */
+/**
+ * Whether every order of the product type may be cancelled. A kill always may; a stop that leaves
+ * orders never.
+ */
 function isOursAlone(core: Core): boolean {
   if (isKilling(core)) return true
   return core.settings.isExclusive && core.run.stop?.policy !== 'leave'
 }
 
-/** Sends a cancel-all for one instrument. */
 function cancelSymbol(core: Core, instrument: InstrumentState): void {
   const cancelId = openCancel(core, { symbols: [instrument.symbol], takesProduct: false })
   if (instrument.phase === 'idle') startResolution(core, instrument, 'unwanted')
@@ -73,8 +75,8 @@ function cancelSymbol(core: Core, instrument: InstrumentState): void {
 }
 
 /**
- * Sends one cancel-all for the whole product type: it cancels every order, ours or not. Each instrument on which
- * something may rest is resolved afterwards; on the others nothing is placed until the call cannot arrive any more.
+ * Cancels every order of the product type, ours or not. Each instrument on which something may rest
+ * is resolved afterwards; on the others nothing is placed until the call cannot arrive any more.
  */
 export function cancelProduct(core: Core, cause: 'planned' | 'kill'): void {
   const symbols = [...core.instruments.keys()]
@@ -86,7 +88,7 @@ export function cancelProduct(core: Core, cause: 'planned' | 'kill'): void {
   send(core, cancelId, noteResolves(core, cancelId, resolves), cause)
 }
 
-/** Records the call, durably before its first byte, and sends it. */
+/** Recorded durably before its first byte. */
 function send(
   core: Core,
   cancelId: number,
@@ -109,14 +111,16 @@ function send(
 }
 
 /**
- * Whether the unwanted orders of an instrument are worth a cancel-all. It also cancels the wanted orders, and those are
- * missing until the fills are readable. So it is due once the unwanted orders have rested, added up, for as long as the
- * wanted ones (at least one is counted) would be missing, or once one has rested for `unwantedMsMax`.
+ * Whether the unwanted orders are worth a cancel-all. It also cancels the wanted ones, and those
+ * are missing until the fills are readable. So it is due once the unwanted orders have rested,
+ * added up, for as long as the wanted ones (at least one) would be missing, or once one has rested
+ * for `unwantedMsMax`.
  *
- * Order-seconds unwanted + missing, and cancel-alls, of ladders on recorded prices (`npm run bench:cancels`, sums
- * over 2 and 10 instruments, candles and ticks, account shared). It does as well as a model that weighed notional,
- * distance from the market and places in the queue. One tolerance of 2 s for all is better for ladders that are built
- * anew, and a third worse, at twice the calls, for one of which a single rung at a time is unwanted:
+ * Order-seconds unwanted + missing, and cancel-alls, of ladders on recorded prices (`npm run
+ * bench:cancels`, sums over 2 and 10 instruments, candles and ticks, account shared). A model that
+ * weighed notional, distance and places in the queue does no better. One tolerance of 2 s is better
+ * for ladders that are built anew, and a third worse, at twice the calls, where a single rung at a
+ * time is unwanted:
  *
  *                        that model      this rule       2 s for all     10 s for all
  *     recentre          11,266  223     10,552  228      9,763  233     16,721  190
@@ -137,8 +141,8 @@ export function isCancelDue(core: Core, { symbol, unwantedSince }: InstrumentSta
 }
 
 /**
- * The instruments that wait for a cancel-all, in the order in which they get one: first those that a stop or a kill
- * clears, then those that have waited longest. So none waits for more calls than there are instruments.
+ * First those that a stop or kill clears, then those that have waited longest, so that none waits
+ * for more calls than there are instruments.
  */
 function instrumentsAwaitingCancel(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()]
@@ -161,7 +165,7 @@ function isCommanded({ resolution }: InstrumentState): boolean {
   return resolution?.cause === 'command'
 }
 
-/** Unix ms, our clock. */
+/** Our clock. */
 function waitingSince(core: Core, instrument: InstrumentState): number {
   const [oldest = core.now] = instrument.unwantedSince.values()
   return instrument.resolution?.notBefore ?? oldest

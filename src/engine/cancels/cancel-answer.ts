@@ -12,7 +12,7 @@ import { haltForKey } from '../state/trading-mode.ts'
 import { noteUnansweredCancel } from '../state/instrument-state.ts'
 import { closeCancel, noteCancelClock, noteCancelFound } from '../state/open-calls.ts'
 
-/** Handles the answer to a cancel-all, instrument by instrument. Where it failed it is repeated: that does no harm. */
+/** Instrument by instrument. Where it failed it is repeated: that does no harm. */
 export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchResult>): void {
   const cancel = closeCancel(core, cancelId)
   if (!cancel) return
@@ -37,24 +37,26 @@ export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchR
   }
 }
 
-/** A 429 says that the call was one too many; it may have been carried out all the same. */
+/** A 429 may have been carried out all the same. */
 function isPerhapsDone(answer: Answer<BatchResult>): boolean {
   if (answer.kind === 'accepted') return false
   return answer.kind === 'unknown' || (answer.class === 'retry' && !isClockRefused(answer))
 }
 
-/** Whether the time of the call was refused, for the first time in a row, and the refusal says which is right. */
+/**
+ * Whether the time was refused, for the first time in a row, and the refusal says which is right.
+ */
 function hasNewTime({ calls: { clockRefusals } }: Core): boolean {
   return clockRefusals.inRow === 1 && clockRefusals.aheadMs !== undefined
 }
 
-/** It was not answered and may still arrive: until it cannot, nothing is placed on its instruments. */
+/** It may still arrive: until it cannot, nothing is placed on its instruments. */
 function noteLate(core: Core, cancel: OpenCancel): void {
   for (const symbol of cancel.symbols)
     noteUnansweredCancel(core, instrumentOf(core, symbol), cancel)
 }
 
-/** Records which orders the answer lists. Returns the instruments on which orders may still rest. */
+/** @returns the instruments on which orders may still rest */
 function readFailed(
   core: Core,
   cancel: OpenCancel,
@@ -83,9 +85,9 @@ function readFailed(
   return cancel.takesProduct ? instrumentsOf(core, still) : new Set(cancel.symbols)
 }
 
-type Listed = BatchResult['successList'][number]
+type ListedOrder = BatchResult['successList'][number]
 
-function recordListed(core: Core, items: readonly Listed[]): void {
+function recordListed(core: Core, items: readonly ListedOrder[]): void {
   const listed = items.flatMap(({ clientOid, orderId }) => {
     const isKnown = clientOid && core.book.orders.has(clientOid as ClientOid)
     return isKnown
@@ -103,8 +105,11 @@ function recordListed(core: Core, items: readonly Listed[]): void {
   )
 }
 
-/** The instruments of orders that could not be cancelled. One that we cannot identify may be on any with a nameless order. */
-function instrumentsOf(core: Core, items: readonly Listed[]): ReadonlySet<string> {
+/**
+ * Orders that could not be cancelled. One that we cannot identify may be on any with a nameless
+ * order.
+ */
+function instrumentsOf(core: Core, items: readonly ListedOrder[]): ReadonlySet<string> {
   const instruments = new Set<string>()
   for (const item of items) {
     const order = findOrder(core, item)
@@ -116,7 +121,7 @@ function instrumentsOf(core: Core, items: readonly Listed[]): ReadonlySet<string
   return instruments
 }
 
-function findOrder({ book }: Core, { clientOid, orderId }: Listed): Order | undefined {
+function findOrder({ book }: Core, { clientOid, orderId }: ListedOrder): Order | undefined {
   const named = clientOid
     ? (clientOid as ClientOid)
     : book.byOrderId.get((orderId ?? '') as OrderId)

@@ -16,8 +16,8 @@ import { forgetReduction } from '../state/trading-mode.ts'
 export type AdoptCommand = Extract<EngineCommand, { kind: 'adopt' }>
 
 /**
- * Why a strategy cannot take over what no strategy holds of an instrument, in words; undefined where it can. It has to be
- * known what the account holds: every fill has its order, and the position was read since the last one.
+ * Undefined where it can. Every fill must have its order, and the position must be read since the
+ * last one.
  */
 export function objectToAdoption(
   core: Core,
@@ -48,9 +48,8 @@ export function objectToAdoption(
 }
 
 /**
- * Says what a strategy holds beyond its `positionMax` once it has taken over what no strategy holds, in words; undefined where
- * that is within it. It is handed over all the same: else nothing but a flatten or a hand could close it. Orders that add
- * are denied then, as they are for every position beyond its limit.
+ * Describes what the strategy holds beyond its `positionMax` then. It is handed over all the same,
+ * or only a flatten could close it; orders that add are denied.
  */
 export function describeBeyondLimit(
   { book, settings }: Pick<Core, 'book' | 'settings'>,
@@ -82,7 +81,7 @@ function holdingAfter(book: Book, symbol: string, strategyId: string): Holding {
   }
 }
 
-/** An operator hands what no strategy holds of an instrument to one of those that trade it. */
+/** To one of the strategies that trade the instrument. */
 export function adoptUnclaimed(core: Core, command: AdoptCommand): void {
   const { symbol, strategyId, reason, by } = command
   const why = objectToAdoption(core, command)
@@ -94,14 +93,14 @@ export function adoptUnclaimed(core: Core, command: AdoptCommand): void {
     { symbol, strategyId, holding: unclaimedHolding(core.book, symbol), reason, by },
     beyondLimit,
   )
-  // What the strategy wants was decided on while it did not hold this.
+  // Wishes were decided while it did not hold this.
   holdAllWishes(core)
 }
 
 /**
- * A flatten of the account or of an instrument closes what no strategy holds as well: strategies that hold the other side
- * take it over first, since that closes both without an order, and the first one that trades the instrument takes the rest.
- * This comes before anything is planned.
+ * A flatten of the account or an instrument also closes what no strategy holds: strategies on the
+ * other side take it over first, since that closes both without an order; the first one that trades
+ * the instrument takes the rest. This comes before planning.
  */
 export function adoptForFlatten(core: Core): void {
   const { book, run, instruments, reductions } = core
@@ -114,7 +113,7 @@ export function adoptForFlatten(core: Core): void {
       assign(core, { symbol, strategyId, holding, reason: order.reason, by: order.by })
     }
     if (reductions.get(symbol)?.adopts !== true) continue
-    // The strategies decided while they did not hold this, and only a part of it is to be closed.
+    // Strategies decided while they did not hold this, and only a part of it is to be closed.
     forgetReduction(core, symbol)
     holdAllWishes(core)
   }
@@ -133,7 +132,7 @@ function flattenOf(
   )
 }
 
-/** Whether a flatten of the scope closes something that no strategy holds: enough for an order, or against strategies. */
+/** Enough for an order, or against strategies. */
 export function hasClosableUnclaimed(core: Pick<Core, 'book' | 'settings'>, scope: Scope): boolean {
   if (scope !== ACCOUNT) return core.settings.instruments.has(scope) && hasClosableRest(core, scope)
   return [...core.settings.instruments.keys()].some((symbol) => hasClosableRest(core, symbol))
@@ -143,7 +142,7 @@ function hasClosableRest(
   { book, settings }: Pick<Core, 'book' | 'settings'>,
   symbol: string,
 ): boolean {
-  // Most instruments hold nothing that their strategies do not hold, so this comes first.
+  // Most instruments hold nothing more, so this comes first.
   const { longLots, shortLots } = unclaimedHolding(book, symbol)
   if (longLots === 0 && shortLots === 0) return false
   const traders = tradersOf(settings, symbol)
@@ -155,7 +154,7 @@ function hasClosableRest(
   )
 }
 
-/** The first strategy that holds the other side of what no strategy holds; in one-way mode alone both can go. */
+/** Only in one-way mode can both go. */
 function opposing(
   book: Book,
   traders: readonly StrategyId[],

@@ -6,12 +6,14 @@ import { isKilling } from '../state/trading-mode.ts'
 import { unprovedByKill } from './kill.ts'
 import { unprovedByStop } from './stop.ts'
 
-/** A kill or a stop that is under way. */
 export interface Ending {
   readonly kind: 'kill' | StopPolicy
-  /** `closing`: a stop that flattens has not closed everything yet · `killing`: it waits for the proof of a kill. */
+  /**
+   * `closing`: a stop that flattens has not closed everything · `killing`: it waits for the proof
+   * of a kill.
+   */
   readonly phase: KillState['phase'] | StopState['phase'] | 'closing' | 'killing'
-  /** By symbol, why an instrument that is not proved yet cannot be; empty: it takes its time. */
+  /** Keyed by symbol, why an instrument cannot be proved yet; empty: it takes its time. */
   readonly unproved: ReadonlyMap<string, string>
 }
 

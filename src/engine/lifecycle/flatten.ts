@@ -14,9 +14,9 @@ import { release, type ScopeRelease, restrict } from '../state/trading-mode.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
- * Closes everything in a scope: resting orders are cancelled, the target of every strategy is zero, also of what it takes
- * over because no strategy holds it (`adopt.ts`), and nothing else leaves until an operator releases the scope. It is a restriction like any other, so it goes on after a restart. A stop
- * that flattens does the same for the account without a restriction.
+ * Closes everything in a scope: orders are cancelled, every target is zero, also of what strategies
+ * take over (`adopt.ts`), and nothing else leaves until a release. It is a restriction, so it
+ * survives a restart; a stop that flattens does the same without one.
  */
 export function startFlatten(
   core: Core,
@@ -26,13 +26,13 @@ export function startFlatten(
   expirePlaces(core)
 }
 
-/** A flatten that is not done logs that after the first of these, then each time its age has doubled, up to the second. */
+/** After this it is logged as not done, then each time its age has doubled. */
 const PATIENCE_MS = 15_000
 const PATIENCE_MS_MAX = 600_000
 
 /**
- * Logs when nothing in the scope is held or rests any more, when only what no strategy here closes is left, and when that
- * takes long.
+ * Logs the end: nothing held or resting, or only what no strategy here closes; and that it takes
+ * long.
  */
 export function advanceFlatten(core: Core): void {
   for (const { scope, code, at } of core.book.restrictions.values()) {
@@ -56,14 +56,14 @@ export function advanceFlatten(core: Core): void {
 }
 
 /**
- * Whether the book can be believed: the start is over, since what was filled since the last run may not be read before,
- * every fill has an owner, and each position was read after the last fill and agrees.
+ * Whether the book can be believed: the start is over, every fill has an owner, and each position
+ * was read after the last fill and agrees.
  */
 function isProved(core: Core, scope: Scope): boolean {
   return core.run.start.isOver && unreadIn(core, scope).length === 0
 }
 
-/** The instruments of a scope whose position was not read since the last fill, or does not agree with the fills. */
+/** Not read since the last fill, or does not agree with the fills. */
 function unreadIn(core: Core, scope: Scope): readonly string[] {
   const { instruments, book, settings } = core
   return [...instruments.values()].flatMap(({ symbol, position }) => {
@@ -88,13 +88,13 @@ function announceSlow(core: Core, scope: Scope, sinceMs: number): void {
   })
 }
 
-/** What no strategy here can close, somebody must close by hand. */
+/** Whatever no strategy here can close, somebody must close by hand. */
 function announceEnd(core: Core, scope: Scope, stillHeld: Readonly<Record<string, string>>): void {
   if (Object.keys(stillHeld).length === 0) return announce(core, 'warn', 'flatten.done', { scope })
   announce(core, 'error', 'flatten.left', { scope, stillHeld })
 }
 
-/** What the account still holds in a scope, and whose it is; of a strategy, what no flatten of it closes. */
+/** All that the account still holds, and whose it is; of a strategy, what no flatten closes. */
 function describeLeft(core: Core, scope: Scope): Record<string, string> {
   const positions = Object.entries(describeOwned(core))
   const ofAccount = positions.filter(([symbol]) => scope === ACCOUNT || scope === symbol)
@@ -102,8 +102,8 @@ function describeLeft(core: Core, scope: Scope): Record<string, string> {
 }
 
 /**
- * What no flatten of the scope closes, since its strategy is not configured, or not on that instrument any more:
- * `trend-btc BTCUSDT` is `long 0.02`.
+ * Its strategy is not configured, or not on that instrument any more: `trend-btc BTCUSDT` is `long
+ * 0.02`.
  */
 export function describeUnclosable(
   { book, settings }: Pick<Core, 'book' | 'settings'>,
@@ -128,7 +128,7 @@ function isBound({ strategies }: Core['settings'], strategyId: string, symbol: s
   return strategies.get(strategyId as StrategyId)?.symbols.includes(symbol) ?? false
 }
 
-/** Releases a scope. That also ends its flatten, done or not; what it leaves open is logged. */
+/** Also ends its flatten; what that leaves open is logged. */
 export function releaseScope(core: Core, order: ScopeRelease): void {
   const { scope, by } = order
   const isFlattened = restrictionOf(core.book, scope, 'flatten') !== undefined
@@ -145,7 +145,7 @@ export function releaseScope(core: Core, order: ScopeRelease): void {
   })
 }
 
-/** What a flatten that was lifted has left open, by strategy and instrument. */
+/** Keyed by strategy and instrument. */
 export function describeDropped(
   core: Pick<Core, 'book' | 'settings'>,
   lifted: readonly Restriction[],
@@ -157,12 +157,12 @@ export function describeDropped(
   >
 }
 
-/** Whether a strategy holds something in the scope, or has an order there that could still be filled. */
+/** A strategy holds something in the scope, or has an order that could be filled. */
 export function isOpen(core: Pick<Core, 'book' | 'settings'>, scope: Scope): boolean {
   return holdsAnything(core, scope) || openOrdersIn(core, scope).length > 0
 }
 
-/** The open orders in a scope, except on instruments that are not configured any more: we cannot cancel those. */
+/** We cannot cancel those on instruments that are not configured any more. */
 function openOrdersIn(
   { book, settings }: Pick<Core, 'book' | 'settings'>,
   scope: Scope,
@@ -175,9 +175,9 @@ function openOrdersIn(
 }
 
 /**
- * Whether something is held in the scope that can be closed. Lots too small to be an order are left, and those
- * that are not in the account, since lots of no strategy stand against them. What no strategy holds is closed as well,
- * except in the scope of one.
+ * Only what can be closed: not lots too small for an order, nor those that are not in the account
+ * because lots of no strategy stand against them. What no strategy holds counts, except in the
+ * scope of one.
  */
 export function holdsAnything(
   core: Pick<Core, 'book' | 'settings'>,
@@ -198,7 +198,7 @@ function isToClose(
   return Math.max(longLots, shortLots) >= (settings.instruments.get(symbol)?.lotsMin ?? 1)
 }
 
-/** What is held in the scope and no other flatten closes. */
+/** No other flatten closes it. */
 function describeLeftOpen(
   core: Pick<Core, 'book' | 'settings'>,
   scope: Scope,
@@ -210,7 +210,7 @@ function describeLeftOpen(
   )
 }
 
-/** What a flatten of the scope closes: `trend-btc BTCUSDT` is `long 0.02`, and so is `no strategy BTCUSDT`. */
+/** `trend-btc BTCUSDT` is `long 0.02`, and so is `no strategy BTCUSDT`. */
 function describeHeld(
   core: Pick<Core, 'book' | 'settings'>,
   scope: Scope,
@@ -235,7 +235,7 @@ function describeHeld(
   return Object.fromEntries([...described, ...unclaimed])
 }
 
-/** What no strategy holds in a scope, by symbol: `long 0.02`. Fills that wait for their order may be a strategy's. */
+/** Keyed by symbol: `long 0.02`. Fills that wait may be a strategy's. */
 export function describeUnclaimed(
   { book, settings }: Pick<Core, 'book' | 'settings'>,
   scope: Scope,
@@ -254,7 +254,7 @@ export function describeUnclaimed(
   return Object.fromEntries(described)
 }
 
-/** What the account holds, by symbol, and whose it is: `long 0.02, of trend-btc`. For people. */
+/** Keyed by symbol, for people: `long 0.02, of trend-btc`. */
 export function describeOwned({ book }: Pick<Core, 'book'>): Record<string, string> {
   const held = [...book.account].filter(([, holding]) => !isFlat(holding))
   return Object.fromEntries(

@@ -8,8 +8,8 @@ import { describeUnclosable, startFlatten } from './flatten.ts'
 type HoldCommand = Extract<EngineCommand, { kind: 'restrict' | 'flatten' }>
 
 /**
- * An operator restricts or flattens a scope. A scope that is not configured is refused: a mistyped name would restrict
- * nothing and seem to. A restriction never replaces a stricter one: that takes a release.
+ * A scope that is not configured is refused: a mistyped name would restrict nothing. A stricter
+ * restriction is never replaced: that takes a release.
  */
 export function holdScope(core: Core, command: HoldCommand): void {
   const { scope, reason, by } = command

@@ -27,16 +27,16 @@ import {
 } from '../state/own-figure.ts'
 import { halt } from '../state/trading-mode.ts'
 
-/** A difference of the fills is believed when the next comparison finds one too. */
+/** A difference of the fills is believed at the second comparison. */
 const DIFFERENCES_TO_BELIEVE = 2
-/** The fills are compared once a minute. */
+/** Fills are compared once a minute. */
 const MINUTE_MS = 60_000
 
 /**
- * Compares the figures that have two witnesses (MON1): the unrealised profit of a position, ours with the exchange's,
- * whenever one of them is read; and once in each minute of our clock, and so at each change of day, the book with a
- * second, independent count of its fills.
- * @returns The instruments whose profit was compared.
+ * Compares figures with two witnesses (MON1): a position's unrealised profit, ours with the
+ * exchange's, whenever one is read; and once a minute, and so at each change of day, the book with
+ * an independent count of its fills.
+ * @returns the instruments whose profit was compared
  */
 export function judgeDisputes(core: Core, event: EngineEvent): readonly string[] {
   if (event.kind === 'timePassed') judgeRecount(core)
@@ -49,7 +49,7 @@ function comparedBy(core: Core, event: EngineEvent): readonly string[] {
   if (event.kind === 'positionRead') return [event.reading.symbol]
   if (event.kind === 'fillsRead')
     return [...new Set(event.reading.fills.map(({ symbol }) => symbol))]
-  // New prices may end a dispute, or confirm a reading. Without one they cost nothing.
+  // New prices may end a dispute, or confirm a reading.
   const isWaiting = core.disputes.open.size > 0 || core.losses.awaited.size > 0
   if (event.kind !== 'snapshotTaken' || !isWaiting) return NONE
   return [...core.instruments.keys()].filter(
@@ -63,15 +63,15 @@ function isOpen(core: Core, symbol: string): boolean {
   return disputeOf(core, 'unrealised', symbol) !== undefined || isAwaited(core, symbol)
 }
 
-/** Whether the position was read recently: nothing follows from prices alone while the account is not heard of. */
+/** Nothing follows from prices alone while the account is not heard of. */
 function isFresh({ losses, now, settings }: Core, symbol: string): boolean {
   const { requestedAt } = losses.statements.get(symbol) ?? { requestedAt: Number.NEGATIVE_INFINITY }
   return now - requestedAt <= settings.limits.accountAgeMaxMs
 }
 
 /**
- * Compares what we and the exchange say of a position, at a moment when its reading and the book's fills are about the
- * same one: otherwise a profit could count both as realised and as unrealised.
+ * Only while the reading and the book's fills are about the same moment: otherwise a profit could
+ * count both as realised and as unrealised.
  */
 function compareProfit(core: Core, symbol: string): void {
   const statement = comparableStatement(core, symbol)
@@ -105,7 +105,7 @@ function isJudged({ settings }: Core): boolean {
   return settings.losses !== undefined || settings.capital !== undefined
 }
 
-interface Compared {
+interface ProfitComparison {
   readonly ours: number
   readonly theirs: number
   readonly isHeld: boolean
@@ -113,21 +113,21 @@ interface Compared {
   readonly answeredAt: number
 }
 
-/** A difference of so many tolerances is logged at once. */
+/** So many tolerances are logged at once. */
 const LARGE = 5
 
-/** How far two figures of the profit of what is held may differ, in the margin coin. */
+/** Between two figures of the profit, margin coin. */
 function toleranceOf(core: Core, symbol: string, held: Holding, price: number): number {
   const { toleranceRatio, toleranceMin } = figureSettingsOf(core)
   const notional = notionalAt(core, symbol, { held, price })
   return Math.max(inMarginCoin(core, symbol, toleranceMin, price), toleranceRatio * notional)
 }
 
-function judgeTrust(core: Core, scope: Scope, compared: Compared): Trust {
+function judgeTrust(core: Core, scope: Scope, compared: ProfitComparison): Trust {
   const { ours, theirs, isHeld, tolerance, answeredAt } = compared
-  // A figure that is not known agrees with nothing (MON2).
+  // An unknown figure agrees with nothing (MON2).
   const differs = isHeld && !(Math.abs(ours - theirs) <= tolerance)
-  // Most readings agree, and then nothing is put into words.
+  // Most readings agree.
   if (!differs && disputeOf(core, 'unrealised', scope) === undefined)
     return isHeld ? 'agreed' : 'flat'
   const comparison: Comparison = {
@@ -152,7 +152,7 @@ function inWords(core: Core, amount: number): string {
   return Number.isNaN(amount) ? 'not known' : showAmount(core, amount)
 }
 
-/** The strategies on an instrument whose losses are limited. */
+/** Strategies whose losses are limited. */
 function limitedOn({ settings }: Core, symbol: string): readonly StrategySettings[] {
   const { losses, strategies } = settings
   if (!losses) return []
@@ -170,8 +170,8 @@ interface StrategyMoment {
 }
 
 /**
- * A strategy's second figure is its own entries at the exchange's mark price. Where strategies hold against each other and
- * the account holds nothing, the exchange states no mark: then the index in the tickers is the second witness.
+ * The second figure is the strategy's own entries at the exchange's mark price; the index, where
+ * strategies hold against each other and the exchange states no mark.
  */
 function noteStrategy(
   core: Core,
@@ -183,7 +183,8 @@ function noteStrategy(
   const markPrice = trust === 'flat' ? price.price : statement.markPrice
   const ours = unrealisedOfStrategy(core, id, symbol, price.price)
   const theirs = unrealisedOfStrategy(core, id, symbol, markPrice)
-  // What strategies hold against each other cancels out of the account's figure, which then agrees at any price.
+  // Lots that strategies hold against each other cancel out of the account's figure, which agrees at
+  // any price.
   const ofItself = judgeTrust(core, `${id} on ${symbol}`, {
     ours,
     theirs,

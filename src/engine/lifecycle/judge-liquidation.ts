@@ -24,12 +24,12 @@ import { endReductions, halt, reduceTo } from '../state/trading-mode.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 import { startFlatten } from './flatten.ts'
 
-/** The author of a flatten before a liquidation. */
+/** Author of a flatten before a liquidation. */
 const BY = 'liquidation steps'
 
 /**
- * Measures how far the positions of instruments are from a liquidation whenever their profit was compared, and does what
- * `risk.liquidation` says of it:
+ * Measures the distance to a liquidation whenever profit was compared, and does what
+ * `risk.liquidation` says:
  *
  *     warn      the nearer one of the two figures
  *     reduce    both figures; or ours, where the exchange's margin ratio says the same, where it states no price and its
@@ -60,7 +60,7 @@ function judge(
   { warn, reduce, flatten }: LiquidationSteps,
 ): void {
   for (const distance of distances) {
-    if (noteAlone(core, distance)) sayAlone(core, distance)
+    if (noteAlone(core, distance)) announceAlone(core, distance)
     if (!noteNear(core, distance, warn)) continue
     const { holdSide, trust } = distance
     announce(core, 'warn', 'liquidation.near', {
@@ -83,7 +83,7 @@ function judge(
   } else if (last) askForPositionAgain(core, symbol)
 }
 
-/** Closes as much of the position as leads beyond the step again. */
+/** Closes as much as leads beyond the step again. */
 function reducePart(core: Core, near: LiquidationDistance, step: number): void {
   const { symbol, holdSide } = near
   const lots = lotsToClose(core, symbol, { holdSide, share: step * REARMED })
@@ -95,7 +95,7 @@ function reducePart(core: Core, near: LiquidationDistance, step: number): void {
   expirePlaces(core)
 }
 
-/** The distance that both witnesses agree on at least: nothing is restricted for one of them. */
+/** Both witnesses agree on at least this: nothing is restricted for one of them. */
 function farthestOf(core: Core, distance: LiquidationDistance): number {
   const { symbol, ours, stated, trust, ratioTrust } = distance
   switch (trust) {
@@ -117,13 +117,16 @@ function farthestOf(core: Core, distance: LiquidationDistance): number {
   }
 }
 
-/** As limits on losses trust it: both figures agree, or have differed for so long that ours counts, at prices in their band. */
+/**
+ * As for limits on losses: both figures agree, or have differed so long that ours counts, at prices
+ * in their band.
+ */
 function isProfitTrusted(core: Core, symbol: string): boolean {
   const trust = core.losses.worths.get(symbol)?.trust
   return trust === 'agreed' || (trust === 'alone' && ownPriceOf(core, symbol).isInBand)
 }
 
-function sayAlone(core: Core, distance: LiquidationDistance): void {
+function announceAlone(core: Core, distance: LiquidationDistance): void {
   const { symbol, holdSide } = distance
   const minutes = LIQUIDATION_DISPUTE_MS / 60_000
   const reason = `${describe(distance)}; they have differed for ${minutes} minutes, so ours alone takes the steps`
@@ -153,7 +156,7 @@ function describe({
 
 const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
 
-/** Restricts the instrument for a reason, unless it is restricted for that already. */
+/** Unless it is restricted for that already. */
 function holdOnce(core: Core, symbol: string, code: ModeReason, reason: string): boolean {
   if (restrictionOf(core.book, symbol, code)) return false
   announce(core, 'error', 'limits.reached', { scope: symbol, code, reason })

@@ -18,13 +18,13 @@ import { showAmount } from '../state/own-figure.ts'
 import { halt } from '../state/trading-mode.ts'
 import { startFlatten } from './flatten.ts'
 
-/** The author of a flatten after a drawdown. */
+/** Author of a flatten after a drawdown. */
 const BY = 'loss limits'
 
 /**
- * Compares what scopes have lost with their limits, whenever the profit of one of their instruments was compared.
- * Nothing is judged while a part of the net profit is not known.
- * @param symbols The instruments that were compared in this step.
+ * Compares losses with their limits whenever the profit of an instrument was compared. Nothing is
+ * judged while a part of the net profit is not known.
+ * @param symbols compared in this step
  */
 export function judgeLosses(core: Core, event: EngineEvent, symbols: readonly string[]): void {
   const { losses, capital } = core.settings
@@ -68,7 +68,7 @@ function judge(
   judgeWorse(core, scope, measured, limits)
 }
 
-/** What all figures say may warn and reduce; a flatten waits until two readings say so. */
+/** A loss by all figures may warn and reduce; a flatten waits for two readings. */
 function judgeDrawdown(
   core: Core,
   scope: Scope,
@@ -91,7 +91,10 @@ function judgeDrawdown(
   if (isAwaited) for (const symbol of heldIn(core, scope)) askForPositionAgain(core, symbol)
 }
 
-/** While figures differ, the worse one reduces at once, for as long as they do: a single better reading does not end it. */
+/**
+ * While figures differ, the worse one reduces at once, for as long: one better reading does not end
+ * it.
+ */
 function judgeWorse(
   core: Core,
   scope: Scope,
@@ -109,7 +112,7 @@ function judgeWorse(
   holdForDispute(core, scope, reason)
 }
 
-/** Of the account a share, else an amount. */
+/** For the account a share, else an amount. */
 export function showFall(core: Pick<Core, 'settings'>, scope: Scope, fallen: number): string {
   return scope === ACCOUNT ? `${(fallen * 100).toFixed(2)} %` : showAmount(core, fallen)
 }
@@ -120,7 +123,7 @@ function heldIn(core: Core, scope: Scope): readonly string[] {
   )
 }
 
-/** With a tolerance, because sums of decimals as floats are slightly off. */
+/** Sums of decimals as floats are slightly off. */
 export function isReached(lost: number, limit: number): boolean {
   return lost >= limit * (1 - 1e-9)
 }
@@ -130,7 +133,7 @@ function flatten(core: Core, scope: Scope, reason: string): void {
   startFlatten(core, { scope, reason, by: BY })
 }
 
-/** Losing streaks are counted for strategies only. */
+/** Only for strategies. */
 function judgeStreak(core: Core, scope: Scope, { streak }: LossLimits): void {
   if (streak === undefined) return
   for (const [pair, { lostInRow = 0 }] of core.book.ownTrades) {
@@ -145,7 +148,7 @@ function judgeStreak(core: Core, scope: Scope, { streak }: LossLimits): void {
   }
 }
 
-/** Restricts the scope for a reason, unless it is restricted for that already. */
+/** Unless it is restricted for that already. */
 function holdOnce(core: Core, scope: Scope, code: ModeReason, reason: string): boolean {
   if (restrictionOf(core.book, scope, code)) return false
   announce(core, 'error', 'limits.reached', { scope, code, reason })

@@ -18,19 +18,19 @@ import {
 } from '../state/worst-case.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
-/** A warning is given again after so much less than its share of the budget was used. */
+/** A warning is given again after so much less was used. */
 const REARMED = 0.9
 
 /**
- * Compares what the moves of `risk.survives` would take with what the account is worth, whenever the profit of an
- * instrument was compared:
+ * Compares the moves of `risk.survives` with what the account is worth, whenever profit was
+ * compared:
  *
  *     80 %    by the worse figures: a warning
  *     100 %   what both witnesses say, in two readings (MON1): the account is held in `reducing`, so that what rests and
  *             adds is cancelled, and as much is closed as leads back to 80 %
  *     80 %    what both say: the account is released
  *
- * Orders are denied beyond 100 % by the worse figures, in `risk/checks.ts`.
+ * Beyond 100 % by the worse figures `risk/checks.ts` denies orders.
  */
 export function judgeWorstCase(core: Core, symbols: readonly string[]): void {
   const [symbol] = symbols
@@ -62,7 +62,10 @@ function warn(core: Core, worst: WorstCase | undefined): void {
   announce(core, 'warn', 'worstCase.near', { reason: reasonOf(core, worst, WORST_CASE_WARN) })
 }
 
-/** While the account is held for its worst case: says what of each instrument is closed, and ends that at the share of the warning. */
+/**
+ * While the account is held for its worst case: says what is closed, and ends it at the warning's
+ * share.
+ */
 function reduce(core: Core, { worst, equity, held }: BelievedWorstCase): void {
   if (worst.used <= WORST_CASE_WARN) {
     endReductions(core, { code: 'worstCase' })

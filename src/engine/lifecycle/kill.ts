@@ -27,35 +27,35 @@ import { hasOpenOrders, isBusy, mayRest, startStop } from './stop.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
- * What a kill does from the moment it is known. It is done when it is proved that nothing of ours rests (RSK3), and stands
- * until an operator releases it, over any number of restarts (RSK2).
+ * A kill is done when it is proved that nothing of ours rests (RSK3), and stands until an operator
+ * releases it, over any number of restarts (RSK2).
  *
  *     cutting ──► draining ──► clearing ──► waiting ──► confirming ──► proving ──► clean
  *                                  ▲                         │             │         │
  *                                  └─────────────────────────┴──found something──────┘
  *
- * `cutting` cancels everything at once, whatever is on the wire · `draining` until every call of ours is
- * answered or given up · `clearing` until nothing of ours rests or is unknown · `waiting` until no creating
- * request that ever left can be accepted any more · `confirming` by a cancel-all that finds nothing ·
- * `proving` by two complete readings of fills and positions in a row that see the same · `clean` until an order turns
- * up after all.
+ * `cutting` cancels everything at once, whatever is on the wire · `draining` until every call is
+ * answered or given up · `clearing` until nothing rests or is unknown · `waiting` until no creating
+ * request can be accepted any more · `confirming` by a cancel-all that finds nothing · `proving` by
+ * two complete readings in a row that see the same · `clean` until an order turns up after all.
  *
- * An instrument that the exchange does not know any more takes part in none of this: its cancel-alls and readings are
- * refused, and the others are proved without it. The kill is clean without it where nothing of ours may be left there;
- * else it stays in `proving` and names it, until the exchange knows it again or a run is configured without it.
+ * An instrument that the exchange does not know any more is left out, since its cancel-alls and
+ * readings are refused. The kill is clean without it where nothing of ours may be left there; else
+ * it stays in `proving` and names it, until the exchange knows it again or a run is configured
+ * without it.
  */
 type KillPhase = KillState['phase']
 
-/** So many readings in a row must show the same; the first is late enough for the slowest fill (A2). */
+/** So many readings in a row must agree; the first is late enough for the slowest fill (A2). */
 const ROUNDS = 2
-/** Time after the acceptance deadline of what was in flight: for cancel-alls of every instrument, one a second, and readings. */
+/** After the acceptance deadline: cancel-alls of every instrument, one a second, and readings. */
 const PATIENCE_MS = 60_000
-/** The same is said again after twice as long each time, up to this, ms. */
+/** Said again after twice as long each time. */
 const SAID_AGAIN_MS_MAX = 16 * PATIENCE_MS
 
 /**
- * The operator's kill: from this step on no order leaves, over any number of restarts, and everything that rests is
- * cancelled until that is proved. A second kill only drops a release that still waits for the proof.
+ * No order leaves from now on, and everything that rests is cancelled. A second kill only drops a
+ * release that waits for the proof.
  */
 export function startKill(core: Core, { reason, by }: KillCommand): void {
   if (core.run.phase === 'stopped') return
@@ -72,7 +72,7 @@ function dropRelease(core: Core): void {
   announce(core, 'warn', 'kill.releaseDropped', { reason, by })
 }
 
-/** Begins, or after a restart begins again, to cancel everything. */
+/** A restart begins it again. */
 export function beginKill(core: Core): void {
   const { phase, flatBeforeStop, stop } = core.run
   beginKilling(core.run, {
@@ -97,7 +97,7 @@ export function beginKill(core: Core): void {
   askForCancel(core)
 }
 
-/** An operator releases the kill. Before everything is proved the release waits. */
+/** Before everything is proved the release waits. */
 export function releaseKill(core: Core, { reason, by }: KillCommand): void {
   const { kill } = core.run
   if (!kill) return announce(core, 'warn', 'kill.notThrown', { reason, by })
@@ -108,15 +108,15 @@ export function releaseKill(core: Core, { reason, by }: KillCommand): void {
   record(core, { kind: 'released', at: core.now, scope: ACCOUNT, code: 'kill', reason, by }, true)
   announce(core, 'warn', 'kill.released', { reason, by })
   endKilling(core.run)
-  // Wishes from before the kill are placed only after their strategy has decided again.
+  // Wishes from before are placed only after their strategy has decided again.
   holdAllWishes(core)
   emit(core, { kind: 'killState', state: 'released' })
   if (kill.stopAskedAt !== undefined) startStop(core, kill.stopPolicy, kill.stopAskedAt)
 }
 
 /**
- * A stop during a kill waits for the proof, but not for ever, since the kill stands in the journal. Under a kill nothing
- * can be closed, so a stop that should flatten does not end clean while something is held.
+ * A stop waits for the proof, but not for ever, since the kill stands in the journal. Nothing can
+ * be closed, so a stop that flattens does not end clean while something is held.
  */
 export function stopWhenKilled({ run: { kill }, now }: Core, policy: StopPolicy): void {
   if (!kill) return
@@ -125,18 +125,18 @@ export function stopWhenKilled({ run: { kill }, now }: Core, policy: StopPolicy)
   if (policy === 'flatten') state.stopPolicy = policy
 }
 
-/** Whether the next granted cancel-all is for the kill, which comes before everything else. */
+/** The next granted cancel-all is for the kill, before everything else. */
 export function isCutting({ run: { kill } }: Core): boolean {
   return kill?.phase === 'cutting'
 }
 
-/** Cancels everything at once, whatever is on the wire. An instrument whose batch is out is resolved after its answer. */
+/** Whatever is on the wire. An instrument whose batch is out is resolved after its answer. */
 export function cancelEverything(core: Core): void {
   cancelProduct(core, 'kill')
   if (core.run.kill) own(core.run.kill).phase = 'draining'
 }
 
-/** The process stood still for so long, ms: that time does not count as waiting. */
+/** The process stood still: that time does not count. */
 export function postponeKillDeadlines({ run: { kill } }: Core, sleptMs: number): void {
   if (!kill) return
   const state = own(kill)
@@ -144,7 +144,6 @@ export function postponeKillDeadlines({ run: { kill } }: Core, sleptMs: number):
   if (state.stopAskedAt !== undefined) state.stopAskedAt += sleptMs
 }
 
-/** Moves a kill on as far as it can go. */
 export function advanceKill(core: Core): void {
   const { kill } = core.run
   if (!kill || !isKilling(core)) return
@@ -180,7 +179,7 @@ function nextPhase(core: Core, kill: KillState): KillPhase {
         ? 'clearing'
         : prove(core, kill)
     case 'clean':
-      // An order that shows up later is cancelled, and everything is proved again.
+      // A later order is cancelled, and everything is proved again.
       return hasOpenOrders(core) ? 'clearing' : 'clean'
     default:
       return unreachable(kill.phase)
@@ -188,15 +187,15 @@ function nextPhase(core: Core, kill: KillState): KillPhase {
 }
 
 /**
- * Whether a call is on the wire, or an instrument is not idle. A stop goes on without one whose readings cannot be read: it
- * says what is unproved. A kill may not, because that instrument would get no second cancel-all, and the readings that end
+ * A call is on the wire, or an instrument is not idle. A stop goes on without one that cannot be
+ * read; a kill may not, because that one would get no second cancel-all, and the readings that end
  * its resolution would count as the proof.
  */
 function isUnsettled(core: Core): boolean {
   return isBusy(core) || knownInstruments(core).some(({ phase }) => phase !== 'idle')
 }
 
-/** The instruments that the exchange knows: nothing else can be proved. */
+/** The exchange knows them: nothing else can be proved. */
 function knownInstruments(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()].filter(
     (one) => refusalOfInstrument(core, one) === undefined,
@@ -207,7 +206,9 @@ function hasOrdersLeft(core: Core): boolean {
   return knownInstruments(core).some(({ symbol }) => hasOpenOrders(core, symbol))
 }
 
-/** Those that the exchange does not know any more, with what it says, where something of ours may be left. */
+/**
+ * The exchange does not know them any more, and something of ours may be left; with what it says.
+ */
 function removedInstruments(core: Core): ReadonlyMap<string, string> {
   const removed = [...core.instruments.values()].flatMap((one) => {
     const reason = refusalOfInstrument(core, one)
@@ -216,14 +217,14 @@ function removedInstruments(core: Core): ReadonlyMap<string, string> {
   return new Map(removed)
 }
 
-/** The exchange knows an instrument again that had no second cancel-all, since it was not known then. */
+/** It had no second cancel-all, since it was not known then. */
 function isKnownAgain(core: Core, { leftOut }: KillState): boolean {
   return leftOut.length > 0 && knownInstruments(core).some(({ symbol }) => leftOut.includes(symbol))
 }
 
 /**
- * Those without a second cancel-all: not known when the others got theirs, or when the proof begins. An idle one is given
- * its own as the others are.
+ * Without a second cancel-all: not known when the others got theirs, or when the proof begins. An
+ * idle one gets its own.
  */
 function listLeftOut(core: Core, { leftOut }: KillState, phase: KillPhase): readonly string[] {
   if (phase !== 'confirming' && phase !== 'proving' && phase !== 'clean') return []
@@ -234,7 +235,7 @@ function listLeftOut(core: Core, { leftOut }: KillState, phase: KillPhase): read
   return [...new Set([...leftOut, ...unknown.map(({ symbol }) => symbol)])]
 }
 
-/** The instruments of which it is not proved yet that nothing of ours rests there; none while a kill only waits. */
+/** None while a kill only waits. */
 export function unprovedByKill(core: Core): readonly InstrumentState[] {
   const { kill } = core.run
   if (!kill || kill.phase === 'clean') return []
@@ -271,7 +272,7 @@ function enter(core: Core, kill: KillState, phase: KillPhase): void {
   emit(core, { kind: 'killState', state: 'clean' })
 }
 
-/** No order that ever left can be accepted any more (A1), by clocks that are certain. */
+/** No order that ever left can be accepted any more (A1), by certain clocks. */
 function isPastAcceptance(core: Core): boolean {
   let sentAt = 0
   for (const { lastSentAt } of core.book.orders.values()) sentAt = Math.max(sentAt, lastSentAt)
@@ -280,7 +281,7 @@ function isPastAcceptance(core: Core): boolean {
   return clockUnsynchronised(core) === undefined && exchangeNow(core) >= acceptableUntil
 }
 
-/** Proved when fills and positions, as the grids read them, show the same twice in a row. */
+/** Fills and positions, as the grids read them, show the same twice in a row. */
 function prove(core: Core, kill: KillState): KillPhase {
   if (kill.rounds >= ROUNDS) return removedInstruments(core).size > 0 ? 'proving' : 'clean'
   const isRead = knownInstruments(core).every(({ position }) => position.agreedAt >= kill.roundAt)
@@ -293,7 +294,10 @@ function prove(core: Core, kill: KillState): KillPhase {
   return state.rounds >= ROUNDS && removedInstruments(core).size === 0 ? 'clean' : 'proving'
 }
 
-/** Whether everything was cancelled, and the proof waits for answers that cannot be read, or for an instrument that is gone. */
+/**
+ * Everything was cancelled, and the proof waits for answers that cannot be read, or for a removed
+ * instrument.
+ */
 function isInVain(core: Core, { phase, roundAt, rounds }: KillState): boolean {
   if (phase === 'proving' && rounds >= ROUNDS) return true
   if (phase !== 'clearing' && phase !== 'confirming' && phase !== 'proving') return false

@@ -7,16 +7,15 @@ import type { Core } from '../state/core.ts'
 import type { ReleaseCommand } from '../state/trading-mode.ts'
 import { describeSides, isPart } from './flatten.ts'
 
-type Released = Pick<Core, 'book' | 'settings'>
+type ReleaseBasis = Pick<Core, 'book' | 'settings'>
 
 /**
- * Finds lots that strategies would order after a release although the account holds them, by symbol and in words. Lots
- * that no strategy holds are counted in no target, so a strategy that wants more on their side than it has would order
- * the whole of that again. Undefined if there are none, if the command says that this is meant, or if the release would
- * end nothing.
+ * Lots that strategies would order after a release although the account holds them, in words by
+ * symbol: lots of no strategy count in no target. Undefined if there are none, if the command says
+ * so, or if the release would end nothing.
  */
 export function findOrderedAgain(
-  core: Released,
+  core: ReleaseBasis,
   { scope, unclaimed }: Pick<ReleaseCommand, 'scope' | 'unclaimed'>,
 ): Readonly<Record<string, string>> | undefined {
   const isHeld = [...core.book.restrictions.values()].some(
@@ -39,12 +38,14 @@ export function findOrderedAgain(
 interface PossibleWish {
   readonly id: StrategyId
   readonly symbol: string
-  /** No strategy holds it. */
   readonly left: Holding
 }
 
-/** Describes a target beyond what the strategy has, on the side of the lots that no strategy holds. */
-function describeWish({ book }: Released, { id, symbol, left }: PossibleWish): string | undefined {
+/** A target beyond what the strategy has, on the side of the lots that no strategy holds. */
+function describeWish(
+  { book }: ReleaseBasis,
+  { id, symbol, left }: PossibleWish,
+): string | undefined {
   const target = book.targets.get(pairOf(id, symbol)) ?? 0
   const held = holdingOf(book, id, symbol)
   const isLong = left.longLots > 0 && target > held.longLots

@@ -3,24 +3,23 @@ import { type Core, record } from '../state/core.ts'
 import { knownThrough, tradesNeededSince } from '../state/readings.ts'
 import { notePruned } from '../state/run-state.ts'
 
-/** How often the book is pruned: often enough that a checkpoint has few rows to delete. */
+/** A checkpoint then has few rows to delete. */
 const PRUNE_EVERY_MS = 5000
 /**
- * An order is three rows of a checkpoint, and what one event changes is written in one transaction: so many orders go at
- * most at once, some 15 ms of work. Where more have ended they go by and by, which is twice the pace at which the
- * exchange takes orders.
+ * An order is three rows, and one event is one transaction: some 15 ms of work. More go by and by,
+ * at twice the pace at which the exchange takes orders.
  */
 const ORDERS_PRUNED_MAX = 100
 const PRUNE_MANY_EVERY_MS = 200
-/** With more orders than this in the book it is always pruned so often: a second of 250 orders is 800 rows. */
+/** Then the book is always pruned: a second of 250 orders is 800 rows. */
 const MANY_ORDERS = 5000
-/** With nothing to prune, the time up to which fills are known is still recorded this often. */
+/** The time up to which fills are known is recorded this often. */
 const FILLS_NOTED_EVERY_MS = 3_600_000
-/** Ended orders stay in the book for so long: their last fills become readable within seconds. */
+/** Last fills become readable within seconds. */
 const ORDERS_KEPT_MS = 300_000
 
 /**
- * Drops ended orders, and trades that are never read again, from the book. The used keys go with their orders: the
+ * Drops ended orders, and trades that are never read again. Used keys go with their orders: the
  * journal keeps those.
  */
 export function pruneBook(core: Core): void {
@@ -48,7 +47,7 @@ export function pruneBook(core: Core): void {
   })
 }
 
-/** Trades and calls are kept in the order in which they came, so the first of each is the oldest. */
+/** Trades and calls are in the order in which they came. */
 function hasSomethingOld(
   { ended, trades, callKeys }: Book,
   { ordersBefore, tradesBefore }: { ordersBefore: number; tradesBefore: number },

@@ -17,27 +17,27 @@ import { findOrderedAgain } from './ordered-again.ts'
 
 const OF_DRAWDOWN = ['drawdown', 'drawdownFlatten'] as const
 
-/** Says what a release does to the peaks of a scope's drawdown, or why it is refused; amounts and levels are written out. */
+/** The effect of a release on to a drawdown's peaks, or why it is refused; amounts are written out. */
 export interface PeakRelease {
-  /** All steps but a last one that is `kept` count from the worth of now. */
+  /** All steps but a `kept` last one count from now. */
   readonly peak: 'kept' | 'new'
-  /** Equity of the account, else net profit: the peak of before, and that of now. */
+  /** Equity of the account, else net profit: the earlier peak, and now. */
   readonly from: string
   readonly to: string
-  /** How far it is below the peak of the last step. */
+  /** Below the peak of the last step. */
   readonly below: string
-  /** At which level each step is reached from then on: `warn at 97.00, reducing at 95.00, flatten at 92.00`. */
+  /** `warn at 97.00, reducing at 95.00, flatten at 92.00` */
   readonly limits: string
-  /** How much of the last step is used then: `69.1 %`; absent where there is none. */
+  /** The used share of the last step: `69.1 %`. */
   readonly lastUsed?: string
-  /** The last step would close everything again at once, because this level is not exceeded. */
+  /** The last step would close everything again at once, at or below this level. */
   readonly closesBelow?: string
 }
 
 /**
- * Releases a scope. The last step of a drawdown goes on from its peak unless a new one is asked for, so that one release
- * after another cannot lower it in silence. Refused before the cool-down is over, where that step would fire again at once,
- * and where a strategy would order again what the account holds already.
+ * Releases a scope. The last step of a drawdown keeps its peak unless a new one is asked for, so
+ * that releases cannot lower it in silence. Refused before the cool-down is over, where that step
+ * would fire again at once, and where a strategy would order what the account holds already.
  */
 export function releaseDrawdown(core: Core, order: ReleaseCommand): void {
   const { scope, reason, by } = order
@@ -74,8 +74,8 @@ function isHeld({ book }: Core, scope: Scope): boolean {
 }
 
 /**
- * Works out what a release does to the peaks, and changes nothing. Undefined: nothing of a drawdown is released, or the
- * worth of the scope is not known; then the last step is judged by the first reading.
+ * Changes nothing. Undefined: nothing of a drawdown is released, or its worth is not known; then
+ * the first reading judges the last step.
  */
 export function planPeakRelease(core: Core, order: ReleaseCommand): PeakRelease | undefined {
   const { scope, newPeak = false } = order
@@ -115,7 +115,7 @@ function lastLevel(scope: Scope, peak: number, limit: number): number {
   return scope === ACCOUNT ? peak * (1 - limit) : peak - limit
 }
 
-/** The peak of a step, and the equity or net profit at which it is reached. */
+/** With the equity or net profit at which the step is reached. */
 export function levelOfStep(
   { settings }: Pick<Core, 'settings'>,
   { scope, peak: earlier, lastPeak }: UsedLoss,
@@ -133,7 +133,7 @@ function coolDownLeftMs(
 ): number {
   const held = OF_DRAWDOWN.map((code) => restrictionOf(book, scope, code))
   const newest = Math.max(...held.map((restriction) => restriction?.at ?? Number.NEGATIVE_INFINITY))
-  // A time in the future: the clock was ahead then. It was before this run, more is not known.
+  // A time in the future: the clock was ahead. It was before this run.
   const reachedAt = newest > now ? Math.min(newest, run.startedAt) : newest
   return reachedAt + (losses?.coolDownMs ?? 0) - now
 }

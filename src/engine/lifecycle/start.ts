@@ -25,33 +25,36 @@ import { dropPlaces, dropUncountable } from '../strategies/take-decision.ts'
 import { beginKill } from './kill.ts'
 
 /**
- * How a run begins; everything before it is the driver's: the lock, the journal, the kill file, the exchange's clock,
- * and a pause for the rate windows of a run before (the limiter gives no grant in it; not with the embedded simulator).
- * The boot is recorded, and what was on the wire is unknown. Then each instrument goes its own way:
+ * How a run begins. The driver has the lock, the journal, the kill file and the exchange's clock,
+ * and the limiter pauses for the rate windows of a run before. The boot is recorded, and what was
+ * on the wire is unknown. Then each instrument goes its own way:
  *
  *     reading ──agrees──► resolving ──idle──► checking ──agrees──► proved
  *        │                    ▲                  │                    ▲
  *        │                    └──halt released───┘                    │
  *        └──nothing to resolve, or killed─────────────────────────────┘
  *
- * `reading` until fills were read in this run, and its position agrees with the book · `resolving` until it is proved
- * what became of its unknown orders, and of what rests where `onRestart` says cancel; not while it is halted ·
- * `checking` until fills and position, read after all that, agree once more; back to `resolving` where a halt was
- * released meanwhile · `proved`: it is traded. With the first one the run is `running`: strategies are asked. The
- * others count in the account's limits as the book says meanwhile: what they hold, and every order that may rest.
+ * `reading` until fills were read in this run, and the position agrees with the book · `resolving`
+ * until it is proved what became of unknown orders, and of what rests where `onRestart` says
+ * cancel; not while it is halted · `checking` until fills and position, read after that, agree once
+ * more; back to `resolving` where a halt was released · `proved`: it is traded. With the first one
+ * the run is `running`: strategies are asked. The others count in the account's limits as the book
+ * says: what they hold, and every order that may rest.
  */
 
-/** Readings that a start waits for are asked for again after this time, in ms. */
+/** Readings that a start waits for are asked for again. */
 const READ_AGAIN_MS = 500
-/** A start logs its progress once in this time, in ms. */
 const PROGRESS_LOGGED_EVERY_MS = 2000
 
-/** If the last record is this far in the future, in ms, our clock was set back: deadlines in the journal mean nothing then. */
+/**
+ * If the last record is this far in the future, our clock was set back: deadlines in the journal
+ * mean nothing.
+ */
 const SET_BACK_MS = 1000
 
 /**
- * Begins a run with the rebuilt book, once the exchange's clock is measured: records the boot before anything else, marks
- * as unknown what was on the wire when the last run ended, and reads the account.
+ * Once the exchange's clock is measured: records the boot first, marks as unknown what was on the
+ * wire, and reads the account.
  */
 export function startRun(core: Core): void {
   const { settings, book } = core
@@ -115,7 +118,7 @@ function markInFlightUnknown(core: Core): void {
   })
 }
 
-/** Drops orders that wait to be sent: it is not known for how long they have waited. Strategies decide again. */
+/** It is not known how long they have waited. Strategies decide again. */
 function dropWaiting(core: Core): void {
   const reason = 'our clock was set back since it was decided'
   dropPlaces(core, reason)
@@ -150,7 +153,7 @@ function countFound(core: Core): Record<string, unknown> {
   }
 }
 
-/** Reads the account: fills first, since no position is proved without them, then positions in the order of need. */
+/** Fills first, since no position is proved without them, then positions in the order of need. */
 function askForAccount(core: Core): void {
   noteStart(core.run, { askedAt: core.now })
   askForFills(core)
@@ -161,7 +164,7 @@ function askForAccount(core: Core): void {
   }
 }
 
-/** First instruments with a position or open orders, which count in the limits of all, then those that are traded, then the rest. */
+/** Position or open orders, which count in the limits of all; then traded; then the rest. */
 function inOrderOfNeed({ instruments, book, settings }: Core): readonly InstrumentState[] {
   const traded = new Set([...settings.strategies.values()].flatMap(({ symbols }) => symbols))
   const needOf = ({ symbol }: InstrumentState): number => {
@@ -172,8 +175,8 @@ function inOrderOfNeed({ instruments, book, settings }: Core): readonly Instrume
 }
 
 /**
- * Whether the position was read late enough and agrees. One that is halted because its rows cannot be read is not waited
- * for (MKT4), and a kill waits for none that cannot be read: it proves more itself.
+ * The position was read late enough and agrees. One halted for unreadable rows is not waited for
+ * (MKT4), nor by a kill one that cannot be read: it proves more itself.
  */
 function isAccountedFor(core: Core, { symbol, position, start }: InstrumentState): boolean {
   const isRead = position.agreedAt > 0 && position.agreedAt >= start.readSince
@@ -181,7 +184,6 @@ function isAccountedFor(core: Core, { symbol, position, start }: InstrumentState
   return core.run.kill !== undefined && hasUnreadableRows(core, symbol)
 }
 
-/** Moves a start on as far as readings allow. */
 export function advanceStart(core: Core): void {
   const { start, phase } = core.run
   if (start.isOver || start.askedAt === 0 || phase === 'stopping' || phase === 'stopped') return
@@ -196,7 +198,7 @@ export function advanceStart(core: Core): void {
   if (core.now - start.saidAt >= PROGRESS_LOGGED_EVERY_MS) logProgress(core, proved)
 }
 
-/** Where the account's losses are limited, trading begins only when they can be counted: all positions that are held were read. */
+/** Where losses are limited, trading begins only when all held positions were read. */
 function areLossesKnown(core: Core): boolean {
   if (!core.settings.losses?.limits.has(ACCOUNT)) return true
   return [...core.instruments.values()].every(
@@ -207,7 +209,7 @@ function areLossesKnown(core: Core): boolean {
   )
 }
 
-/** The instruments that are not traded yet. */
+/** Not traded yet. */
 export function unprovedOf({ instruments }: Pick<Core, 'instruments'>): readonly string[] {
   return [...instruments.values()].flatMap((instrument) =>
     isProved(instrument) ? [] : instrument.symbol,
@@ -215,8 +217,8 @@ export function unprovedOf({ instruments }: Pick<Core, 'instruments'>): readonly
 }
 
 /**
- * Whether nothing depends any more on what the run before has cancelled without a record: each instrument was resolved,
- * and what this run cancels stands in the book. One that is halted is resolved when it is released.
+ * Nothing depends on what the last run cancelled without a record: each instrument was resolved,
+ * and what this run cancels stands in the book. A halted one is resolved when it is released.
  */
 export function isRetreatSettled({ settings, run, instruments, book, now }: Core): boolean {
   if (settings.hasRetreated !== true || !run.start.isOver || killOf(book) !== undefined)
@@ -234,19 +236,19 @@ function advanceInstrument(core: Core, instrument: InstrumentState): void {
   } else if (stage !== 'proved' && isAccountedFor(core, instrument)) {
     if (stage === 'reading' && core.run.kill === undefined) resolve(core, instrument)
     const isReady = isResolved(core, instrument)
-    // A kill does not wait for the resolution: it cancels and proves more than a start does.
+    // A kill cancels and proves more than a start does.
     if (core.run.kill || (isReady && isOwned(core, instrument.symbol))) prove(core, instrument)
     else if (!isReady) noteStartStage(instrument, { ...instrument.start, stage: 'resolving' })
   }
 }
 
-/** Begins a resolution where orders rest and `onRestart` says cancel. Unknown orders are resolved without this. */
+/** Where orders rest and `onRestart` says cancel. Unknown orders are resolved without this. */
 function resolve(core: Core, instrument: InstrumentState): void {
   if (instrument.phase === 'idle' && needsResolution(core, instrument.symbol))
     startResolution(core, instrument, 'restart')
 }
 
-/** Whether the start need not wait for a resolution: it has ended, or the instrument is halted (ORD4). */
+/** It has ended, or the instrument is halted (ORD4). */
 function isResolved({ book }: Core, { phase, symbol }: InstrumentState): boolean {
   return phase === 'idle' || isHaltedItself(book, symbol)
 }
@@ -289,7 +291,7 @@ function logProgress(core: Core, proved: number): void {
   })
 }
 
-/** @param wasRunning Whether some instruments were traded before the last one was proved. */
+/** @param wasRunning some instruments were traded before the last one was proved */
 function endStart(core: Core, wasRunning: boolean): void {
   noteStart(core.run, { isOver: true })
   if (!wasRunning) return
@@ -297,7 +299,9 @@ function endStart(core: Core, wasRunning: boolean): void {
   announce(core, 'info', 'recovery.ended', { instruments: core.instruments.size, tookMs })
 }
 
-/** Whether to resolve although no order is unknown: `onRestart` says so, or the last run may have sent a cancel-all. */
+/**
+ * Although no order is unknown: `onRestart` says so, or the last run may have sent a cancel-all.
+ */
 function needsResolution(core: Core, symbol: string): boolean {
   const { book, settings } = core
   return settings.hasRetreated === true || book.cancels.has(symbol) || cancelsAtStart(core, symbol)

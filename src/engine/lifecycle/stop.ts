@@ -30,24 +30,24 @@ import { describeOwned, holdsAnything } from './flatten.ts'
  *     cancel:   draining ──► cancelling ──► confirming ────────────► proving ──► stopped
  *     flatten:  closing, as an operator's flatten does ──► as cancel
  *
- * `draining` waits for what is on the wire · `cancelling` until nothing of ours rests · `confirming` for a
- * second cancel-all that finds nothing (RSK3) · `proving` for fills and positions that were read after all that, and
- * agree.
+ * `draining` waits for what is on the wire · `cancelling` until nothing of ours rests ·
+ * `confirming` for a second cancel-all that finds nothing (RSK3) · `proving` for fills and
+ * positions read after all that, and agree.
  */
 type StopPhase = StopState['phase']
 
 /**
- * Positions that prove the end are read this long after the last call, in ms. An earlier reading might agree with a
- * moment between two fills, and an embedded market may still be moving.
+ * After the last call. An earlier reading might agree with a moment between two fills, and an
+ * embedded market may still be moving.
  */
 const READABLE_AFTER_MS = 1500
-/** The final readings are asked for again after this time, in ms. */
+/** Final readings are asked for again. */
 const READ_AGAIN_MS = 500
 
-/** The part of `stopTimeoutMs` that a stop which flattens keeps for the cancel-alls and readings that prove its end. */
+/** The part of `stopTimeoutMs` that a flattening stop keeps for cancel-alls and readings. */
 const PROOF_MS = 10_000
 
-/** A stop was asked for. One that flattens closes everything first, as an operator's flatten does. */
+/** One that flattens closes everything first. */
 export function askForStop(core: Core, policy: StopPolicy): void {
   const { phase, flatBeforeStop } = core.run
   if (phase === 'stopping' || phase === 'stopped') return
@@ -59,9 +59,7 @@ export function askForStop(core: Core, policy: StopPolicy): void {
   expirePlaces(core)
 }
 
-/**
- * Begins the stop that waited for a flatten: when everything is closed, or when only the time for the proof is left.
- */
+/** When everything is closed, or only the time for the proof is left. */
 export function stopWhenFlat(core: Core): void {
   const { phase, flatBeforeStop } = core.run
   if (flatBeforeStop === undefined || phase === 'stopping' || phase === 'stopped') return
@@ -74,7 +72,7 @@ export function stopWhenFlat(core: Core): void {
   if (isOver || isAllClosed) startStop(core, 'flatten', askedAt)
 }
 
-/** Whether all that is left to close is on instruments of which nothing can be read, and that has lasted. */
+/** All that is left to close is on instruments that cannot be read, and that has lasted. */
 function isInVain(core: Core, askedAt: number): boolean {
   if (core.now - askedAt < UNREADABLE_PATIENCE_MS || isBusy(core)) return false
   const unread = new Set(unreadableSymbols(core))
@@ -86,7 +84,7 @@ function isInVain(core: Core, askedAt: number): boolean {
   )
 }
 
-/** `startedAt`: Unix ms, our clock, when the stop was asked for; `stopTimeoutMs` counts from then. */
+/** `startedAt`: Unix ms, our clock; `stopTimeoutMs` counts from then. */
 export function startStop(core: Core, policy: StopPolicy, startedAt = core.now): void {
   if (core.run.phase === 'stopping' || core.run.phase === 'stopped') return
   recordAllStates(core)
@@ -105,7 +103,7 @@ export function startStop(core: Core, policy: StopPolicy, startedAt = core.now):
   if (!core.run.flatBeforeStop) announce(core, 'info', 'daemon.stopping', { policy })
 }
 
-/** By symbol, how many resolutions that cancel there were, without one that goes on. */
+/** Keyed by symbol: resolutions that cancel, without one that goes on. */
 function countCancels({ instruments }: Core): ReadonlyMap<string, number> {
   return new Map(
     [...instruments.values()].map(({ symbol, cancelResolutions, resolution }) => [
@@ -115,7 +113,6 @@ function countCancels({ instruments }: Core): ReadonlyMap<string, number> {
   )
 }
 
-/** Moves a stop on as far as it can go. */
 export function advanceStop(core: Core): void {
   const { stop } = core.run
   if (!stop || core.run.phase !== 'stopping') return
@@ -125,14 +122,14 @@ export function advanceStop(core: Core): void {
     return
   }
   if (stop.phase !== 'proving') return enter(core, stop, nextPhase(core, stop))
-  // What could not be read is readable again, so it gets its second cancel-all too.
+  // An instrument that is readable again gets its second cancel-all too.
   if (stop.isConfirmedInPart && ![...core.instruments.values()].some((one) => isHeldUp(core, one)))
     return enter(core, stop, 'confirming')
   if (stop.wasBusy) beginProof(core, stop)
   prove(core, stop)
 }
 
-/** The process stood still for so long, ms: that time does not count as waiting. */
+/** The process stood still: that time does not count. */
 export function postponeStopDeadlines({ run }: Core, sleptMs: number): void {
   const { stop, flatBeforeStop: flat } = run
   if (stop) own(stop).startedAt += sleptMs
@@ -140,8 +137,8 @@ export function postponeStopDeadlines({ run }: Core, sleptMs: number): void {
 }
 
 /**
- * Whether a call is on the wire, or an instrument is placing or being resolved. One whose rows cannot be read holds nothing
- * up once its cancel-all was answered: what was open there stays unproved.
+ * A call is on the wire, or an instrument is placing or being resolved. One that cannot be read
+ * holds nothing up once its cancel-all was answered: what was open there stays unproved.
  */
 export function isBusy(core: Core): boolean {
   const isRefused = (symbol: string): boolean =>
@@ -150,7 +147,7 @@ export function isBusy(core: Core): boolean {
   return [...core.instruments.values()].some((one) => one.phase !== 'idle' && !isHeldUp(core, one))
 }
 
-/** Whether nothing more can be proved of an instrument, so that the stop does not wait for it. */
+/** Nothing more can be proved of it, so the stop does not wait. */
 function isHeldUp(core: Core, one: InstrumentState): boolean {
   return isHeldUpByRows(core, one) || refusalOfInstrument(core, one) !== undefined
 }
@@ -177,7 +174,8 @@ function enter(core: Core, stop: StopState, phase: StopPhase): void {
         cancelResolutions > (stop.cancelledBefore.get(symbol) ?? 0),
     )
   }
-  // Those whose rows cannot be read now have no second cancel-all yet, also if they can be read before the proof begins.
+  // Those that cannot be read now have no second cancel-all yet, also if they can be read before
+  // the proof begins.
   if (phase === 'confirming' || phase === 'proving') {
     const isLeftOut = [...core.instruments.values()].some((one) => isHeldUp(core, one))
     if (phase === 'confirming') state.isConfirmedInPart = false
@@ -195,14 +193,14 @@ function resolveAll(core: Core, isConcerned: (instrument: InstrumentState) => bo
   }
 }
 
-/** Whether any order is open, of all instruments or of one, except those in quarantine: they wait for an operator. */
+/** Except those in quarantine, which wait for an operator. */
 export function hasOpenOrders(core: Core, of?: string): boolean {
   return (of === undefined ? [...core.instruments.keys()] : [of]).some((symbol) =>
     [...openOrdersOf(core.book, symbol)].some(({ state }) => state !== 'quarantined'),
   )
 }
 
-/** The same, without instruments on which a cancel-all was answered and nothing more can be proved. */
+/** Without instruments on which a cancel-all was answered and nothing more can be proved. */
 function hasOrdersToCancel(core: Core): boolean {
   return [...core.instruments.values()].some(
     (one) =>
@@ -215,14 +213,17 @@ function hasOpenOrder(core: Core, symbol: string): boolean {
   return (core.book.open.get(symbol)?.size ?? 0) > 0
 }
 
-/** Begins the proof again: what was read before the last call or resolution proves nothing. */
+/** Whatever was read before the last call or resolution proves nothing. */
 function beginProof(core: Core, stop: StopState): void {
   const state = own(stop)
   state.wasBusy = false
   state.provingAt = core.now
 }
 
-/** Ends the stop when every position was read late enough and agrees with the fills, and no earlier fill can appear (A2). */
+/**
+ * Every position was read late enough and agrees with the fills, and no earlier fill can appear
+ * (A2).
+ */
 function prove(core: Core, stop: StopState): void {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
   const unproved = unprovedInstruments(core, stop)
@@ -244,7 +245,7 @@ function prove(core: Core, stop: StopState): void {
   if (core.now >= stop.provingAt + core.settings.execution.fillVisibilityMs) askForFills(core)
 }
 
-/** The instruments for which a stop waits, so far as it can name them. */
+/** So far as the stop can name them. */
 export function unprovedByStop(core: Core): readonly InstrumentState[] {
   const { stop, phase } = core.run
   if (stop && phase === 'stopping' && stop.phase === 'proving')
@@ -257,7 +258,7 @@ export function unprovedByStop(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()].filter((one) => one.phase !== 'idle' || isLeft(one))
 }
 
-/** Those whose position was not read late enough, or does not agree, or whose orders nothing could be proved of. */
+/** Positions not read late enough or not agreeing, or orders of which nothing could be proved. */
 function unprovedInstruments(core: Core, stop: StopState): readonly InstrumentState[] {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
   return [...core.instruments.values()].filter(
@@ -267,12 +268,12 @@ function unprovedInstruments(core: Core, stop: StopState): readonly InstrumentSt
   )
 }
 
-/** Whether something of ours may be left on an instrument. */
+/** Something of ours may be left. */
 export function mayRest(core: Core, { symbol }: InstrumentState): boolean {
   return hasOpenOrder(core, symbol) || !isFlat(accountHoldingOf(core.book, symbol))
 }
 
-/** What a stop that flattens could not close, somebody must close by hand. */
+/** Whatever a flattening stop could not close, somebody must close by hand. */
 function finish(core: Core, clean: boolean): void {
   const { stop } = core.run
   const unprovedOnes = clean || !stop ? [] : unprovedInstruments(core, stop)

@@ -8,10 +8,9 @@ import { hasFailed, restrict } from '../state/trading-mode.ts'
 import { withdrawWishes } from '../strategies/take-decision.ts'
 import { startFlatten } from './flatten.ts'
 
-/** How many failures in a row halt a strategy. */
 const FAILURES_MAX = 10
 
-/** A decision failed. After too many in a row the strategy is halted until an operator releases it (STR1). */
+/** After too many in a row the strategy is halted until a release (STR1). */
 export function takeDecisionFailure(
   core: Core,
   { strategyId, reason, isPaused = false }: DecisionFailure,
@@ -35,14 +34,14 @@ interface DecisionFailure {
   readonly isPaused?: boolean
 }
 
-/** A strategy failed outside of a decision: it is halted until an operator releases it (STR1). */
+/** It failed outside of a decision: halted until a release (STR1). */
 export function haltStrategy(core: Core, { strategyId, reason, by }: HaltCommand): void {
   if (!core.settings.strategies.has(strategyId) || hasFailed(core, strategyId)) return
   hold(core, strategyId, { reason, by })
   endOrders(core, strategyId, reason)
 }
 
-/** With exits of its own its positions are still looked after, so that they may be closed. */
+/** With exits of its own its positions may be closed. */
 function hold(
   core: Core,
   strategyId: StrategyId,
@@ -62,7 +61,7 @@ function policyOf({ settings }: Core, strategyId: StrategyId): FailurePolicy | u
   return settings.strategies.get(strategyId)?.onFailure
 }
 
-/** What `onFailure` says about the orders of a halted strategy. A flatten is as an operator's: the release ends it too. */
+/** `onFailure`. A flatten is as an operator's: the release ends it too. */
 function endOrders(core: Core, strategyId: StrategyId, reason: string): void {
   const policy = policyOf(core, strategyId)
   if (policy === 'leave') return

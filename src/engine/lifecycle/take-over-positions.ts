@@ -4,22 +4,21 @@ import type { ModeReason } from '../../domain/trading-mode.ts'
 import { accountHoldingOf } from '../book/book.ts'
 import { beginStep, type Core, record } from '../state/core.ts'
 
-/** What the exchange holds, read while nothing of ours rested. */
-export interface PositionsThere {
+/** Read while nothing of ours rested. */
+export interface ExchangePositions {
   readonly holdings: ReadonlyMap<string, Holding>
   /** Unix ms, exchange clock: no reading is older. */
   readonly exchangeAt: number
 }
 
 /**
- * Makes a state that is an older copy one that can go on: its open orders are unknown, the names that the lost run may
- * have given are skipped, and the positions are those of the exchange. The fills of the lost run are not read: what they
- * made and cost stays unknown. The account is halted until an operator releases it. To be called on a core that runs
- * nothing else.
+ * Lets an older copy go on: its open orders are unknown, names that the lost run may have given are
+ * skipped, and positions are the exchange's. The lost run's fills are not read: what they made
+ * stays unknown. The account is halted until a release. Nothing else may run on the core.
  */
 export function takeOverPositions(
   core: Core,
-  { holdings, exchangeAt }: PositionsThere,
+  { holdings, exchangeAt }: ExchangePositions,
   repaired: RepairedRecord,
 ): void {
   const { at } = repaired
@@ -41,7 +40,7 @@ export function takeOverPositions(
     if (holding.longLots === was.longLots && holding.shortLots === was.shortLots) continue
     record(core, { kind: 'adopt', at, symbol, holding, was })
   }
-  // The fills that these are for are part of the positions now; the account itself is halted.
+  // Their fills are part of the positions now; the account itself is halted.
   const explained = [...core.book.restrictions.values()].filter(({ code }) => EXPLAINED.has(code))
   for (const { scope, code } of explained)
     record(core, { kind: 'released', at, scope, code, reason: repaired.reason, by: 'repair' })

@@ -26,25 +26,23 @@ import { worstCaseBasisOf } from '../state/worst-case.ts'
 import { heldBackBy } from '../../domain/trading-mode.ts'
 import type { OutgoingBatch } from '../effect.ts'
 
-/** What the risk checks made of the candidates of an instrument. */
 export interface ApprovedOrders {
   readonly items: readonly ApprovedItem[]
   readonly denials: readonly (Denial | Undescribed<Denial>)[]
-  /** Whether any of the items reduces risk: then the call goes before those that add risk. */
+  /** Some item reduces risk: the call goes before those that add. */
   readonly reduces: boolean
 }
 
-/** What was approved for the batch so far. */
 interface ApprovedSoFar {
-  /** The strategy of each approved order. */
+  /** The strategy of each. */
   readonly approved: readonly string[]
-  /** The highest buy and the lowest sell, of the approved orders and of those that rest already. */
+  /** Highest buy and lowest sell, approved or resting. */
   readonly resting: { buyTicks: number; sellTicks: number }
 }
 
 const NOTHING: ApprovedOrders = { items: [], denials: [], reduces: false }
 
-/** Runs the risk checks on every candidate, closing orders first. The rungs of a restricted ladder are cut to what is held. */
+/** Closing orders first. Rungs of a restricted ladder are cut to what is held. */
 export function approveOrders(
   core: Core,
   symbol: string,
@@ -76,7 +74,7 @@ export function approveOrders(
   return { items, denials, reduces }
 }
 
-/** The exchange handles the orders of a batch in turn: an approved one rests already when the next is handled. */
+/** The exchange handles a batch in turn: an approved order rests when the next is handled. */
 function noteResting(
   resting: ApprovedSoFar['resting'],
   { action, ticks, force }: OrderIntent,
@@ -100,8 +98,8 @@ function byUrgency(left: Candidate, right: Candidate): number {
 }
 
 /**
- * Makes the risk context of each strategy when it is first needed. All share the account's exposure and the resting
- * prices, so that what is approved is counted for the next candidate.
+ * Made on demand. All share the account's exposure and the resting prices, so that what is approved
+ * counts for the next candidate.
  */
 function createRiskContexts(
   core: Core,
@@ -152,7 +150,7 @@ function createRiskContexts(
         const opening = openings()
         return opening ? distanceAfter(opening, intent) : Number.NaN
       },
-      // Getters, because only the last checks need these and they take time to work out.
+      // Only the last checks need these, and they take time.
       get equity() {
         return equityAtWorst(core)
       },
@@ -190,9 +188,8 @@ function countOthers(core: Core, symbol: string): OtherInstruments {
 }
 
 /**
- * The last price. A contract that is listed no more has none: what is held of it counts at the mark price of the last
- * reading of its position, so that it does not stop all others. Infinite without both: a position of unknown value must
- * use up every limit.
+ * A contract that is listed no more counts at its position's last mark price, so that it does not
+ * stop all others. Infinite without both: an unknown value must use up every limit.
  */
 function priceOf(core: Core, symbol: string): number {
   const { last } = marketOf(core, symbol)
@@ -202,10 +199,10 @@ function priceOf(core: Core, symbol: string): number {
 }
 
 /**
- * Why a batch must not leave after all: trading has been restricted since it was planned (RSK2), what is known of the
- * account has become too old for an order that adds risk (MKT3), or fills came that nothing explains (RSK4). Asked right
- * before its first byte.
- * @param now Unix ms, our clock: the last step may be a while ago.
+ * Why a batch must not leave after all: trading was restricted since (RSK2), the account's data are
+ * too old to add risk (MKT3), or fills came that nothing explains (RSK4). Asked right before its
+ * first byte.
+ * @param now Unix ms, our clock: the last step may be a while ago
  */
 export function objectToBatch(
   core: Core,
@@ -232,7 +229,7 @@ export function objectToBatch(
   return undefined
 }
 
-/** What the strategy holds beside the order, with all its other open orders, since those may be filled first. */
+/** With all its other open orders, since those may be filled first. */
 function besideOthers(book: Book, { strategyId, symbol, clientOid }: OrderTerms) {
   const others = [...openOrdersOf(book, symbol)].filter(
     ({ terms }) => terms.strategyId === strategyId && terms.clientOid !== clientOid,

@@ -13,7 +13,9 @@ import { halt, haltForKey } from '../state/trading-mode.ts'
 import { leavePlacing } from '../state/instrument-state.ts'
 import { closeBatch } from '../state/open-calls.ts'
 
-/** Handles the answer to a batch, or its absence: every item gets an outcome, and the instrument may be planned again. */
+/**
+ * Every item gets an outcome, and the instrument may be planned again. No answer is an outcome too.
+ */
 export function answerBatch(core: Core, batchId: number, answer: Answer<BatchResult>): void {
   const batch = closeBatch(core, batchId)
   if (!batch) return
@@ -72,7 +74,7 @@ function announceItem(core: Core, batchId: number, symbol: string, item: ItemOut
   })
 }
 
-/** What the exchange has refused is not placed again on the same prices: the strategy must decide again first. */
+/** An order that was refused is not placed again on the same prices: the strategy decides first. */
 function noteOutcomes(core: Core, items: readonly ItemOutcome[]): void {
   const answered = items.flatMap(({ clientOid, outcome, code, message }) => {
     const terms = core.book.orders.get(clientOid)?.terms
@@ -84,7 +86,9 @@ function noteOutcomes(core: Core, items: readonly ItemOutcome[]): void {
   noteAnswered(core, answered)
 }
 
-/** Halts after codes that would only come again: refused keys, missing permissions, the wrong position mode. */
+/**
+ * These codes would only come again: refused keys, missing permissions, the wrong position mode.
+ */
 function haltOnFatal(
   core: Core,
   symbol: string,

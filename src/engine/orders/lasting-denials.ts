@@ -5,8 +5,8 @@ import type { Core } from '../state/core.ts'
 import { accountAgeMs } from '../state/readings.ts'
 
 /**
- * Denials that last until something recorded changes, a new snapshot comes, or prices or readings become too old. They
- * depend neither on other instruments nor on the time itself.
+ * They last until something recorded changes, a new snapshot comes, or data become too old; they
+ * depend neither on other instruments nor on the time.
  */
 const LASTING_CODES: ReadonlySet<DenialCode> = new Set([
   'TRADING_REDUCING',
@@ -27,7 +27,7 @@ const LASTING_CODES: ReadonlySet<DenialCode> = new Set([
   'CLOSE_EXCEEDS_POSITION',
 ])
 
-/** All missing orders of an instrument were denied. Where these denials last, their basis is kept. */
+/** Their basis is kept where these denials last. */
 export function noteLastingDenials(
   core: Core,
   symbol: string,
@@ -41,7 +41,7 @@ export function noteLastingDenials(
   noteDenied(core.changes, symbol, denialBasisOf(core, symbol))
 }
 
-/** Whether all missing orders of an instrument were denied, and would be denied again: looking at it can be saved. */
+/** They would be denied again: looking at the instrument can be saved. */
 export function isStillDenied(core: Core, symbol: string): boolean {
   const { denied, changed } = core.changes
   const then = denied.get(symbol)
@@ -60,7 +60,7 @@ function denialBasisOf(core: Core, symbol: string) {
   }
 }
 
-/** Whether something restricts trading that is no record, and may end at any time. */
+/** Something restricts trading that is no record, and may end at any time. */
 function isHeldForNow(core: Core): boolean {
   const { run, disputes, readings } = core
   return (

@@ -6,7 +6,7 @@ import type { StrategyId } from '../../domain/ids.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
 import type { Order } from '../../domain/order.ts'
 import { type Holding, netLots } from '../../domain/position.ts'
-import { stepBelow } from '../../lib/grid.ts'
+import { stepBelow, nearestStep } from '../../lib/grid.ts'
 import { backedHolding } from '../book/allocation.ts'
 import {
   accountHoldingOf,
@@ -20,7 +20,7 @@ import {
 import { exchangeNow, freshUntil, marketOf } from '../state/market-state.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { boundTarget } from '../../risk/exit-machine.ts'
-import { exitDueOn, exitStateOf } from '../state/exits.ts'
+import { exitDueOn, exitStateOf, rulesOf } from '../state/exits.ts'
 import { isQuoteHeld, isUndecided } from '../state/decision-state.ts'
 import { isPriceGridWrong, waitsAfterRefusal, wasPriceRefused } from '../state/refusals.ts'
 import { waitsInSilence } from '../state/silence.ts'
@@ -32,7 +32,6 @@ import {
 } from '../resolution/restricted-orders.ts'
 import { hasUnownedFills } from '../resolution/unowned-fills.ts'
 import { noteSatisfied, ordersOf, totalsOf } from '../state/changes.ts'
-import { withStopAtExchange } from './stop-at-exchange.ts'
 import {
   isClosedByDaemon,
   isFlattening,
@@ -42,18 +41,18 @@ import {
   reductionOf,
   type StrategyReduction,
 } from '../state/trading-mode.ts'
+import { isClosing, tradesAs } from '../../domain/order-action.ts'
+import { stopTicks } from '../../risk/exit-levels.ts'
 
-/** What should happen on an instrument. */
 export interface InstrumentPlan {
-  /** Orders to place, if risk approves. */
+  /** To place, if risk approves. */
   readonly candidates: readonly Candidate[]
-  /** Resting orders that no strategy wants: to be cancelled. */
+  /** Resting, to be cancelled. */
   readonly unwanted: readonly Order[]
-  /** Orders that wait to be sent and are not wanted any more: to be dropped. */
   readonly stale: readonly Order[]
-  /** How many wishes have to wait, because they were refused or prices are missing. */
+  /** Wishes that wait, because they were refused or prices are missing. */
   readonly waiting: number
-  /** Whether a restriction takes any of these orders away. */
+  /** A restriction takes some of these away. */
   readonly isRestricted: boolean
 }
 
@@ -66,8 +65,8 @@ interface PlanInProgress {
 }
 
 /**
- * Compares what each strategy wants with its open orders: what is missing, and what is too much. A strategy for which
- * nothing was to be done is passed over until something of the instrument changes.
+ * Compares each strategy's wishes with its open orders. One for which nothing was to be done is
+ * passed over until something of the instrument changes.
  */
 export function planInstrument(core: Core, symbol: string): InstrumentPlan {
   const plan: PlanInProgress = {
@@ -86,7 +85,7 @@ export function planInstrument(core: Core, symbol: string): InstrumentPlan {
     planStrategy(core, symbol, { id, orders: ordersOf(core, id, symbol) }, plan)
     if (isUnchanged && countParts(plan) === before) noteSatisfied(core, id, symbol)
   }
-  // Orders of strategies that are not configured any more.
+  // Their strategies are not configured any more.
   for (const [id, orders] of totalsOf(core, symbol).orders) {
     if (!strategies.has(id)) for (const order of orders) dismiss(order, plan)
   }
@@ -99,8 +98,8 @@ function countParts({ candidates, unwanted, stale, waiting }: PlanInProgress): n
 }
 
 /**
- * ORD2: after the idempotency window an order must not be sent again, wanted or not. Nor while fills that may be its own
- * wait for their order. It is dropped, and so resolved.
+ * ORD2: after the idempotency window an order is not sent again, nor while fills that may be its
+ * own wait. It is dropped, and so resolved.
  */
 function dismissLateCopies(core: Core, symbol: string, plan: PlanInProgress): void {
   if (!totalsOf(core, symbol).states.has('queued')) return
@@ -112,7 +111,6 @@ function dismissLateCopies(core: Core, symbol: string, plan: PlanInProgress): vo
   }
 }
 
-/** What is dropped is no candidate any more. */
 function finishPlan({ candidates, unwanted, stale, ...rest }: PlanInProgress): InstrumentPlan {
   const dropped = new Set([...stale].map((order) => order.terms.clientOid))
   return {
@@ -175,7 +173,7 @@ function planQuotes(
     bid,
     ask,
   })
-  // A ladder whose strategy must decide first is planned again when it has decided.
+  // A ladder whose strategy must decide first is planned again then.
   if (missing.length > 0 && !isQuoteHeld(core, id, symbol)) addCandidates(core, missing, plan)
   for (const order of extra) dismiss(order, plan)
 }
@@ -204,8 +202,8 @@ function planTargets(
     plan.waiting += 1
     return
   }
-  // An order in quarantine waits for an operator, and must not prevent a flatten. What the strategy holds is uncertain
-  // then, so no more is closed than the account holds.
+  // An order in quarantine must not prevent a flatten. The strategy's holding is uncertain then, so
+  // no more is closed than the account holds.
   const isInQuestion = mustFlatten && own.some(({ state }) => state === 'quarantined')
   const accountHolding = accountHoldingOf(core.book, symbol)
   const holding = heldInPart(core, symbol, id)
@@ -233,13 +231,13 @@ function planTargets(
   for (const order of staleTargetOrders(input)) plan.stale.add(order)
 }
 
-/** A limit of the account closes one side of what the strategy holds, or else an exit of its own does. */
+/** A limit of the account, or an exit of its own. */
 function partOf(core: Core, symbol: string, id: StrategyId): StrategyReduction | undefined {
   if (isFlatteningAll(core, symbol, id)) return undefined
   return reductionOf(core, symbol, id) ?? exitDueOn(core, id, symbol)
 }
 
-/** The holding of the strategy; while a part of one side is closed, that side alone. */
+/** While a part of one side is closed, that side alone. */
 function heldInPart(core: Core, symbol: string, id: StrategyId): Holding {
   const holding = holdingOf(core.book, id, symbol)
   const reduction = partOf(core, symbol, id)
@@ -247,7 +245,7 @@ function heldInPart(core: Core, symbol: string, id: StrategyId): Holding {
   return reduction.holdSide === 'long' ? { ...holding, shortLots: 0 } : { ...holding, longLots: 0 }
 }
 
-/** Orders to place, but for those like the ones that the exchange has just refused or not answered: they wait. */
+/** Those like orders that the exchange has just refused or not answered wait. */
 function addCandidates(core: Core, candidates: readonly Candidate[], plan: PlanInProgress): void {
   const mayBeRefused = core.refusals.size > 0
   const isAnySilent = core.silence.calls.size > 0
@@ -262,8 +260,8 @@ function addCandidates(core: Core, candidates: readonly Candidate[], plan: PlanI
 }
 
 /**
- * Whether an order towards a target goes at any price. In a fast market the exchange may refuse the limit price of a
- * flatten. And where prices on the configured grid are refused, what only reduces has none that it could name.
+ * In a fast market the exchange may refuse a flatten's limit price; and where the configured grid
+ * is refused, what only reduces has no price to name.
  */
 function mustNameNoPrice(
   core: Core,
@@ -284,7 +282,7 @@ function smallerOf(one: Holding, other: Holding): Holding {
   }
 }
 
-/** The largest order that the risk checks allow, by size and by value at the present price. */
+/** Limited by size, and by value at the present price. */
 function orderLotsMax(core: Core, id: StrategyId, symbol: string): number {
   const bySize = core.settings.strategies.get(id)?.limits.get(symbol)?.orderSizeMax ?? 0
   const { lot } = specOf(core, symbol)
@@ -293,8 +291,8 @@ function orderLotsMax(core: Core, id: StrategyId, symbol: string): number {
 }
 
 /**
- * Zero during a flatten, what is kept while a part is closed, else the standing target as far as exits let it; undefined where there is none, and
- * while the account does not trade.
+ * Zero during a flatten, what is kept while a part is closed, else the target as far as exits let
+ * it; undefined where there is none, and while the account does not trade.
  */
 function targetOf(core: Core, id: StrategyId, symbol: string): number | undefined {
   if (killOf(core.book) === undefined && isFlattening(core, symbol, id)) {
@@ -325,7 +323,9 @@ function planPlaces(
   }
 }
 
-/** A kill, a flatten, and a stop that does not leave orders, also cancel what was placed by name. */
+/**
+ * A kill, a flatten, and a stop that does not leave orders, also cancel what was placed by name.
+ */
 function isTakenAway(core: Core, symbol: string, id: StrategyId): boolean {
   const { stop } = core.run
   return (
@@ -335,7 +335,7 @@ function isTakenAway(core: Core, symbol: string, id: StrategyId): boolean {
   )
 }
 
-/** Whether the last order of the key is still open: the next one is placed only after its end. */
+/** The key's next order is placed only after its last one's end. */
 function hasOpenOrder({ book }: Core, { strategyId, key, symbol }: OrderIntent): boolean {
   const last = book.keys.get(pairKey(strategyId, key))
   return last !== undefined && (book.open.get(symbol)?.has(last.clientOid) ?? false)
@@ -347,7 +347,7 @@ function queueAgain(core: Core, order: Order, plan: PlanInProgress): void {
   else addCandidates(core, [{ intent: withAbsent(terms), again: clientOid }], plan)
 }
 
-/** Terms from the journal lack the properties that an intent has as undefined. */
+/** Terms from the journal lack properties that an intent has as undefined. */
 function withAbsent(terms: Omit<Order['terms'], 'clientOid' | 'generation'>): OrderIntent {
   return {
     ...terms,
@@ -357,9 +357,28 @@ function withAbsent(terms: Omit<Order['terms'], 'clientOid' | 'generation'>): Or
   }
 }
 
-/** An order that is not wanted: one that waits is dropped, a resting one is cancelled, any other ends by itself. */
+/** One that waits is dropped, a resting one cancelled; any other ends by itself. */
 function dismiss(order: Order, plan: PlanInProgress): void {
   if (!canEnd(order)) return
   if (order.state === 'queued') plan.stale.add(order)
   else plan.unwanted.add(order)
+}
+
+/** An opening order gets a stop-loss at the exchange, if its strategy says so and it names none. */
+function withStopAtExchange(core: Core, candidate: Candidate): Candidate {
+  const { intent, again } = candidate
+  const { strategyId, symbol, action, lots, ticks, force, stopLossTicks } = intent
+  const share = rulesOf(core, strategyId)?.stopAtExchange
+  const isPlain = again === undefined && !isClosing(action) && stopLossTicks === undefined
+  if (share === undefined || !isPlain) return candidate
+  const side = tradesAs(action) === 'buy' ? 'long' : 'short'
+  const opposite = side === 'long' ? 'shortLots' : 'longLots'
+  const isHedge = core.settings.positionMode === 'hedge_mode'
+  if (!isHedge && lots <= holdingOf(core.book, strategyId, symbol)[opposite]) return candidate
+  const { bid, ask } = marketOf(core, symbol)
+  const touch = nearestStep(specOf(core, symbol).tick, side === 'long' ? ask : bid)
+  // A resting order fills at its own price, any other near the best one.
+  const from = ticks === undefined || force === 'ioc' || force === 'fok' ? touch : ticks
+  const level = stopTicks(side, from, -share)
+  return level > 0 ? { ...candidate, intent: { ...intent, stopLossTicks: level } } : candidate
 }

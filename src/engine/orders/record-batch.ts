@@ -12,9 +12,9 @@ import { notePace } from '../state/open-calls.ts'
 import { marginModeOf } from '../state/trading-mode.ts'
 
 /**
- * We count the acceptance window of a batch from its record, the exchange counts from its signature. So a batch must be
- * signed within a tenth of the window after its record, or it is not sent, however long the disk takes or the process
- * stands still. By default that is 3.5 of 35 s; the exchange itself tolerates 30 s (A1).
+ * Our acceptance window counts from the batch's record, the exchange's from its signature. So it is
+ * signed within a tenth of the window, or not sent. By default that is 3.5 of 35 s; the exchange
+ * tolerates 30 s (A1).
  */
 const SIGNED_WITHIN = 10
 
@@ -26,16 +26,15 @@ export function signedWithinMs({
   return acceptanceWindowMs / SIGNED_WITHIN
 }
 
-/** An approved order with its clientOid. */
 interface NamedOrder {
   readonly terms: OrderTerms
-  /** Whether it was sent before, with the same terms. */
+  /** Sent before, with the same terms. */
   readonly isAgain: boolean
-  /** Unix ms, our clock: it is not sent later. */
+  /** Our clock: not sent later. */
   readonly deadlineAt: number
 }
 
-/** Gives an approved item its clientOid: the one that it had before, or a new one. */
+/** The clientOid that it had, or a new one. */
 export function nameOrder(core: Core, { intent, again }: ApprovedItem): NamedOrder | undefined {
   const { deadlineAt } = intent
   if (again === undefined) return { terms: toTerms(core, intent), isAgain: false, deadlineAt }
@@ -43,7 +42,7 @@ export function nameOrder(core: Core, { intent, again }: ApprovedItem): NamedOrd
   return terms && { terms, isAgain: true, deadlineAt }
 }
 
-/** A key that had orders before gets the next generation. */
+/** A key that had orders gets the next generation. */
 function toTerms(core: Core, intent: OrderIntent): OrderTerms {
   const last = core.book.keys.get(pairKey(intent.strategyId, intent.key))
   const generation = last === undefined ? 0 : last.generation + 1
@@ -65,8 +64,8 @@ function toTerms(core: Core, intent: OrderIntent): OrderTerms {
 }
 
 /**
- * Records a batch with its exact bytes, before it may be sent (ORD1). It may be sent as long as the prices (MKT1) and
- * each of its orders are valid; what is known of the account is judged right before its first byte (MKT3).
+ * With its exact bytes, before it may be sent (ORD1): as long as prices (MKT1) and orders are
+ * valid. The account's age is judged right before its first byte (MKT3).
  */
 export function recordBatch(
   core: Core,

@@ -27,8 +27,8 @@ import { type InstrumentPlan, planInstrument } from './plan-instrument.ts'
 import { nameOrder, recordBatch } from './record-batch.ts'
 
 /**
- * Starts what comes next on an idle instrument: a resolution, or a request for a batch. Where nothing is to be done
- * before something of the instrument changes, it is noted as settled.
+ * A resolution, or a request for a batch. Where nothing is to be done before something changes, the
+ * instrument is settled.
  */
 export function scheduleInstrument(core: Core, instrument: InstrumentState): void {
   if (instrument.phase !== 'idle') wantNoBatch(instrument)
@@ -42,7 +42,7 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   if (states.has('quarantined') && !isHalted(core.book, instrument.symbol))
     return startResolution(core, instrument, 'released')
   if (isStarting(core, instrument)) return
-  // A cancel-all for all instruments left while a batch was out: which orders of the batch it cancelled is not known.
+  // A cancel-all for all left while a batch was out: which of its orders it cancelled is not known.
   if (core.book.cancels.has(instrument.symbol))
     return startResolution(core, instrument, 'cancelledAlong')
   const plan = planInstrument(core, instrument.symbol)
@@ -75,8 +75,8 @@ function isAllDenied({ candidates }: InstrumentPlan, { denials }: ApprovedOrders
 }
 
 /**
- * Whether everything that is wanted stands or is a candidate, and nothing else stands or waits. A displaced order that was
- * reported as late waits for nothing but a record.
+ * Everything wanted stands or is a candidate, and nothing else stands or waits. A displaced order
+ * reported as late waits only for a record.
  */
 function onlyCandidatesRemain(
   core: Core,
@@ -99,14 +99,14 @@ function askForBatch(
   if (items.length === 0 || packInstrument(core, instrument, items).length === 0) {
     return wantNoBatch(instrument)
   }
-  // An order that a cancel-all displaced has waited since that.
+  // A displaced order has waited since its cancel-all.
   wantBatch(instrument, instrument.displaced[0]?.since ?? core.now, reduces)
   askForGrant(core, 'batchPlaceOrder', reduces ? 'reduce' : 'add')
 }
 
 /**
- * A batch call was granted. The most urgent instrument is planned again on what is known now (late binding), and its
- * batch is sent. Returns the grant where nothing is wanted any more.
+ * Plans the most urgent instrument again on what is known now (late binding), and sends its batch.
+ * The grant is returned where nothing is wanted.
  */
 export function placeBatch(core: Core): void {
   for (const instrument of instrumentsAwaitingBatch(core).sort(byUrgency)) {
@@ -168,7 +168,10 @@ function packInstrument(
   })
 }
 
-/** Orders whose fills could be confused with those of this batch. A flatten ignores orders in quarantine: those cannot be accepted any more. */
+/**
+ * Their fills could be confused with this batch's. A flatten ignores orders in quarantine: they
+ * cannot be accepted any more.
+ */
 function namelessBeside(
   core: Core,
   symbol: string,
@@ -195,7 +198,7 @@ function describeTerms(batchId: number, terms: Order['terms']): Record<string, u
   }
 }
 
-/** Drops orders that wait. One that was never sent has ended; one that was sent before may exist, and is unknown. */
+/** One never sent has ended; one sent before may exist, and is unknown. */
 function dropStale(core: Core, symbol: string, orders: readonly Order[]): void {
   record(core, {
     kind: 'expire',
@@ -215,7 +218,7 @@ function namesOf(orders: readonly Order[]): Order['terms']['clientOid'][] {
   return orders.map(({ terms }) => terms.clientOid)
 }
 
-/** Whether unwanted orders must be cancelled at once: for a kill, a stop, a flatten, a restriction or a withdrawal. */
+/** At once: for a kill, a stop, a flatten, a restriction or a withdrawal. */
 function mustCancel(core: Core, { unwanted, isRestricted }: InstrumentPlan): boolean {
   const { run, book } = core
   if (unwanted.length === 0) return false
@@ -228,12 +231,9 @@ function mustCancel(core: Core, { unwanted, isRestricted }: InstrumentPlan): boo
   )
 }
 
-/**
- * Asks for a cancel-all when one is due. Until it is granted no order that could rest is placed: it would be cancelled
- * at once.
- */
+/** Until it is granted no order that could rest is placed: it would be cancelled at once. */
 function askForCancelWhenDue(core: Core, instrument: InstrumentState): void {
-  // A stop that leaves orders keeps all of them, wanted or not.
+  // A stop that leaves orders keeps all of them.
   const isDue =
     instrument.unwantedSince.size > 0 && isTrading(core) && isCancelDue(core, instrument)
   noteCancelDue(instrument, isDue)
@@ -241,8 +241,8 @@ function askForCancelWhenDue(core: Core, instrument: InstrumentState): void {
 }
 
 /**
- * Whether a resting order is missing: the market has been beyond its price for so long that it must have been filled,
- * and no fill has come. The exchange may have dropped it silently, which only a resolution can prove.
+ * The market has been beyond the order's price so long that it must have been filled, and no fill
+ * has come. The exchange may have dropped it silently, which only a resolution can prove.
  */
 function isCrossedTooLong(core: Core, instrument: InstrumentState): boolean {
   const { symbol, crossedSince } = instrument

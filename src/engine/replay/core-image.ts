@@ -3,14 +3,14 @@ import { parseValue, writeValue } from '../../lib/value-text.ts'
 import type { Core } from '../state/core.ts'
 import { createSettled } from '../state/settled-money.ts'
 
-/** The core as it is written down: of the ticker table it holds only the rows of its own instruments. */
+/** The ticker table has only the rows of its instruments. */
 type CoreImage = Omit<Core, 'market' | 'effects' | 'totals' | 'settled' | 'ladders'> & {
   readonly market: Omit<Core['market'], 'tickers'> & { readonly tickers: TickerRows | undefined }
 }
 
 /**
- * The whole core between two steps as text: settings, book, and what a restart would lose. A core that is read from it
- * goes on exactly like the one it was written from, and the same core always gives the same text.
+ * Settings, book, and what a restart would lose. A core read from it goes on exactly alike, and the
+ * same core gives the same text.
  */
 export function writeCore(core: Core): string {
   const {
@@ -26,7 +26,7 @@ export function writeCore(core: Core): string {
   return writeValue(image)
 }
 
-/** @throws SyntaxError or TypeError for a text that {@link writeCore} did not write. */
+/** @throws SyntaxError or TypeError for a text that {@link writeCore} did not write */
 export function parseCore(text: string): Core {
   const image = parseValue(text) as CoreImage
   const tickers = image.market.tickers && toTickerTable(image.market.tickers)

@@ -11,13 +11,13 @@ import { endHalt, halt } from '../state/trading-mode.ts'
 type Setting = Extract<ModeReason, 'positionMode' | 'marginMode' | 'leverage' | 'maintenance'>
 
 const AGREES = 'agrees'
-/** Whatever else it is: two sides of a position may say different things, in any order. */
+/** Two sides may say different things, in any order. */
 const DIFFERS = 'differs'
 
 /**
- * Compares what the rows of a position say of the account's settings with the configuration: somebody may have changed
- * them by hand. One reading proves nothing. Two readings of different answers that say the same begin a restriction of the
- * instrument, or end it. A row that does not say a setting contradicts nothing.
+ * Compares the account's settings in position rows with the configuration: somebody may have
+ * changed them by hand. Two readings of different answers that agree begin a restriction, or end
+ * it. A row without the setting contradicts nothing.
  */
 export function checkSetup(
   core: Core,
@@ -40,7 +40,7 @@ export function checkSetup(
     setting: 'marginMode',
     path: 'account.marginMode',
     wanted: marginMode,
-    // Each order names its margin mode: with the position the wrong one is gone.
+    // With the position the wrong margin mode is gone.
     said: rows.length === 0 && !isSilent ? [marginMode] : modes,
   })
   compareTiers(core, instrument, reading)
@@ -55,12 +55,12 @@ export function checkSetup(
   })
 }
 
-/** Near the end of a tier the exchange may have looked at another price than its row says: a share of the value. */
+/** Near the end of a tier the exchange may have looked at another price: a share of the value. */
 const TIER_SLACK = 0.02
 
 /**
- * Each row says the maintenance rate of its tier. One above that of the configuration would let the steps before a
- * liquidation come too late; one below it lets them come early, as an operator may want it.
+ * A stated maintenance rate above the configured one would let the steps before a liquidation come
+ * too late; one below lets them come early, as an operator may want.
  */
 function compareTiers(core: Core, instrument: InstrumentState, reading: PositionReading): void {
   const { symbol, rows } = reading
@@ -93,7 +93,7 @@ function compareTiers(core: Core, instrument: InstrumentState, reading: Position
 /** A rate is a number of few digits. */
 const RATE_ROUNDING = 1e-9
 
-/** The different values that rows say; two sides of a position may differ. */
+/** Two sides of a position may differ. */
 function saidBy<Value extends string>(
   rows: readonly PositionRow[],
   read: (row: PositionRow) => Value | undefined,
@@ -111,7 +111,7 @@ interface Comparison {
   readonly path: string
   readonly wanted: string
   readonly said: readonly string[]
-  /** The advice to an operator. Absent: sets it back at the exchange, or changes the path. */
+  /** Advice. Absent: set it back at the exchange, or change the path. */
   readonly remedy?: string
 }
 
@@ -151,7 +151,7 @@ function compare(
     )
 }
 
-/** With no leverage configured a change between readings is logged, and then the new one is the known one. */
+/** Without a configured leverage a change is logged, and then known. */
 function noteLeverage(
   core: Core,
   instrument: InstrumentState,
@@ -174,7 +174,7 @@ function noteLeverage(
   })
 }
 
-/** Whether a reading before this one found the same. An answer that is heard twice is one reading. */
+/** An answer that is heard twice is one reading. */
 function isSeenTwice(
   core: Core,
   { symbol, setup }: InstrumentState,

@@ -8,9 +8,9 @@ import { FLAT } from '../../domain/position.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
 
 /**
- * Finds the orderIds of orders for which no answer named one: the orphans of the symbol are matched with the orders that
- * could have made them, older orders and orderIds first. Two orders that a fill could belong to alike have the same
- * terms, or come from different batches, so the totals are exact however they are matched.
+ * Matches the symbol's orphans with the nameless orders that could have made them, older ones
+ * first. Two orders that a fill fits alike have the same terms, or come from different batches, so
+ * totals are exact in any case.
  */
 function matchOrphans(core: Core, symbol: string): ReadonlyMap<Order, OrderId> {
   const matches = new Map<Order, OrderId>()
@@ -31,21 +31,21 @@ function matchOrphans(core: Core, symbol: string): ReadonlyMap<Order, OrderId> {
   return matches
 }
 
-/** The orders that may be at the exchange, and whose orderId is not known. */
+/** They may be at the exchange. */
 export function namelessOrders(core: Core, symbol: string): readonly Order[] {
   return [...openOrdersOf(core.book, symbol)].filter(
     (order) => order.orderId === undefined && order.attempts > 0,
   )
 }
 
-/** Exchange ids are decimal numbers of many digits: shorter is smaller. */
+/** Decimal numbers of many digits: shorter is smaller. */
 function byNumber(left: string, right: string): number {
   return left.length - right.length || (left < right ? -1 : Number(left > right))
 }
 
 /**
- * By unknown order, the orderIds whose fills look like its own but cannot be: there are more orderIds than orders, or
- * more lots than the order has.
+ * Keyed by unknown order, the orderIds that look like its own but cannot be: more orderIds than
+ * orders, or more lots than it has.
  */
 function findContradictions(
   core: Core,
@@ -75,8 +75,8 @@ function findContradictions(
 }
 
 /**
- * What became of the orders, once all fills up to their end are known: they are done, absent, or in quarantine where the
- * fills contradict each other.
+ * Once all fills up to their end are known: done, absent, or in quarantine where fills contradict
+ * each other.
  */
 export function settleByEvidence(
   core: Core,
@@ -113,7 +113,7 @@ export function settleByEvidence(
   })
 }
 
-/** Gives a strategy what no strategy holds of an instrument, at the price that the account has paid. */
+/** At the price that the account has paid. */
 export function assign(
   core: Core,
   assigned: Omit<AssignedRecord, 'kind' | 'at' | 'longTicks' | 'shortTicks'>,
@@ -139,7 +139,7 @@ export function assign(
   })
 }
 
-/** The account's average price of each side; undefined where its fills and the exchange do not say it. */
+/** Undefined where fills and exchange do not say it. */
 export function pricesOf(
   book: Book,
   symbol: string,

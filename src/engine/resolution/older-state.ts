@@ -12,13 +12,14 @@ import { noteListing } from '../state/unlisted-orders.ts'
 import { startResolution } from './resolution.ts'
 
 /**
- * A state directory that is put back from a copy, after the account had traded on, does not know the orders of the
- * lost run. It goes on with the ordinals of then, so it gives their names to other orders. That is proved by a name that
- * our own derivation gives, that was never sent, and that a cancel-all lists; or by one that was sent for the first time
- * and that the exchange calls a duplicate. Then nothing more is traded, and the run ends.
+ * A state put back from a copy does not know the lost run's orders, and gives their names to
+ * others. That is proved by a name that our own derivation gives, that was never sent, and that a
+ * cancel-all lists; or by one that was sent for the first time and that the exchange calls a
+ * duplicate. Then nothing more is traded, and the run ends.
  *
- * A request that something on its way doubles is called a duplicate too, if only the copy is answered. Its orders rest,
- * or were filled, since a moment ago; those of a lost run have mostly ended. So a suspected order is looked for first:
+ * A request that something on its way doubles is called a duplicate too, if only the copy is
+ * answered. Its orders rest, or were filled, since a moment ago; a lost run's have mostly ended. So
+ * a suspected order is looked for first:
  *
  *     duplicate ──► suspected ──a cancel-all lists it, or it is filled──► ours
  *                     ├──it has ended, had to rest, and neither─────► proof
@@ -26,21 +27,21 @@ import { startResolution } from './resolution.ts'
  *                     └──a cancel-all that may have taken it away
  *                        has listed nothing: lost, or a 429────────► ours, until the next duplicate
  *
- * Nothing is placed meanwhile. What is found of a request says of all its orders that they are ours, and an order that is
- * accepted as new says so of its strategy on the instrument.
+ * Nothing is placed meanwhile. One found order speaks for all of its request, and one accepted as
+ * new for its strategy on the instrument.
  */
 
-/** An older fill of an order that was sent just now: the clocks are known far better than this, ms. */
+/** The clocks are known far better than this. */
 const SKEW_MS = 60_000
 
-/** Names that are derived in one step, 5 ms of work, and for one list: a day of a hundred thousand orders, twenty times. */
+/** A step is 5 ms of work; a list covers a day of a hundred thousand orders, twenty times. */
 const NAMES_A_STEP = 2000
 const NAMES_MAX = 2_000_000
 
 /** As `deriveClientOid` makes them. */
 const NAME = /^t[a-z2-7]{26}-[0-9a-z]+$/
 
-/** Judges the answer to a batch, after its outcomes were recorded, by the orders that were sent for the first time. */
+/** Orders sent for the first time, after their outcomes were recorded. */
 export function judgeNames(core: Core, symbol: string, items: readonly ItemOutcome[]): void {
   const first = items.flatMap((item) => {
     const order = core.book.orders.get(item.clientOid)
@@ -56,7 +57,7 @@ export function judgeNames(core: Core, symbol: string, items: readonly ItemOutco
     const wish = wishOf(order)
     if (!names.suspectedWishes.has(wish)) names.suspectedWishes.set(wish, order.firstSentAt)
   }
-  // A cancel-all that left before this answer may have listed them, or taken them away without a word.
+  // A cancel-all that left before this answer may have listed them, or taken them away.
   for (const { item, order } of suspected) {
     if (order.orderId !== undefined && item.orderId === undefined) noteFound(core, order)
     else if (isUnlisted(core, order)) forgetSuspected(core, order.terms.clientOid)
@@ -67,7 +68,6 @@ export function judgeNames(core: Core, symbol: string, items: readonly ItemOutco
   if (instrument.phase !== 'resolving') startResolution(core, instrument, 'unwanted')
 }
 
-/** Looks what became of the suspected orders. */
 export function judgeSuspected(core: Core): void {
   for (const clientOid of core.names.suspected) {
     const order = core.book.orders.get(clientOid)
@@ -81,18 +81,21 @@ export function judgeSuspected(core: Core): void {
   }
 }
 
-/** Whether an earlier request of the strategy on the instrument has made a duplicate that was not found. */
+/** An earlier request of the strategy on the instrument made a duplicate that was not found. */
 function isSecond(core: Core, order: Order): boolean {
   const since = core.names.suspectedWishes.get(wishOf(order))
   return since !== undefined && since < order.firstSentAt
 }
 
-/** The exchange cancels a post-only order that would take, and what an order that takes does not find. */
+/**
+ * The exchange cancels a post-only order that would take, and what an order that takes does not
+ * find.
+ */
 function hadToRest({ terms }: Order): boolean {
   return terms.ticks !== undefined && terms.force === 'gtc'
 }
 
-/** @param names A cancel-all has listed them: they rested until now. */
+/** @param names a cancel-all has listed them: they rested until now */
 function forgetListed(core: Core, names: readonly string[]): void {
   for (const name of names as readonly ClientOid[]) {
     if (!core.names.suspected.has(name)) continue
@@ -102,7 +105,7 @@ function forgetListed(core: Core, names: readonly string[]): void {
   }
 }
 
-/** Something on the way has doubled the whole request of this order, and perhaps the next one too. */
+/** Something on the way has doubled this order's whole request, and perhaps the next. */
 function noteFound(core: Core, order: Order): void {
   const { symbol } = order.terms
   const { suspected, suspectedWishes } = own(core.names)
@@ -116,7 +119,9 @@ function noteFound(core: Core, order: Order): void {
   }
 }
 
-/** A cancel-all may have been carried out and has listed nothing: what it has cancelled will not be listed any more. */
+/**
+ * A cancel-all may have been carried out unlisted: what it cancelled will not be listed any more.
+ */
 export function noteUnlisted(core: Core, { symbols, requestAt }: OpenCancel): void {
   for (const symbol of symbols) own(core.names).unlistedAt.set(symbol, requestAt)
   for (const clientOid of core.names.suspected) {
@@ -125,7 +130,7 @@ export function noteUnlisted(core: Core, { symbols, requestAt }: OpenCancel): vo
   }
 }
 
-/** Whether such a cancel-all has left since the order did. */
+/** Such a cancel-all has left since the order did. */
 function isUnlisted({ names }: Core, { terms, firstSentAt }: Order): boolean {
   return (names.unlistedAt.get(terms.symbol) ?? 0) >= firstSentAt
 }
@@ -140,7 +145,7 @@ function refuseDuplicate(core: Core, { terms }: Order): void {
   refuse(core, `${clientOid} was sent for the first time, and the exchange calls it a duplicate`)
 }
 
-/** To be called before the outcomes are recorded: fills that wait for an order may be older than its first request. */
+/** Before outcomes are recorded: fills that wait may be older than the order's first request. */
 export function judgeFills(core: Core, items: readonly ItemOutcome[]): void {
   for (const { clientOid, orderId } of items) {
     const order = core.book.orders.get(clientOid)
@@ -159,7 +164,9 @@ function isDuplicate(item: ItemOutcome): boolean {
   return item.outcome === 'exists' || item.isDuplicate === true
 }
 
-/** After a repair the lost part of the journal may have used the key of a strategy. Ordinals it has not: they are skipped. */
+/**
+ * After a repair the lost part may have used a strategy's key, but no ordinals: they are skipped.
+ */
 function isExcused({ book }: Core, { terms }: Order): boolean {
   return terms.purpose === 'place' && book.recordsLostAt > 0
 }
@@ -168,7 +175,7 @@ function wishOf({ terms: { strategyId, symbol } }: Order): string {
   return pairOf(strategyId, symbol)
 }
 
-/** The names in a cancel-all's answer; those that the book does not know are looked up. Nothing is placed meanwhile. */
+/** Those that the book does not know are looked up. Nothing is placed meanwhile. */
 export function noteListedNames(core: Core, names: readonly string[]): void {
   forgetListed(core, names)
   const { orders } = core.book
@@ -185,7 +192,6 @@ export function noteListedNames(core: Core, names: readonly string[]): void {
   if (waiting) refuseListed(core, nameOf(core, waiting))
 }
 
-/** Begins the cancel-alls that list what rests. */
 export function listResting(core: Core): void {
   if (core.run.phase !== 'running') return
   for (const symbol of core.unlisted.symbols) {
@@ -196,7 +202,7 @@ export function listResting(core: Core): void {
   }
 }
 
-/** Derives the next names of every ladder and target, some at each step, the nearest first. */
+/** Names of every ladder and target, some at each step, the nearest first. */
 export function searchNames(core: Core): void {
   const { search } = core.names
   if (search === undefined) return
@@ -231,7 +237,7 @@ function nameOf({ settings: { salt } }: Core, next: NextKey): string {
   return deriveClientOid({ salt, ...next })
 }
 
-/** By strategy and symbol, the next ordinal: names from there on were never sent. */
+/** The next ordinal by strategy and symbol: names from there on were never sent. */
 function listWishes({ book, settings }: Core): readonly (readonly [string, string, number])[] {
   const pairs = [...settings.strategies.values()].flatMap(({ id, symbols }) =>
     symbols.map((symbol) => pairOf(id, symbol)),
@@ -242,7 +248,7 @@ function listWishes({ book, settings }: Core): readonly (readonly [string, strin
   ])
 }
 
-/** Orders by name that wait to be sent, and the next generation of those that were. */
+/** Orders by name that wait, and the next generation of those that were sent. */
 function listNextKeys({ book }: Core): readonly NextKey[] {
   if (book.recordsLostAt > 0) return []
   const waiting = [...book.places.values()].map(({ strategyId, key }) => pairOf(strategyId, key))

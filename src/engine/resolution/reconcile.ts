@@ -35,26 +35,25 @@ import { decimal, ZERO } from '../../lib/decimal.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { notionalAt } from '../state/own-figure.ts'
 
-/** A position and its fills may become visible this far apart, by the exchange's clock, in ms. */
+/** A position and its fills may become visible this far apart, by the exchange's clock. */
 const POSITION_SKEW_MS = 500
-/** The time in an answer may lie this far before or after its call, in ms: the clocks are known no better. */
+/** The time in an answer may lie this far from its call: clocks are known no better. */
 const ANSWER_SKEW_MS = 2000
-/** A reading that is older than this is not compared, in ms. */
+/** An older reading is not compared. */
 const RECENT_MS = 60_000
 /**
- * A difference must have lasted so long, in ms, before it is believed: an answer that is empty, or of another account, for
- * some seconds would write off what strategies hold. Meanwhile nothing that adds risk leaves, since the position counts
- * as not read.
+ * A difference must have lasted so long to be believed: an empty or foreign answer would write off
+ * what strategies hold. Meanwhile nothing adds risk, since the position counts as not read.
  */
 const MISMATCH_MS_MIN = 10_000
-/** More fills of an instrument in a minute than the exchange could make. */
+/** More than the exchange could make in a minute. */
 const RECENT_FILLS_MAX = 5000
 
 /**
- * Compares the exchange's position with the book's. A reading is about one moment of the exchange's clock. It waits until
- * the fills up to that moment are known, and is compared with the book as it was then. Only a difference that is seen
- * twice and has lasted is believed, and the exchange's position adopted; at a start and a
- * stop nothing is traded, so twice is enough.
+ * A reading is about one moment of the exchange's clock: it waits until the fills up to then are
+ * known, and is compared with the book of then. A difference that is seen twice and has lasted is
+ * believed, and the exchange's position adopted; at a start and a stop twice is enough, since
+ * nothing is traded.
  */
 export function takePosition(core: Core, reading: PositionReading): void {
   const instrument = instrumentOf(core, reading.symbol)
@@ -72,7 +71,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
   const position = own(instrument.position)
   if (position.mismatch === undefined) position.readAt = reading.requestedAt
   noteConfirmed(core, instrument, reading)
-  // A waiting reading is kept. If each new one replaced it, and fills were read less often, none would ever be compared.
+  // A waiting reading is kept: if each new one replaced it, none might ever be compared.
   position.pending ??= {
     holding: toHolding(reading.rows),
     counters: toCounters(reading.rows),
@@ -85,8 +84,8 @@ export function takePosition(core: Core, reading: PositionReading): void {
 }
 
 /**
- * Whether a reading that was asked for after the last fill says what the book says. Only then an order that opens in the
- * account may serve as an exit (RSK4).
+ * Only a reading asked for after the last fill, and that agrees, lets an opening order serve as an
+ * exit (RSK4).
  */
 function noteConfirmed(
   core: Core,
@@ -106,7 +105,7 @@ function noteMoved(core: Core, symbol: string): void {
   position.isConfirmed = false
 }
 
-/** Why a reading is not used: an answer without data proves no empty position, and a wrong time would block later readings. */
+/** An answer without data proves no empty position, and a wrong time would block later readings. */
 function objectionTo(
   core: Core,
   { symbol, isSilent, requestedAt, exchangeTime }: PositionReading,
@@ -134,8 +133,8 @@ function toCounters(rows: readonly PositionRow[]): PendingReading['counters'] {
 }
 
 /**
- * Keeps the new fills of each instrument for as long as a reading may have to be compared with them.
- * @param heardAt Unix ms, exchange clock: when they were read; a later date of a fill is wrong.
+ * For as long as a reading may have to be compared with them.
+ * @param heardAt Unix ms, exchange clock; a later date of a fill is wrong
  */
 export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: number): void {
   for (const [symbol, news] of Map.groupBy(fills, (fill) => fill.symbol)) {
@@ -152,7 +151,7 @@ export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: num
   }
 }
 
-/** Compares the reading that waits, once the fills are known beyond its moment. */
+/** Waits until fills are known beyond the reading's moment. */
 export function comparePosition(core: Core, instrument: InstrumentState): void {
   const position = own(instrument.position)
   const reading = position.pending
@@ -175,7 +174,7 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
       holdingsSince(core, instrument, reading.exchangeTime),
     )
   }
-  // An answer without data, while the fills show a position, proves nothing.
+  // An answer without data, while fills show a position, proves nothing.
   if (reading.isSilent) return
   const difference = subtract(
     core,
@@ -196,9 +195,9 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
 }
 
 /**
- * Whether a start may trust a reading before the newest fills are readable: the position must be explained by the fills
- * that this run has read. Later fills are handled as at any time, and the reading is compared again when they are known.
- * An answer without data counts only where no open order could have been filled.
+ * A start may trust a reading before the newest fills are readable if this run's fills explain it;
+ * it is compared again later. An answer without data counts only where no open order could have
+ * been filled.
  */
 function isEnoughForStart(
   { readings, book }: Core,
@@ -209,7 +208,7 @@ function isEnoughForStart(
   return !isSilent || (book.open.get(symbol)?.size ?? 0) === 0
 }
 
-/** Logged when the difference is first seen; it may be gone with the next reading. */
+/** When first seen; it may be gone with the next reading. */
 function logUnexplained(
   core: Core,
   { symbol }: InstrumentState,
@@ -226,7 +225,7 @@ function logUnexplained(
   })
 }
 
-/** Whether the book agreed with the reading at any moment that the reading may be about. */
+/** Whether the book agrees at any moment that the reading may be about. */
 function agrees(
   core: Core,
   instrument: InstrumentState,
@@ -241,7 +240,7 @@ function agrees(
   return same(known, holding)
 }
 
-/** Everything that the account held from a moment of the exchange's clock until now, by its fills; the newest first. */
+/** From a moment of the exchange's clock until now, by the fills; the newest first. */
 function holdingsSince(
   core: Core,
   instrument: InstrumentState,
@@ -256,7 +255,6 @@ function holdingsSince(
   return holdings
 }
 
-/** What the account held at a moment of the exchange's clock, by its fills. */
 function holdingAt(core: Core, instrument: InstrumentState, exchangeTime: number): Holding {
   return instrument.position.recentFills
     .filter(({ filledAt }) => filledAt > exchangeTime)
@@ -301,7 +299,7 @@ function adopt(
   position.mismatch = undefined
   position.agreedAt = requestedAt
   position.readAt = requestedAt
-  // The halt comes first: after a crash between the two records, the next run must not trade on an unchecked position.
+  // After a crash between the two records, the next run must not trade on an unchecked position.
   halt(
     core,
     instrument.symbol,
@@ -322,8 +320,8 @@ function adopt(
 }
 
 /**
- * The position is again what the fills explain, and nothing was traded in between: the exchange has answered wrongly for
- * a while. What strategies lost by that is theirs again, so that after the release none orders it a second time.
+ * The position is again what the fills explain, and nothing was traded since: the exchange answered
+ * wrongly. What strategies lost by that is theirs again, so that none orders it a second time.
  */
 function giveBack(core: Core, { symbol, position }: InstrumentState, holding: Holding): void {
   const { writtenOff, movedAt } = position
@@ -358,15 +356,15 @@ function same(left: Holding, right: Holding): boolean {
   return left.longLots === right.longLots && left.shortLots === right.shortLots
 }
 
-/** Funding of one interval is at most some thousandths of what a position is worth. */
+/** Funding of one interval is at most some thousandths of the position's worth. */
 const FUNDING_SHARE_MAX = 0.01
 
 const HOLD_SIDES = ['long', 'short'] as const
 
 /**
- * Records what the funding counter of a position says. A position's counter begins at zero with the position. So it
- * counts only where the reading agrees with the book, and the position was not closed between the reading and now.
- * @param wentThrough Everything that the account held from the moment of the reading until now, by its fills.
+ * A funding counter begins at zero with its position. So it counts only where the reading agrees
+ * with the book, and the position was not closed since.
+ * @param wentThrough everything held from the reading's moment until now, by the fills
  */
 function noteFunding(
   core: Core,
@@ -378,7 +376,7 @@ function noteFunding(
     const counter = lotsOn(holding, holdSide) > 0 ? counters[holdSide] : ''
     const before = core.book.fundingCounters.get(pairKey(symbol, holdSide)) ?? ''
     if (counter === before) continue
-    // A position that stands and has no counter was paid nothing yet, or the row does not say what: never a new zero.
+    // A position without a counter was paid nothing yet, or the row does not say: never a new zero.
     if (counter === '' && lotsOn(holding, holdSide) > 0) continue
     if (counter !== '' && wentThrough.some((held) => lotsOn(held, holdSide) === 0)) continue
     const change =
@@ -387,8 +385,7 @@ function noteFunding(
         : decimal(counter)
             .minus(decimal(before || '0'))
             .toString()
-    // Nothing was paid: a counter that begins at zero, or the same amount written otherwise. The next payment counts from
-    // what is known, so that there is nothing to keep either.
+    // Nothing was paid: a counter that begins at zero, or the same amount written otherwise.
     if (counter !== '' && decimal(change).eq(ZERO)) continue
     if (counter !== '' && !isCredible(core, { symbol, holdSide, counter, change, requestedAt }))
       continue
@@ -407,8 +404,8 @@ interface StatedFunding {
 }
 
 /**
- * One wrong counter must not become a loss or a peak (MON1): a payment larger than exchanges make counts once two
- * readings have stated the same.
+ * One wrong counter must not become a loss or a peak (MON1): an unusually large payment counts once
+ * two readings agree.
  */
 function isCredible(
   core: Core,
@@ -430,7 +427,7 @@ function isCredible(
   return false
 }
 
-/** By our own fills; 0 where they do not tell. */
+/** The price by our own fills; 0 where they do not tell. */
 function entryPriceOf(core: Core, symbol: string, holdSide: HoldSide): number {
   const ticks = core.book.entries.get(symbol)?.[`${holdSide}Ticks`] ?? 0
   return floatOnGrid(specOf(core, symbol).tick, ticks)

@@ -35,17 +35,20 @@ import { settleByEvidence } from './evidence.ts'
 import { judgeUnownedFills } from './unowned-fills.ts'
 import { hasUnreadableRows, refusalOfInstrument } from './unreadable.ts'
 
-/** Two reads of the fills must agree before an order is called absent, this far apart. */
+/** Two reads of the fills must agree before an order is called absent. */
 const READS_APART_MS = 500
-/** Pause before a cancel-all that failed, wholly or for some orders, is repeated, in ms; it doubles up to the maximum while it is refused. */
+/** Before a failed cancel-all is repeated; doubles up to the maximum while it is refused. */
 const CANCEL_REPEAT_MS = 1000
 const CANCEL_REPEAT_MS_MAX = 60_000
-/** The maximum for a kill or a stop, where the exchange does not know the instrument any more. */
+/** For a kill or a stop, where the exchange does not know the instrument any more. */
 const URGENT_REPEAT_MS_MAX = 30_000
-/** A resolution that takes this much longer than its own waits halts the instrument, and goes on (ORD4). */
+/**
+ * A resolution that takes this much longer than its own waits halts the instrument, and goes on
+ * (ORD4).
+ */
 const PATIENCE_MS = 60_000
 
-/** Causes that come with ordinary trading. */
+/** They come with ordinary trading. */
 const ROUTINE_CAUSES: ReadonlySet<ResolutionCause> = new Set([
   'unwanted',
   'command',
@@ -54,8 +57,8 @@ const ROUTINE_CAUSES: ReadonlySet<ResolutionCause> = new Set([
 const isRoutine = (cause: ResolutionCause): boolean => ROUTINE_CAUSES.has(cause)
 
 /**
- * Begins a resolution: nothing is placed on the instrument until it is proved what rests and what was filled. An unknown
- * order can still be accepted until its acceptance deadline, so the cancel-all waits until then.
+ * Nothing is placed until it is proved what rests and what was filled. An unknown order can be
+ * accepted until its deadline, so the cancel-all waits until then.
  */
 export function startResolution(
   core: Core,
@@ -71,7 +74,7 @@ export function startResolution(
         Math.max(latest, order.unansweredAt + core.settings.execution.acceptanceWindowMs),
       lostOrdersUntil(core),
     )
-  // What has left can be accepted no longer than its window from now on, by whatever clock.
+  // A request that has left can be accepted no longer than its window from now on, by whatever clock.
   const waitMs = Math.min(
     acceptanceDeadlineAt - exchangeNow(core),
     core.settings.execution.acceptanceWindowMs,
@@ -103,10 +106,10 @@ export function startResolution(
   advanceResolution(core, instrument)
 }
 
-/** Unix ms, exchange clock: until when orders in a lost part of the journal can still be accepted. */
+/** Unix ms, exchange clock: until when lost orders can be accepted. */
 function lostOrdersUntil({ book, settings, clock, run }: Core): number {
   if (book.recordsLostAt === 0) return 0
-  // They left before this run began, whatever the clock said when the journal was repaired.
+  // They left before this run began, whatever the clock said at the repair.
   return (
     Math.min(book.recordsLostAt, run.startedAt) +
     (clock.offsetMs ?? 0) +
@@ -114,25 +117,24 @@ function lostOrdersUntil({ book, settings, clock, run }: Core): number {
   )
 }
 
-/** Whether a resolution must cancel. Not where orders are unknown, or a cancel-all for all has passed, and nothing can rest. */
+/** Not where orders are unknown, or a cancel-all for all has passed, and nothing can rest. */
 function needsCancel(core: Core, instrument: InstrumentState, cause: ResolutionCause): boolean {
   const { symbol } = instrument
   if (cause !== 'unknown' && cause !== 'cancelledAlong') return true
   if (cause === 'cancelledAlong' ? hasResting(core, symbol) : core.book.cancels.has(symbol))
     return true
-  // At a start, the same resolution also cancels what rests.
+  // At a start, it also cancels what rests.
   if (isStarting(core, instrument) && cancelsAtStart(core, symbol)) return true
   return [...openOrdersOf(core.book, symbol)].some(
     ({ state, terms }) => state === 'unknown' && canRest(terms),
   )
 }
 
-/** Whether something rests that `onRestart` wants cancelled at a start. */
+/** `onRestart` wants it cancelled. */
 export function cancelsAtStart(core: Core, symbol: string): boolean {
   return core.settings.onRestart === 'cancel' && hasResting(core, symbol)
 }
 
-/** Moves a resolution on as far as time and readings allow. */
 export function advanceResolution(core: Core, instrument: InstrumentState): void {
   const { resolution } = instrument
   if (!resolution) return
@@ -179,8 +181,8 @@ function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Reso
 }
 
 /**
- * Whether the exchange does not answer what the resolution waits for. Silence contradicts nothing: that time does not
- * count as waiting, as little as a sleep does, and the resolution goes on when answers come again.
+ * The exchange does not answer what the resolution waits for. Silence contradicts nothing, so that
+ * time does not count as waiting.
  */
 function waitsInSilence(core: Core, symbol: string, resolution: Resolution): boolean {
   const state = own(resolution)
@@ -195,7 +197,7 @@ function waitsInSilence(core: Core, symbol: string, resolution: Resolution): boo
   return false
 }
 
-/** What the exchange refuses for good of that for which a resolution waits. */
+/** The refusal for good of a read or call that a resolution waits for. */
 function refusalOf(
   { readings }: Core,
   symbol: string,
@@ -208,18 +210,18 @@ function refusalOf(
   return read && `fills and position cannot be read (${read.reason})`
 }
 
-/** The process stood still for so long, ms: that time does not count as waiting. */
+/** The process stood still: that time does not count. */
 export function postponeResolutionDeadline({ resolution }: InstrumentState, sleptMs: number): void {
   if (resolution) own(resolution).patientUntil += sleptMs
 }
 
-/** By the clocks as they are known now, since either may have been set after the resolution began. */
+/** Judged by the clocks as known now, since either may have been set. */
 function isPastAcceptanceDeadline(core: Core, { acceptanceDeadlineAt }: Resolution): boolean {
   if (acceptanceDeadlineAt === 0) return true
   return clockUnsynchronised(core) === undefined && exchangeNow(core) >= acceptanceDeadlineAt
 }
 
-/** The cancel-all of a resolution has done its work: fills and position must show the rest. */
+/** Fills and position must show the rest. */
 export function noteCancelled(instrument: InstrumentState, now: number): void {
   if (instrument.resolution?.stage !== 'cancelling') return
   const resolution = own(instrument.resolution)
@@ -228,13 +230,13 @@ export function noteCancelled(instrument: InstrumentState, now: number): void {
 }
 
 export interface CancelFailure {
-  /** What the exchange says if it would only refuse it again. */
+  /** The exchange's words if it would refuse it again. */
   readonly refusal: string | undefined
-  /** It can be made right now, so there is no pause. */
+  /** No pause is needed. */
   readonly isAtOnce: boolean
 }
 
-/** The cancel-all failed, and is repeated after a pause. */
+/** Repeated after a pause. */
 export function repeatCancel(
   core: Core,
   instrument: InstrumentState,
@@ -249,9 +251,8 @@ export function repeatCancel(
 }
 
 /**
- * How much longer than after other failures a cancel-all that was refused waits, in ms. A kill or a
- * stop does not wait for it, unless the exchange does not know the instrument any more: while
- * readings of it are refused as well, a cancel-all can do nothing.
+ * How much longer a refused cancel-all waits. A kill or stop does not wait for it, unless the
+ * exchange does not know the instrument any more: then a cancel-all can do nothing.
  */
 function refusedPauseMs(core: Core, instrument: InstrumentState, { refusals }: Resolution): number {
   if (refusals === 0) return 0
@@ -268,18 +269,18 @@ function isKnown(core: Core, instrument: InstrumentState): boolean {
 }
 
 /**
- * A cancel-all for all instruments is about to leave, or the exchange may have cancelled by itself: the instrument is
- * resolved because of it. True where its resolution has waited for this very call.
+ * A cancel-all for all is about to leave, or the exchange may have cancelled by itself: the
+ * instrument is resolved. True where its resolution has waited for this call.
  */
 export function closeBehindCancel(core: Core, instrument: InstrumentState): boolean {
   if (instrument.phase === 'idle') startResolution(core, instrument, 'cancelledAlong')
-  // While its batch is out it is not resolved yet: it will be after the answer, since the book holds the cancel-all.
+  // While its batch is out it is resolved after the answer: the book holds the cancel-all.
   if (!instrument.resolution) return false
   const resolution = own(instrument.resolution)
   if (!resolution.cancels && hasResting(core, instrument.symbol)) {
     resolution.cancels = true
     noteCancelResolution(instrument)
-    // It was waiting for readings about orders that cannot rest. Now resting orders are uncertain too.
+    // Now resting orders are uncertain too.
     if (resolution.stage === 'settling') Object.assign(resolution, UNPROVED)
   }
   return resolution.stage === 'cancelling'
@@ -293,9 +294,9 @@ const UNPROVED = {
 } as const
 
 /**
- * The exchange has closed a position by itself, as in a liquidation, and may have cancelled resting orders silently. So
- * every instrument on which something may rest is resolved, as after a cancel-all. This is recorded before the fills
- * that show it: after a crash in between, the next run would otherwise trust the resting orders.
+ * The exchange closed a position by itself and may have cancelled orders silently, so every
+ * instrument on which something may rest is resolved. Recorded before the fills that show it: after
+ * a crash in between, the next run would trust the resting orders.
  */
 export function distrustResting(core: Core): void {
   const instruments = [...core.instruments.values()].filter(
@@ -308,17 +309,20 @@ export function distrustResting(core: Core): void {
   record(core, { kind: 'cancel', at: core.now, symbols, requestAt, cause: 'liquidation' }, true)
   announce(core, 'warn', 'orders.unconfirmed', { symbols })
   for (const instrument of instruments) {
-    // During a start, idle instruments are resolved by the start itself.
+    // The start resolves idle instruments itself.
     if (!isStarting(core, instrument) || instrument.phase !== 'idle')
       closeBehindCancel(core, instrument)
   }
 }
 
-/** Whether no cancel-all can arrive any more, and enough was read late enough to know what became of each order (A2, A5). */
+/**
+ * No cancel-all can arrive any more, and enough was read late enough to know what became of each
+ * order (A2, A5).
+ */
 function isProved(core: Core, instrument: InstrumentState, resolution: Resolution): boolean {
   if (core.now < instrument.lateCancelUntil || isUnderCancel(core, instrument.symbol)) return false
   const concerned = concernedOrders(core, instrument, resolution)
-  // Where a cancel-all for all instruments concerned no order here, there is nothing to prove.
+  // A cancel-all for all concerned no order here.
   if (resolution.cause === 'cancelledAlong' && concerned.length === 0) return true
   const reads = concerned.some(({ state }) => state === 'unknown') ? 2 : 1
   return resolution.positionRead && resolution.fillsReads >= reads
@@ -337,7 +341,9 @@ function concernedOrders(
   )
 }
 
-/** Unix ms, our clock: readings that are asked for from then on show every fill of the orders in question (A2, A4). */
+/**
+ * Unix ms, our clock: readings asked for later show every fill of the orders in question (A2, A4).
+ */
 function readableFrom(core: Core, instrument: InstrumentState, resolution: Resolution): number {
   const { fillVisibilityMs, matchingLagMs } = core.settings.execution
   const takes = concernedOrders(core, instrument, resolution).some(({ terms }) => !canRest(terms))
@@ -352,7 +358,7 @@ function askForReadings(core: Core, instrument: InstrumentState, resolution: Res
   if (!resolution.positionRead) askForPositionSoon(core, instrument.symbol)
 }
 
-/** Counts a complete read of the fills that was asked for at `requestedAt` (our clock), if that was late enough. */
+/** If it was asked for late enough (`requestedAt`: our clock). */
 export function noteFillsForResolution(
   core: Core,
   instrument: InstrumentState,
@@ -377,7 +383,7 @@ export function notePositionForResolution(
   if (requestedAt >= readableFrom(core, instrument, resolution)) own(resolution).positionRead = true
 }
 
-/** Everything is proved: each order is settled, displaced ones are to be placed again, and the instrument is idle. */
+/** Each order is settled, displaced ones are to be placed again, and the instrument is idle. */
 function finishResolution(core: Core, instrument: InstrumentState, resolution: Resolution): void {
   const { symbol } = instrument
   const why = resolution.cancels ? 'cancelled' : 'not accepted in time'

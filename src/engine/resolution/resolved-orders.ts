@@ -24,8 +24,8 @@ import { denialKindsOf } from '../state/denials.ts'
 import { ordersOf } from '../state/changes.ts'
 
 /**
- * What becomes of the orders of an instrument once a resolution has proved what happened (`evidence.ts` says which state
- * each one gets):
+ * This file decides what becomes of the orders once a resolution has proved what happened
+ * (`evidence.ts` says which state each one gets):
  *
  *     found          settled as    and then
  *     no trace       absent        a ladder or a target is planned anew; a `place` is sent again as `queued` under its
@@ -35,18 +35,18 @@ import { ordersOf } from '../state/changes.ts'
  *     too many       quarantined   counts as open, its instrument is halted ──an operator releases it──► a resolution
  *     fills                        proves that nothing rests ──► released: done with the fills that fit
  *
- * Each `quote` and `place` that was taken along is displaced (ORD8) until it rests again, was filled, or is not wanted any
- * more; if that takes too long it is logged as late, once. A kill, a stop, a flatten, a withdrawal or a restriction ends
- * the wish: then there is no replacement.
+ * Each `quote` and `place` that was taken along is displaced (ORD8) until it rests again, was
+ * filled, or is not wanted any more; if that takes too long it is logged as late, once. A kill, a
+ * stop, a flatten, a withdrawal or a restriction ends the wish: then there is no replacement.
  */
 
-/** How long a cancelled order stays wanted while it waits to be placed again. */
+/** A cancelled order stays wanted so long while it waits to be placed again. */
 const REPLACEMENT_TTL_MS = 60_000
 
 /**
- * ORD8: adds to a settled order what replaces it. A `place` whose order a cancel-all took along, or whose order never
- * arrived, is still wanted as far as it is not filled, and becomes the next generation of its key. Ladders and targets
- * need no replacement: they are planned again anyway.
+ * ORD8: a `place` that a cancel-all took along, or that never arrived, is still wanted as far as it
+ * is not filled, and becomes the next generation of its key. Ladders and targets are planned again
+ * anyway.
  */
 export function withReplacement(
   core: Core,
@@ -82,8 +82,8 @@ export function withReplacement(
 }
 
 /**
- * Whether an absent order is sent again under the same clientOid: one that cannot rest and is still wanted, as long as
- * the exchange remembers the clientOid. Should the proof of its absence be wrong, it is a duplicate and no second order.
+ * One that cannot rest and is still wanted, while the exchange remembers the clientOid: should the
+ * proof of absence be wrong, it is a duplicate and no second order.
  */
 function isSentAgain(core: Core, order: Order): boolean {
   return (
@@ -91,7 +91,9 @@ function isSentAgain(core: Core, order: Order): boolean {
   )
 }
 
-/** Returns by order the fills that revealed its orderId: the book gives them to it only when it is settled. */
+/**
+ * The fills that revealed an order's orderId: the book gives them to it only when it is settled.
+ */
 export function foundFills(core: Core, orders: readonly SettledOrder[]): FoundFills {
   const ended = orders.filter(({ state }) => state !== 'quarantined')
   return new Map(
@@ -102,12 +104,11 @@ export function foundFills(core: Core, orders: readonly SettledOrder[]): FoundFi
   )
 }
 
-/** How much of an order they have filled. */
 function foundLots(found: FoundFills, { clientOid }: SettledOrder): number {
   return (found.get(clientOid) ?? []).reduce((sum, fill) => sum + fill.lots, 0)
 }
 
-/** Whether a `place` that is not at the exchange would be sent now exactly as before. */
+/** It would be sent now exactly as before. */
 function isStillWanted(core: Core, { terms }: Order): boolean {
   if (core.run.phase === 'stopping' || core.run.phase === 'stopped') return false
   if (core.book.withdrawn.has(terms.clientOid)) return false
@@ -117,9 +118,9 @@ function isStillWanted(core: Core, { terms }: Order): boolean {
 }
 
 /**
- * An order about which the fills contradict each other is in quarantine: it counts as open, and its instrument is halted
- * while the others go on. When an operator has looked and released the instrument, a resolution proves that nothing
- * rests. Then the order ends with the fills that fit it, and fills beyond those belong to no strategy.
+ * An order whose fills contradict each other counts as open, and its instrument is halted. After an
+ * operator's release a resolution proves that nothing rests. Then the order ends with the fills
+ * that fit; those beyond belong to no strategy.
  */
 export function haltOnContradiction(
   core: Core,
@@ -137,7 +138,7 @@ export function haltOnContradiction(
   }
 }
 
-/** Halts instruments with an order in quarantine: a crash may have come before their halt, or during a release. */
+/** A crash may have come before their halt, or during a release. */
 export function haltQuarantined(core: Core): void {
   for (const symbol of core.instruments.keys()) {
     if (hasOrder(core, symbol, 'quarantined') && !isHaltedItself(core.book, symbol)) {
@@ -151,7 +152,7 @@ export function haltQuarantined(core: Core): void {
   }
 }
 
-/** After a release: fills that could belong to no order of ours are booked as foreign. */
+/** After a release: fills that could belong to no order of ours are foreign. */
 export function disownLeftOrphans(core: Core, symbol: string): void {
   const orderIds = [...core.book.orphans]
     .filter(([, [first]]) => first?.symbol === symbol)
@@ -162,8 +163,8 @@ export function disownLeftOrphans(core: Core, symbol: string): void {
 }
 
 /**
- * A resolution has ended these orders: those that are still wanted must rest again soon (ORD8). `provedAt`: Unix ms, our
- * clock, when the cancel-all was answered.
+ * Those still wanted must rest again soon (ORD8). `provedAt`: Unix ms, our clock, of the
+ * cancel-all's answer.
  */
 export function expectDisplaced(
   instrument: InstrumentState,
@@ -186,7 +187,7 @@ function nameOf({ strategyId, purpose, key, action, ticks, lots }: OrderTerms): 
     : [strategyId, tradesAs(action), ticks, lots].join('|')
 }
 
-/** Forgets displaced orders that rest again or are not wanted any more, and logs when that takes too long. */
+/** Those that rest again or are not wanted any more; logs when that takes too long. */
 export function watchDisplaced(core: Core, instrument: InstrumentState): void {
   const [first] = instrument.displaced
   if (!first || isStarting(core, instrument)) return
@@ -202,7 +203,7 @@ export function watchDisplaced(core: Core, instrument: InstrumentState): void {
   announce(core, wasLate ? 'info' : 'debug', 'orders.restored', fields)
 }
 
-/** Logs the displaced orders that are late, each once. */
+/** Each once. */
 function logLate(core: Core, instrument: InstrumentState): void {
   const { displacedWithinMs } = core.settings.execution
   const late = instrument.displaced.filter(
@@ -223,7 +224,7 @@ function logLate(core: Core, instrument: InstrumentState): void {
   })
 }
 
-/** Whether a displaced order is still wanted, does not rest again, and was not filled. */
+/** Still wanted, not resting again, not filled. */
 function isMissing(core: Core, terms: OrderTerms): boolean {
   const { book } = core
   if (isFlattening(core, terms.symbol, terms.strategyId) || isHeldFromReturn(core, terms))
@@ -234,7 +235,7 @@ function isMissing(core: Core, terms: OrderTerms): boolean {
   if (old?.filledLots === terms.lots) return false
   const side = tradesAs(terms.action)
   const levels = book.quotes.get(pairKey(terms.strategyId, terms.symbol)) ?? []
-  // The orders of a restricted ladder may be smaller than their rungs.
+  // Orders of a restricted ladder may be smaller than their rungs.
   const mayBeCut = isRestricted(core, terms)
   const isWanted = levels.some(
     ({ ticks, lots, ...level }) =>
@@ -245,7 +246,7 @@ function isMissing(core: Core, terms: OrderTerms): boolean {
   return isWanted && !isRungPlaced(core, terms, mayBeCut)
 }
 
-/** Whether an order for the same rung rests or is on its way. */
+/** True also while it is on its way. */
 function isRungPlaced(core: Core, terms: OrderTerms, mayBeCut: boolean): boolean {
   for (const { terms: other, state } of ordersOf(core, terms.strategyId, terms.symbol)) {
     const isRung =

@@ -12,24 +12,23 @@ import type { Core } from '../state/core.ts'
 import { entryPauseOn } from '../state/exits.ts'
 import { ordersOf } from '../state/changes.ts'
 
-type Whose = Pick<OrderTerms, 'strategyId' | 'symbol'>
+type StrategyInstrument = Pick<OrderTerms, 'strategyId' | 'symbol'>
 
 const NONE: ReadonlySet<Order> = new Set()
 
-/** The orders that a resolution ends, with the fills that it has found for each. */
 export type FoundFills = ReadonlyMap<ClientOid, readonly Fill[]>
 
 const NOTHING_FOUND: FoundFills = new Map()
 
 /**
- * The open orders of a strategy on an instrument that a recorded restriction takes away (RSK2): those that may add risk
- * and that wait or rest. Of several orders that together exceed what is held, the first ones stay. What is on its way,
- * unknown or in quarantine cannot be taken away, so it is counted first. Volatile restrictions take nothing away.
+ * Open orders that a recorded restriction takes away (RSK2): those that may add risk and that wait
+ * or rest. Of several that together exceed what is held, the first stay. What cannot be taken away
+ * counts first. Volatile restrictions take nothing.
  * @param found counts as recorded
  */
 export function restrictedOrders(
   core: Core,
-  { strategyId, symbol }: Whose,
+  { strategyId, symbol }: StrategyInstrument,
   found: FoundFills = NOTHING_FOUND,
 ): ReadonlySet<Order> {
   if (!isRestricted(core, { strategyId, symbol })) return NONE
@@ -55,7 +54,7 @@ export function restrictedOrders(
   return restricted
 }
 
-/** Whether nothing of an order is left once a resolution has recorded what it has found. */
+/** Nothing of it is left once what was found is recorded. */
 function isEnding(order: Order, found: FoundFills): boolean {
   const fills = found.get(order.terms.clientOid)
   if (fills === undefined) return false
@@ -63,10 +62,7 @@ function isEnding(order: Order, found: FoundFills): boolean {
   return !canRest(order.terms) || lots >= openLots(order)
 }
 
-/**
- * Whether a recorded restriction keeps what was left of an order that has ended from being placed again, since it may
- * add risk.
- */
+/** The rest of an ended order may add risk, so it is not placed again. */
 export function isHeldFromReturn(core: Core, terms: OrderTerms): boolean {
   if (!isRestricted(core, terms)) return false
   const { strategyId, symbol, action } = terms
@@ -80,23 +76,19 @@ export function isHeldFromReturn(core: Core, terms: OrderTerms): boolean {
   return !reducesRisk({ action, lots }, { holding, ownExposure })
 }
 
-/** Whether anything can be restricted at all. */
 export function mayBeRestricted({ book }: Core): boolean {
   return book.restrictions.size > 0 || book.exitStates.size > 0
 }
 
-/**
- * Whether a recorded restriction, or a pause of entries, lets a strategy only close what it holds of an instrument, if
- * anything.
- */
-export function isRestricted(core: Core, { strategyId, symbol }: Whose): boolean {
+/** A recorded restriction, or a pause of entries, lets the strategy only close. */
+export function isRestricted(core: Core, { strategyId, symbol }: StrategyInstrument): boolean {
   if (entryPauseOn(core, strategyId, symbol) !== undefined) return true
   return restrictionsOn(core.book, symbol, strategyId).some(
     (one) => !isToLeave(core, strategyId, one),
   )
 }
 
-/** `onFailure: leave` says of a strategy that failed that its orders stay open. */
+/** `onFailure: leave`: the orders stay open. */
 function isToLeave(
   { settings }: Core,
   strategyId: OrderTerms['strategyId'],
@@ -110,7 +102,7 @@ function canBeTaken(order: Order): boolean {
   return canEnd(order) && !isClosing(order.terms.action)
 }
 
-/** Whether the order can be dropped or cancelled: any other ends by itself. */
+/** It can be dropped or cancelled: any other ends by itself. */
 export function canEnd({ state, terms }: Order): boolean {
   return state === 'queued' || (state === 'live' && canRest(terms))
 }

@@ -31,7 +31,7 @@ import { findFilledExit, moneyOf } from '../book/apply-fill.ts'
 import { figureSettingsOf } from '../state/disputes.ts'
 import { inMarginCoin } from '../state/own-figure.ts'
 
-/** Handles a reading of fills: each new fill enters the book once, and orders that are proved to be over are settled. */
+/** Each new fill enters the book once, and orders that are proved to be over are settled. */
 export function takeFills(core: Core, reading: FillsReading): void {
   takeUnreadableFills(core, reading)
   const fills = reading.fills.filter(
@@ -55,7 +55,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
 
 const NOBODY: ReadonlySet<StrategyId> = new Set()
 
-/** Returns whose fills they are. */
+/** @returns whose fills they are */
 function takeNewFills(
   core: Core,
   reading: FillsReading,
@@ -64,7 +64,7 @@ function takeNewFills(
   haltOnUnsettled(core, fills)
   // Either clock may be behind. A fill dated later than both has a wrong date.
   const heardAt = Math.max(reading.exchangeTime, exchangeNow(core))
-  // So that a wrong date, or a row that must be read again, does not make later reads begin too late.
+  // A wrong date, or a row that must be read again, must not make later reads begin too late.
   const throughAt = isReadingAgain(core) ? reading.sinceAt : heardAt
   const bound = fills.some(({ filledAt }) => filledAt > throughAt) ? { throughAt } : {}
   if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
@@ -79,7 +79,7 @@ function takeNewFills(
     const isOfStranger = strangers.has(fill.orderId)
     const owner = logFill(core, fill, isOfStranger)
     if (owner !== undefined) owners.add(owner)
-    // After a foreign fill, every strategy on the instrument may hold less than before.
+    // After a foreign fill, every strategy on the instrument may hold less.
     else if (isOfStranger) for (const id of tradersOf(core, fill.symbol)) owners.add(id)
   }
   noteRecentFills(core, fills, heardAt)
@@ -90,8 +90,8 @@ function takeNewFills(
 }
 
 /**
- * Whether something waits until the position was read after the last fill: the end of a flatten, or an exit of a strategy
- * that another one holds against (RSK4).
+ * Something waits until the position was read after the last fill: the end of a flatten, or an exit
+ * that another strategy holds against (RSK4).
  */
 function isProofAwaited(core: Core, symbol: string): boolean {
   const account = accountHoldingOf(core.book, symbol)
@@ -102,7 +102,7 @@ function isProofAwaited(core: Core, symbol: string): boolean {
   })
 }
 
-/** Fills whose source proves nothing, and that an order of ours may have made. */
+/** Their source proves nothing, and an order of ours may have made them. */
 function waitingAmong(
   { book }: Core,
   fills: readonly Fill[],
@@ -124,7 +124,7 @@ function tradersOf({ settings }: Core, symbol: string): StrategyId[] {
     .map(({ id }) => id)
 }
 
-/** Logs a fill, and returns whose it is. */
+/** @returns whose it is */
 function logFill(core: Core, fill: Fill, foreign: boolean): StrategyId | undefined {
   const clientOid = core.book.byOrderId.get(fill.orderId)
   const order = clientOid === undefined ? undefined : core.book.orders.get(clientOid)
@@ -163,7 +163,7 @@ function logFill(core: Core, fill: Fill, foreign: boolean): StrategyId | undefin
   return order?.terms.strategyId
 }
 
-/** Halts where so many fills came while others wait for their order that the allocation of those is given up. */
+/** So many fills came while others wait that the allocation of those is given up. */
 function haltOnUnsettled(core: Core, fills: readonly Fill[]): void {
   for (const [symbol, of] of Map.groupBy(fills, (fill) => fill.symbol)) {
     const kept = countUnsettled(core.book, symbol)
@@ -173,7 +173,9 @@ function haltOnUnsettled(core: Core, fills: readonly Fill[]): void {
   }
 }
 
-/** An order that cannot rest is over once the fills are known up to the end of its matching (A2, A4). */
+/**
+ * An order that cannot rest is over once fills are known up to the end of its matching (A2, A4).
+ */
 function settleTakers(core: Core, readableAt: number): void {
   for (const symbol of core.instruments.keys()) {
     if (!totalsOf(core, symbol).hasTaker || hasUnreadableRows(core, symbol)) continue
@@ -190,16 +192,16 @@ function settleTakers(core: Core, readableAt: number): void {
 }
 
 /**
- * Unix ms, our clock: the order was accepted by then. The time that an earlier run noted may be wrong, because the clock
- * may have been set since; certain is only that it was before this run began.
+ * Unix ms, our clock: accepted by then. An earlier run's time may be wrong; certain is only that it
+ * was before this run.
  */
 function acceptedBy({ run: { startedAt }, now }: Core, { acceptedAt }: Order): number {
   return acceptedAt > now ? startedAt : Math.max(acceptedAt, startedAt)
 }
 
 /**
- * Fills that waited for their order have an owner now, or belong to no strategy: whoever is concerned is asked to decide,
- * as after any fill.
+ * Fills that waited have an owner now, or belong to no strategy: whoever is concerned is asked to
+ * decide.
  */
 export function settleWaitingFills(core: Core): void {
   judgeUnownedFills(core)
@@ -225,21 +227,22 @@ export function settleWaitingFills(core: Core): void {
   showFills(core, owners)
 }
 
-/** Fees are small, so that a price of within an hour is better than none. */
+/** Fees are small: a price within an hour is better than none. */
 const FEE_PRICE_AGE_MAX_MS = 3_600_000
 /**
- * A fee above this share of what was traded is not believed, nor a profit that is further from our own count: exchanges
- * take less than a hundredth, and two ways of averaging differ by less.
+ * A fee above this share of what was traded is not believed, nor a profit further from our count:
+ * exchanges take less than a hundredth, and two ways of averaging differ by less.
  */
 const MONEY_SHARE_MAX = 0.05
-/** Profits that are worked out here have as many decimals as the exchange's. */
+/** The exchange's number of decimals. */
 const PROFIT_DECIMALS = 8
 
 /**
- * Records fills, with what the exchange left out and we know: the price of a fee in another coin, the profit of a fill
- * that came without one or with one that cannot be (MON1), a price that cannot be, and the exit of ours that a close by the
- * system was. What stays unknown is said (MON2). The record holds the results, so that a restart counts the same.
- * @returns The fills as they were recorded.
+ * With what the exchange left out and we know: the price of a fee in another coin, a profit that is
+ * missing or cannot be (MON1), a price that cannot be, and the exit of ours that a close by the
+ * system was. What stays unknown is said (MON2). The record holds the results, so that a restart
+ * counts the same.
+ * @returns the fills as recorded
  */
 function recordFills(
   core: Core,
@@ -256,10 +259,10 @@ function recordFills(
   }
   for (const stated of fills) {
     const fill = atPossiblePrice(core, stated)
-    // What it has realised follows from what was held, so the fills before it have to be in the book.
+    // The fills before it must be in the book.
     if (fill.profit === undefined || !isProfitCredible(core, fill)) flush()
     const complete = withExit(core, withProfit(core, withFee(core, withPrices(core, fill))))
-    sayUnknown(core, complete)
+    announceUnknown(core, complete)
     together.push(complete)
   }
   flush()
@@ -267,23 +270,23 @@ function recordFills(
 }
 
 /**
- * No fill is worse than the limit of its own order (MON1). Where the exchange says so, the worst possible price is taken,
- * since our entry and so our own figure follow from it.
+ * No fill is worse than its order's limit (MON1). Where the exchange says so, the worst possible
+ * price is taken, since our own figure follows from it.
  */
 function atPossiblePrice(core: Core, fill: Fill): Fill {
   const clientOid = core.book.byOrderId.get(fill.orderId)
   const terms = clientOid === undefined ? undefined : core.book.orders.get(clientOid)?.terms
   const limit = terms?.ticks
   if (terms === undefined || limit === undefined) return fill
-  // A fill that closes a long position in hedge mode is called a buy, and sells.
+  // A fill that closes a long in hedge mode is called a buy, and sells.
   if (tradesAs(terms.action) === 'buy' ? fill.ticks <= limit : fill.ticks >= limit) return fill
   const { tick } = specOf(core, fill.symbol)
   const [price, possible] = [fill.ticks, limit].map((ticks) => showOnGrid(tick, ticks))
-  sayIncredible(core, fill, `price ${price}, the limit of its order ${possible}`)
+  announceIncredible(core, fill, `price ${price}, the limit of its order ${possible}`)
   return { ...fill, ticks: limit }
 }
 
-/** An ordinary close by the system may be an exit that we have set. */
+/** An ordinary close by the system may be our exit. */
 function withExit(core: Core, fill: Fill): Fill {
   const found = core.book.byOrderId.has(fill.orderId) ? undefined : findFilledExit(core.book, fill)
   if (!found) return fill
@@ -306,7 +309,7 @@ function withPrices(core: Core, fill: Fill): Fill {
   return { ...fill, otherFees }
 }
 
-/** What one of a coin is worth in the margin coin: by its own ticker, held inside bid and ask, else by the configuration. */
+/** In the margin coin: its own ticker, held inside bid and ask, else the configuration. */
 function priceOf(core: Core, coin: string, marginCoin: string): string | undefined {
   const symbols = [`${coin}${marginCoin}`, ...(marginCoin === 'USDC' ? [`${coin}PERP`] : [])]
   for (const { bid, ask, last, ageMs } of symbols.map((symbol) => marketOf(core, symbol))) {
@@ -316,7 +319,7 @@ function priceOf(core: Core, coin: string, marginCoin: string): string | undefin
   return core.settings.feeCoins?.get(coin)
 }
 
-/** What a fill has realised by our own count; undefined where that is not known. */
+/** The profit by our own count; undefined where unknown. */
 function ownProfitOf(core: Core, fill: Fill): number | undefined {
   const side = closedSide(core.book, fill)
   // The document: 0 or empty when it opened.
@@ -331,8 +334,8 @@ function ownProfitOf(core: Core, fill: Fill): number | undefined {
 }
 
 /**
- * Whether what the exchange says that a fill has realised may be true, by our own count (MON1). What the system closed is
- * booked as it says: a liquidation costs more than its price tells.
+ * The stated profit may be true, by our own count (MON1). What the system closed is booked as
+ * stated: a liquidation costs more than its price tells.
  */
 function isProfitCredible(core: Core, fill: Fill): boolean {
   if (fill.profit === undefined || (fill.fillKind ?? 'trade') !== 'trade') return true
@@ -344,7 +347,7 @@ function isProfitCredible(core: Core, fill: Fill): boolean {
   return Math.abs(Number(fill.profit) - ours) <= tolerance
 }
 
-/** With our own count, where the exchange states no profit or one that cannot be. */
+/** Our own count, where the stated one is missing or cannot be. */
 function withProfit(core: Core, fill: Fill): Fill {
   if (fill.profit !== undefined && isProfitCredible(core, fill)) return fill
   const ours = ownProfitOf(core, fill)
@@ -353,31 +356,31 @@ function withProfit(core: Core, fill: Fill): Fill {
     return { ...fill, profit: '0' }
   const profit = decimal(ours.toFixed(PROFIT_DECIMALS)).toString()
   if (fill.profit !== undefined)
-    sayIncredible(core, fill, `profit ${fill.profit}, by our own count ${profit}`)
+    announceIncredible(core, fill, `profit ${fill.profit}, by our own count ${profit}`)
   return { ...fill, profit, isProfitOurs: true }
 }
 
-/** Without a fee that no exchange takes: it is not known then (MON1). */
+/** A fee that no exchange takes is not known (MON1). */
 function withFee(core: Core, fill: Fill): Fill {
   const { fee, ...rest } = fill
   if (fee === undefined || Math.abs(Number(fee)) <= MONEY_SHARE_MAX * notionalOf(core, fill))
     return fill
-  sayIncredible(core, fill, `fee ${fee}`)
+  announceIncredible(core, fill, `fee ${fee}`)
   return rest
 }
 
-function sayIncredible(core: Core, { symbol, tradeId, orderId }: Fill, stated: string): void {
+function announceIncredible(core: Core, { symbol, tradeId, orderId }: Fill, stated: string): void {
   announce(core, 'warn', 'fill.incredible', { symbol, tradeId, orderId, stated })
 }
 
-/** In the margin coin, as profits and fees are. */
+/** In the margin coin. */
 function notionalOf(core: Core, { symbol, ticks, lots }: Fill): number {
   const { tick, lot } = specOf(core, symbol)
   const price = floatOnGrid(tick, ticks)
   return inMarginCoin(core, symbol, price * floatOnGrid(lot, lots), price)
 }
 
-/** The side of the account's position that a fill closes; undefined for one that only opens. */
+/** Undefined for a fill that only opens. */
 function closedSide(book: Book, { symbol, side, tradeSide }: Fill): 'long' | 'short' | undefined {
   if (book.positionMode === 'hedge_mode') {
     if (tradeSide === 'open') return undefined
@@ -388,8 +391,8 @@ function closedSide(book: Book, { symbol, side, tradeSide }: Fill): 'long' | 'sh
   return side === 'buy' && shortLots > 0 ? 'short' : undefined
 }
 
-/** The first amount of a coin that is not counted, and every fill that lacks its fee or profit. */
-function sayUnknown(core: Core, fill: Fill): void {
+/** Logs each uncounted coin's first amount, and every fill without fee or profit. */
+function announceUnknown(core: Core, fill: Fill): void {
   const { symbol, tradeId, orderId, otherFees = [] } = fill
   const missing = [
     ...(fill.fee === undefined ? ['fee'] : []),

@@ -14,17 +14,15 @@ import { showOnGrid } from '../../lib/grid.ts'
 import { findFilledExit } from '../book/apply-fill.ts'
 
 /**
- * Fills of orderIds that no answer has named. While an order of ours may own them they wait for it: an answer is often
- * later than the first fill. As soon as none can, they are foreign. Until then nothing that opens is placed on their
- * instrument (RSK4).
+ * Fills of orderIds that no answer has named. They wait while an order of ours may own them: an
+ * answer is often later than the first fill. As soon as none can, they are foreign. Until then
+ * nothing that opens is placed on their instrument (RSK4).
  */
 
-/** Whether fills of the instrument wait for their order. */
 export function hasUnownedFills(book: Book, symbol: string): boolean {
   return unownedOf(book, symbol).length > 0
 }
 
-/** The orderIds whose fills wait on the instrument. */
 export function unownedOf({ orphans }: Pick<Book, 'orphans'>, symbol: string): readonly OrderId[] {
   if (orphans.size === 0) return NONE
   return [...orphans].filter(([, [first]]) => first?.symbol === symbol).map(([orderId]) => orderId)
@@ -32,20 +30,20 @@ export function unownedOf({ orphans }: Pick<Book, 'orphans'>, symbol: string): r
 
 const NONE: readonly OrderId[] = []
 
-/** Whether a start may call the instrument proved: a halted one places nothing anyway. */
+/** A halted instrument places nothing anyway. */
 export function isOwned({ book }: Core, symbol: string): boolean {
   return !hasUnownedFills(book, symbol) || isHaltedItself(book, symbol)
 }
 
-/** Whether no order of ours can have made a new fill. */
+/** No order of ours can have made it. */
 export function isForeign(core: Core, fill: Fill): boolean {
   if (core.book.byOrderId.has(fill.orderId)) return false
   return isOfOthers(fill) || !mayBeOurs(core, [fill], core.now)
 }
 
 /**
- * Gives fills that wait to the only order that could have made them, and calls those foreign that none can have made.
- * Runs after every event, since answers and resolutions end the wait.
+ * Gives waiting fills to the only order that could have made them; those that none can have made
+ * are foreign. Runs after every event, since answers and resolutions end the wait.
  */
 export function judgeUnownedFills(core: Core): void {
   if (core.book.orphans.size === 0) return
@@ -68,7 +66,7 @@ export function judgeUnownedFills(core: Core): void {
   disown(core, foreign)
 }
 
-/** The orders that may have made all these fills. One in quarantine may have any size filled, until a release. */
+/** One in quarantine may have any size filled, until a release. */
 function ownersOf(core: Core, fills: readonly Fill[]): readonly Order[] {
   const { positionMode } = core.settings
   return namelessOrders(core, fills[0]?.symbol ?? '').filter((order) => {
@@ -78,8 +76,7 @@ function ownersOf(core: Core, fills: readonly Fill[]): readonly Order[] {
 }
 
 /**
- * Whether an order of ours may have made the fills. For a while their dates decide nothing: the clocks by which an order
- * and its fills are dated may have been set.
+ * For a while dates decide nothing: the clocks may have been set.
  * @param since Unix ms, our clock, when they were first seen
  */
 function mayBeOurs(core: Core, fills: readonly Fill[], since: number): boolean {
@@ -116,7 +113,9 @@ function logUnexplained(
   })
 }
 
-/** To be called before the fill is recorded: after a crash in between, the next run would know the fill and trade on. */
+/**
+ * Before the fill is recorded: after a crash in between, the next run would know it and trade on.
+ */
 export function haltForForeign(core: Core, fill: Fill): void {
   const { symbol, orderId, fillKind } = fill
   const isEarlier = isFromBefore(core, fill)
@@ -125,14 +124,14 @@ export function haltForForeign(core: Core, fill: Fill): void {
   if (core.settings.foreignFills !== 'halt' && !isEarlier) return noteAdopted(core, fill)
   const what = describeForeign(core, fill)
   if (isOfOthers(fill)) {
-    // What the exchange closes by itself is nobody's to adopt.
+    // Whatever the exchange closes by itself is nobody's to adopt.
     const after = isAnnounced(fill)
       ? 'what it closed is not held any more'
       : 'the position was adopted'
     const reason = `a fill that is not ours: ${what}; ${after}; ${RELEASE_HINT}`
     return halt(core, symbol, 'foreignFills', reason)
   }
-  // Each has an orderId of its own: the first one is named.
+  // The first orderId is named.
   if (restrictionOf(core.book, symbol, 'foreignFills') !== undefined) return
   const other = 'another program trades this account through the API'
   const older = `, or this state is an older copy and the fills are its own: then run \`intentd repair --from-exchange\``
@@ -142,14 +141,14 @@ export function haltForForeign(core: Core, fill: Fill): void {
 }
 
 /**
- * Whether a fill through the API was made before this run began: by another program, or by a run of ours that this state
- * does not know because it is an older copy. Nothing is traded on it before an operator has looked.
+ * A fill through the API from before this run: another program's, or of a run that this older copy
+ * does not know. Nothing is traded on it before an operator has looked.
  */
 function isFromBefore({ run, clock }: Core, fill: Fill): boolean {
   return !isOfOthers(fill) && fill.filledAt < run.startedAt + (clock.offsetMs ?? 0)
 }
 
-/** No order of ours has made the fills: what they changed belongs to no strategy. A fill whose source says so does already. */
+/** Whatever they changed belongs to no strategy. A fill whose source says so does already. */
 export function disown(core: Core, fills: Iterable<Fill>): void {
   for (const [symbol, ofSymbol] of Map.groupBy(fills, (fill) => fill.symbol)) {
     const orderIds = [...new Set(ofSymbol.map(({ orderId }) => orderId))].filter((orderId) =>
@@ -159,7 +158,7 @@ export function disown(core: Core, fills: Iterable<Fill>): void {
   }
 }
 
-/** What the system did to a position, in words. */
+/** Words for what the system did to a position. */
 const DEEDS: Readonly<Record<Exclude<FillKind, 'trade' | 'system'>, string>> = {
   liquidation: 'a liquidation',
   partialLiquidation: 'a partial liquidation, to bring the margin back',
@@ -170,17 +169,17 @@ const DEEDS: Readonly<Record<Exclude<FillKind, 'trade' | 'system'>, string>> = {
   stopLoss: 'the stop-loss',
 }
 
-/** An average price is given in hundredths of a tick. */
+/** An average price has hundredths of a tick. */
 const TICK_DECIMALS = 2
 
-/** Whether {@link announceSystemFills} says it, so that it is not called a fill of a stranger as well. */
+/** {@link announceSystemFills} says it, so it is not a stranger's fill as well. */
 export function isAnnounced({ fillKind = 'trade' }: Fill): boolean {
   return fillKind !== 'trade' && fillKind !== 'system'
 }
 
 /**
- * Says what the system did, once for all fills of a reading by which it did one thing to one instrument: with what was
- * closed, at which average price, and what that has come to.
+ * Once for all fills of a reading by which one thing was done to one instrument: size, average
+ * price, and result.
  */
 export function announceSystemFills(core: Core, fills: readonly Fill[]): void {
   const deeds = fills.filter(isAnnounced)
@@ -201,7 +200,7 @@ function announceDeed(core: Core, fills: readonly [Fill, ...Fill[]]): void {
   announce(core, 'info', 'fill.exit', { ...deed, set, clientOid, strategy })
 }
 
-/** Size, average price and money of fills; `net` is left out where a part is not known. */
+/** `net` is left out where a part is not known. */
 function sumUp(core: Core, fills: readonly Fill[]) {
   const spec = specOf(core, fills[0]?.symbol ?? '')
   const lots = fills.reduce((sum, fill) => sum + fill.lots, 0)
@@ -230,7 +229,7 @@ function sumOf(fills: readonly Fill[], of: (fill: Fill) => Decimal): Decimal {
   return fills.reduce((sum, fill) => sum.plus(of(fill)), ZERO)
 }
 
-/** What a fill of no order of ours was: by its kind, by what we set, or as far as that is known. */
+/** Described by its kind, by what we set, or as far as known. */
 function describeForeign(core: Core, fill: Fill): string {
   const { fillKind = 'trade', source, systemWord, symbol } = fill
   if (fillKind !== 'trade' && fillKind !== 'system') return DEEDS[fillKind]
@@ -245,7 +244,10 @@ function describeForeign(core: Core, fill: Fill): string {
   return source === 'SYS' ? `${what}, by the exchange, which does not say why` : what
 }
 
-/** `open long, source API` in hedge mode; in one-way mode the wire does not say whether a position was opened or closed. */
+/**
+ * `open long, source API` in hedge mode; in one-way mode the wire does not say whether it opened or
+ * closed.
+ */
 function describeTrade({ settings }: Core, { side, tradeSide, source }: Fill): string {
   if (settings.positionMode === 'one_way_mode') return `${side}, source ${source}`
   return `${tradeSide} ${side === 'buy' ? 'long' : 'short'}, source ${source}`

@@ -6,8 +6,8 @@ import { forgetUnreadable, noteUnreadable } from '../state/readings.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 
 /**
- * Rows of fills and positions that cannot be read (MKT4). While they come, their instrument is halted, and readings prove
- * nothing about it: its orders do not end, and its position is not compared. The other instruments go on. A row that names
+ * Rows of fills and positions that cannot be read (MKT4). Their instrument is halted, and readings
+ * prove nothing about it: its orders do not end, and its position is not compared. A row that names
  * no instrument concerns all of them.
  *
  *     readable ──an odd row──► unreadable ──a whole reading without it──► read once ──another──► readable
@@ -15,14 +15,20 @@ import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
  *                                 │   └──a fill's row stays odd for long──► halted until an operator releases it
  *                                 └───────────────────an odd row──────────────┘
  *
- * Until it is readable, fills are read from where the reading began that first had the row, so nothing that came
- * meanwhile is missed. That is bounded: reading ever more fills again would make all readings slow.
+ * Until it is readable, fills are read from where the first such reading began, so nothing is
+ * missed. That is bounded: reading ever more fills again would make all readings slow.
  */
 const READ_AGAIN_MS_MAX = 15 * 60_000
-/** Between two answers of fills at most so much of that time passes: the machine slept, or the exchange was away. */
+/**
+ * Between two answers at most so much of that time passes: the machine slept, or the exchange was
+ * away.
+ */
 const GAP_MS_MAX = 60_000
 
-/** A stop, a flatten and a kill wait this long for answers that can be read, in ms, before they say what is not proved. */
+/**
+ * A stop, a flatten and a kill wait this long for readable answers, before they say what is not
+ * proved.
+ */
 export const UNREADABLE_PATIENCE_MS = 10_000
 
 const FILL = 'fill '
@@ -57,7 +63,7 @@ export function notePositionReadable(core: Core, symbol: string): void {
   noteRead(core, positionOf(symbol))
 }
 
-/** An answer came, and nothing in it could be read. Nothing is taken from it, so it restricts nothing by itself. */
+/** Nothing in the answer could be read, so it restricts nothing by itself. */
 export function noteUnreadableAnswer(core: Core, what: string): void {
   const { wholes } = core.readings
   if (!wholes.has(what)) noteUnreadable(core, 'wholes', what, core.now)
@@ -67,33 +73,33 @@ function noteWholeReading(core: Core, what: string): void {
   if (core.readings.wholes.has(what)) forgetUnreadable(core, 'wholes', what)
 }
 
-/** Whether a row of fills could not be read. Until it is readable, reads of fills begin where that one began. */
+/** Reads of fills begin where the first unreadable one began. */
 export function isReadingAgain({ readings }: Core): boolean {
   if (readings.unreadable.size === 0) return false
   return [...readings.unreadable].some(([row, { isHalted }]) => row.startsWith(FILL) && !isHalted)
 }
 
-/** Whether rows of the instrument are unreadable: then readings prove nothing about it. */
+/** Readings prove nothing about it. */
 export function hasUnreadableRows({ book, readings }: Core, symbol: string): boolean {
   if (isHaltedForUnreadable(book, symbol)) return true
   if (readings.unreadable.size === 0) return false
   return [...readings.unreadable.values()].some((note) => concerns(note, symbol) && !note.isHalted)
 }
 
-/** The same, or no answer about it could be read at all: whoever waits for a proof of it waits in vain just now. */
+/** Also when no answer about it could be read at all. */
 export function isUnreadable(core: Core, symbol: string): boolean {
   const { wholes } = core.readings
   return hasUnreadableRows(core, symbol) || wholes.has('fills') || wholes.has(positionOf(symbol))
 }
 
-/** Whether all that a resolution lacks is readings, and they cannot be read: its cancel-all was answered. */
+/** The cancel-all was answered, and only unreadable readings are missing. */
 export function isHeldUpByRows(core: Core, { symbol, resolution }: InstrumentState): boolean {
   return resolution?.stage === 'settling' && isUnreadable(core, symbol)
 }
 
 /**
- * How the exchange says that it does not know an instrument any more, while it answers for the account. Undefined where it
- * knows it, or may yet tell.
+ * The exchange does not know the instrument, while it answers for the account. Undefined where it
+ * does, or may yet tell.
  */
 export function refusalOfInstrument(
   { readings }: Core,
@@ -106,12 +112,12 @@ export function refusalOfInstrument(
   return failure?.isRemoved === true && isOver && isAccountRead ? failure.reason : undefined
 }
 
-/** The instruments about which nothing can be proved just now. */
+/** Nothing can be proved about these just now. */
 export function unreadableSymbols(core: Core): readonly string[] {
   return [...core.instruments.keys()].filter((symbol) => isUnreadable(core, symbol))
 }
 
-/** Whether the instrument is halted because rows of it stayed unreadable: then a start does not wait for it. */
+/** A start does not wait for it. */
 export function isHaltedForUnreadable(book: Book, symbol: string): boolean {
   return restrictionOf(book, symbol, 'unreadable') !== undefined
 }
@@ -144,7 +150,7 @@ function take(
     halt(core, each, 'unreadable', `${row} cannot be read (${problem}): ${RELEASE_HINT}`)
 }
 
-/** A whole reading came without the row. The second one in a row ends the matter. */
+/** The second whole reading without the row ends the matter. */
 function noteRead(core: Core, row: string): void {
   const note = core.readings.unreadable.get(row)
   if (note === undefined || note.isHalted) return

@@ -19,7 +19,7 @@ import type { EngineSettings } from '../settings.ts'
 import { exchangeNow } from './market-state.ts'
 import { announce, type Core, type NeededCandles, record, specOf } from './core.ts'
 
-/** A ticker may be dated this much later than its answer, in ms. */
+/** A ticker may be dated this much later than its answer. */
 const TICKER_AHEAD_MS = 1000
 
 /** One series for all strategies that need the same candles, as long as the longest need. */
@@ -53,12 +53,12 @@ export function toNeededCandles({
   return needed
 }
 
-/** One value of an ATR looks back on so many candles for each of its period. */
+/** An ATR looks back on so many candles for each of its period. */
 export const ATR_CANDLES = 16
 
 const NO_CANDLES: ReadonlyMap<number, number> = new Map()
 
-/** At the beginning of a run, drops the series that no strategy needs any more. */
+/** At the beginning of a run. */
 export function dropUnneededCandles(core: Core): void {
   for (const [key, { intervalMs }] of core.book.candles) {
     if (core.candles.needed.has(key)) continue
@@ -68,15 +68,15 @@ export function dropUnneededCandles(core: Core): void {
 }
 
 /**
- * Takes the last prices into the candles, by the exchange's times alone. A candle closes when there is a ticker of a later
- * interval, or when the exchange's clock is beyond its end by the age at which prices are too old to decide on: a later
- * ticker of its interval would be useless.
+ * Only the exchange's times count. A candle closes at a ticker of a later interval, or when the
+ * exchange's clock is beyond its end by the age at which prices are too old to decide on: a later
+ * ticker of it would be useless.
  */
 export function noteCandles(core: Core, tickers: TickerTable): void {
   const { startedAt, phase } = core.run
-  // The boot must be the first record of a run, and after a stop there may be none.
+  // The boot must be the first record, and after a stop there may be none.
   if (startedAt === 0 || phase === 'stopped') return
-  // The earlier of the two clocks: a wrong one must not close candles of the future.
+  // The earlier clock: a wrong one must not close candles of the future.
   const now = Math.min(tickers.requestTime, exchangeNow(core) + TICKER_AHEAD_MS)
   for (const [key, needed] of core.candles.needed) {
     const { symbol, intervalMs } = needed
@@ -104,12 +104,12 @@ interface Tick {
 function takeTick(core: Core, key: string, { openAt, price, at }: Tick): void {
   const open = core.candles.open.get(key)
   if (open === undefined) {
-    // A late ticker belongs to a candle that has closed already.
+    // A late ticker belongs to a closed candle.
     if (openAt > newestOf(core, key)) own(core.candles).open.set(key, openCandle(openAt, price, at))
   } else if (at > open.lastAt && openAt === open.openAt) addTick(open, price, at)
 }
 
-/** Closes candles that end at or before an instant, the beginning of a later interval: Unix ms, exchange clock. */
+/** Unix ms, exchange clock: the beginning of a later interval. */
 function closeBefore(core: Core, key: string, needed: NeededCandles, before: number): void {
   const { open, wholeFrom } = core.candles
   const candle = open.get(key)
@@ -118,8 +118,8 @@ function closeBefore(core: Core, key: string, needed: NeededCandles, before: num
   if (candle && candle.openAt < before) {
     own(core.candles).open.delete(key)
     const isWhole = candle.openAt >= (wholeFrom.get(key) ?? 0)
-    // Once it has closed, a recording knows how it began. Without one, after a restart, a partial candle is better than a
-    // gap; at the very beginning it would have a wrong open.
+    // A recording knows how a closed candle began. Without one, after a restart, a partial candle
+    // is better than a gap; at the very beginning it would have a wrong open.
     const recorded = recordedRow(core, needed, candle.openAt)
     if (recorded !== undefined || isWhole || core.book.candles.get(key)?.length) {
       rows.push(recorded ?? toRow(candle))
@@ -141,7 +141,7 @@ function recordedRow(
   return settings.recordedCandle?.(symbol, intervalMs, openAt)
 }
 
-/** Adds what a recording has of candles in which nobody looked at the prices. */
+/** Nobody looked at the prices in them. */
 function unseenRows(
   core: Core,
   needed: NeededCandles,
@@ -158,7 +158,7 @@ function unseenRows(
   return rows
 }
 
-/** The candle of an interval without a price, which repeats the close before; the fold fills those in between. */
+/** Repeats the close before; the fold fills those in between. */
 function flatRow(
   core: Core,
   key: string,
@@ -184,7 +184,7 @@ function close(
   for (const id of deciders) own(core.candles).due.add(id)
 }
 
-/** At the first ticker of a run, takes in candles from files for the time that the book does not know. */
+/** At a run's first ticker, candles from files for the time that the book does not know. */
 function begin(core: Core, key: string, needed: NeededCandles, openAt: number): void {
   const { symbol, intervalMs, capacity } = needed
   own(core.candles).wholeFrom.set(key, openAt + intervalMs)
@@ -213,15 +213,15 @@ function begin(core: Core, key: string, needed: NeededCandles, openAt: number): 
   })
 }
 
-/** Adds what a recording has of candles that closed before the first ticker, after those of the files. */
+/** Recorded candles that closed before the first ticker, after those of the files. */
 function missedRows(core: Core, needed: NeededCandles, before: number): readonly CandleRow[] {
   const known = historyOf(core, candleKey(needed.symbol, needed.intervalMs)).at(-1)
   return unseenRows(core, needed, { after: known?.[0] ?? Number.NEGATIVE_INFINITY, before })
 }
 
 /**
- * Takes in what the exchange keeps of a series: candles that the book lacks, or in which no price
- * was seen. Those that were seen stay. If they are another market's, nothing is taken.
+ * Candles of the exchange that the book lacks, or in which no price was seen. Seen ones stay.
+ * Another market's are not taken.
  */
 export function takeFetchedCandles(core: Core, fetched: FetchedCandles): void {
   const { symbol, intervalMs, rows } = fetched
@@ -256,25 +256,24 @@ export function takeFetchedCandles(core: Core, fetched: FetchedCandles): void {
   announce(core, 'info', 'history.fetched', { candles: taken, interval, symbol })
 }
 
-/** Candles of one market differ now and then, since we see it only as often as it is polled. */
+/** One market's candles differ now and then, since we see it only as often as it is polled. */
 const DIFFERING_SHARE_MAX = 0.1
-/** Closes of one candle are compared with its range, and at least with this share of the price. */
+/** Closes are compared with the candle's range, and at least with this share of the price. */
 const CLOSE_REACH = 0.001
-/** No market moves so far between a candle and the price of now that indicators should begin on it. */
+/** No market moves so far between a candle and now that indicators should begin on it. */
 const PRICE_REACH = 0.25
 
-/** Whether a candle holds a price, and is not one that repeats the close before it. */
+/** It holds a price, and is not one that repeats the close before it. */
 function isSeen([, , , , , ticks]: CandleRow): boolean {
   return ticks > 0
 }
 
 interface PresentPrice {
-  /** Undefined: none was seen yet. */
   readonly price: number | undefined
   readonly running: CandleRow | undefined
 }
 
-/** Where no own candle lies among those fetched, the newest of them is compared with the price that is there. */
+/** Where no own candle lies among those fetched, the newest is compared with the present price. */
 function compareCandles(
   kept: readonly CandleRow[],
   fetched: readonly CandleRow[],
@@ -292,7 +291,7 @@ function compareCandles(
   return { differing: isFar ? [running] : [], compared: 1 }
 }
 
-/** The candle of now began before this run looked: what the exchange has seen of it is added. */
+/** The present candle began before this run looked: what the exchange has seen is added. */
 function joinRunning(core: Core, key: string, running: CandleRow | undefined): void {
   const open = core.candles.open.get(key)
   if (running === undefined || open?.openAt !== running[0]) return
@@ -303,7 +302,7 @@ function joinRunning(core: Core, key: string, running: CandleRow | undefined): v
   own(core.candles).open.set(key, joined)
 }
 
-/** The candles from the files of all strategies together. */
+/** Candles of all strategies together. */
 function historyOf({ settings }: Core, key: string): readonly CandleRow[] {
   const byOpenAt = new Map<number, CandleRow>()
   for (const { history } of settings.strategies.values()) {
@@ -312,7 +311,7 @@ function historyOf({ settings }: Core, key: string): readonly CandleRow[] {
   return [...byOpenAt.values()].toSorted(([one], [other]) => one - other)
 }
 
-/** A sentence for each series that strategies still wait for: how many closed candles, and when the last will be there. */
+/** How many closed candles, and when the last will be there; a sentence for each series. */
 export function listMissingCandles(core: Core): readonly string[] {
   const lines: string[] = []
   for (const { id, symbols, candles = NO_CANDLES } of core.settings.strategies.values()) {
@@ -321,7 +320,7 @@ export function listMissingCandles(core: Core): readonly string[] {
         const key = candleKey(symbol, intervalMs)
         const length = core.book.candles.get(key)?.length ?? 0
         if (length >= needed) continue
-        // The first candle that is seen from its beginning, or the next after those that are there.
+        // The first candle seen from its beginning, or the next after those that are there.
         const nextAt =
           length === 0
             ? (core.candles.wholeFrom.get(key) ??
@@ -341,7 +340,6 @@ export function isCandleDue({ candles }: Core, id: StrategyId): boolean {
   return candles.due.has(id)
 }
 
-/** The strategy is asked now, so it is not due any more. */
 export function noteAsked({ candles }: Core, id: StrategyId): void {
   own(candles).due.delete(id)
 }

@@ -29,38 +29,41 @@ import type { RiskNeeds } from '../../risk/worst-case.ts'
 import { ownMoneyOf } from '../book/own-trades.ts'
 
 /**
- * Which instruments have to be looked at, that is resolved further or planned (BND2). An instrument is looked at again
+ * Which instruments have to be looked at, that is resolved further or planned (BND2):
  *
- * - when something of it has changed: there was a record that concerns it, a resolution has begun, a decision has ended
- *   a wait, or the price is beyond one of its orders;
- * - in each new moment, while it is not settled: an order is missing, unwanted, waiting or displaced, or it is being
- *   resolved. Then time, prices and other instruments matter too. Within a moment only decisions change something, and
- *   their records name their instruments. Where all missing orders were denied, and would be denied again on the same
- *   prices, once a snapshot is enough (`orders/lasting-denials.ts`);
+ * - when something of it has changed: a record that concerns it, a resolution that began, a
+ *   decision that ended a wait, or a price beyond one of its orders;
+ * - in each new moment, while it is not settled: an order is missing, unwanted, waiting or
+ *   displaced, or it is being resolved. Then time, prices and other instruments matter too. Within
+ *   a moment only decisions change something, and their records name their instruments. Where all
+ *   missing orders were denied, and would be denied again on the same prices, once a snapshot is
+ *   enough (`orders/lasting-denials.ts`);
  * - always, while the account does not trade: it starts, stops or is killed.
  *
  * Changed by `changes.ts`.
  */
 export interface ChangeState {
-  /** The instruments of which something has changed since they were last looked at. */
+  /** Since they were last looked at. */
   readonly changed: ReadonlySet<string>
-  /** Those that are not settled, with the moment in which they were last looked at. */
+  /** With the moment in which they were last looked at. */
   readonly unsettled: ReadonlyMap<string, number>
-  /** Those of which all missing orders were denied when they were last looked at. */
+  /** All missing orders were denied at the last look. */
   readonly denied: ReadonlyMap<string, DenialBasis>
-  /** The number of the present moment. */
   readonly moment: number
 }
 
-/** What the denial of an instrument's orders was based on: the same basis gives the same denial. */
+/** The same basis gives the same denial. */
 export interface DenialBasis {
   readonly snapshot: number
-  /** Whether prices, and readings of the account, were younger than their limits. */
+  /** Prices and readings were younger than their limits. */
   readonly isFresh: boolean
   readonly isAccountFresh: boolean
 }
 
-/** Something may have changed that matters to all instruments: time, prices, clocks, readings, the account's exposure. */
+/**
+ * Something that matters to all instruments may have changed: time, prices, clocks, readings,
+ * exposure.
+ */
 export function beginMoment(changes: ChangeState): void {
   own(changes).moment += 1
 }
@@ -69,19 +72,18 @@ export function noteChanged(changes: ChangeState, symbol: string): void {
   own(changes.changed).add(symbol)
 }
 
-/** Whether an instrument has to be looked at now. */
 export function needsLook({ changed, unsettled, moment }: ChangeState, symbol: string): boolean {
   if (changed.has(symbol)) return true
   const lookedAt = unsettled.get(symbol)
   return lookedAt !== undefined && lookedAt !== moment
 }
 
-/** Whether the passing of time alone may give something to do on an instrument. */
+/** Time alone may give something to do. */
 export function mayDependOnTime({ changed, unsettled, denied }: ChangeState): boolean {
   return changed.size > 0 || unsettled.size > denied.size
 }
 
-/** To be called before an instrument is looked at: whatever changes from then on makes it due again. */
+/** Before a look: whatever changes from then on makes it due again. */
 export function beginLook(changes: ChangeState, symbol: string): void {
   const { changed, unsettled, denied } = own(changes)
   changed.delete(symbol)
@@ -89,17 +91,20 @@ export function beginLook(changes: ChangeState, symbol: string): void {
   unsettled.set(symbol, changes.moment)
 }
 
-/** All missing orders of the instrument are denied, and nothing else is to be done. */
+/** All missing orders are denied, and nothing else is to be done. */
 export function noteDenied(changes: ChangeState, symbol: string, look: DenialBasis): void {
   own(changes.denied).set(symbol, look)
 }
 
-/** What is wanted stands and nothing else does: time, prices and other instruments do not matter. */
+/**
+ * All that is wanted stands and nothing else does: time, prices and other instruments do not
+ * matter.
+ */
 export function noteSettled(changes: ChangeState, symbol: string): void {
   own(changes.unsettled).delete(symbol)
 }
 
-/** The instruments that a record concerns, named before it is applied; undefined for all of them. */
+/** Named before the record is applied; undefined: all. */
 export function concernedBy(book: Book, record: JournalRecord): Iterable<string> | undefined {
   switch (record.kind) {
     case 'boot':
@@ -166,7 +171,7 @@ function symbolsOfOrders(
   return clientOids.flatMap((clientOid) => orders.get(clientOid)?.terms.symbol ?? [])
 }
 
-/** An orderId that becomes known may be that of fills which wait for their order. */
+/** A new orderId may be that of fills which wait. */
 function symbolsOfOrphans({ orphans }: Book): readonly string[] {
   return [...orphans.values()].flatMap(symbolsOf)
 }
@@ -177,33 +182,32 @@ function symbolsOfPlaces({ places }: Book, record: ExpireRecord): readonly strin
   )
 }
 
-/** What can be worked out from the open orders of an instrument and from what the account holds of it. */
+/** Worked out from open orders and holding. */
 export interface InstrumentTotals {
-  /** Of the whole account. Copy it before adding to it. */
+  /** The account's. Copy it before adding to it. */
   readonly exposure: Readonly<Exposure>
   /** In the order in which they came. */
   readonly open: readonly Order[]
-  /** By strategy, where it has any. */
+  /** Where the strategy has any. */
   readonly orders: ReadonlyMap<StrategyId, readonly Order[]>
-  /** All states in which any of the orders is. */
   readonly states: ReadonlySet<OrderState>
-  /** The highest resting buy and the lowest resting sell, in ticks; without one -Infinity and Infinity. */
+  /** In ticks; without an order -Infinity and Infinity. */
   readonly buyTicks: number
   readonly sellTicks: number
-  /** Whether an order that cannot rest was accepted and has not ended. */
+  /** An order that cannot rest was accepted and has not ended. */
   readonly hasTaker: boolean
-  /** The kept parts that were brought up to date since the instrument changed. */
+  /** Brought up to date since the instrument changed. */
   readonly current: CurrentParts
   readonly needs: KeptNeeds
-  /** What each strategy was shown of the instrument last. */
+  /** The moment that each strategy was shown last. */
   readonly shown: ShownMoments
-  /** The last intent of each strategy that changed nothing, because what it asks for stood already. */
+  /** The last intent of each strategy that stood already. */
   readonly standing: StandingIntents
-  /** The strategies whose wishes stood as wanted when the instrument was last planned: nothing was to be done for them. */
+  /** Strategies for which the last plan had nothing to do. */
   readonly satisfied: SatisfiedStrategies
 }
 
-/** Figures that the needs follow from, besides orders, holding and settings. */
+/** The needs follow from these, besides orders, holding and settings. */
 export interface NeedsBasis {
   readonly price: number
   readonly fundingRate: number
@@ -220,7 +224,7 @@ type ShownMoments = ReadonlyMap<StrategyId, InstrumentMoment>
 type StandingIntents = ReadonlyMap<StrategyId, Intent>
 type SatisfiedStrategies = ReadonlySet<StrategyId>
 
-/** By symbol: worked out when first asked for, and kept until a record concerns the instrument. Changed by `changes.ts`. */
+/** Keyed by symbol: kept until a record concerns the instrument. Changed by `changes.ts`. */
 export type KeptTotals = ReadonlyMap<string, InstrumentTotals>
 
 interface TotalsOwner {
@@ -228,20 +232,16 @@ interface TotalsOwner {
   readonly totals: KeptTotals
 }
 
-/** The open orders of an instrument, each at its own price. */
+/** Each open order at its own price. */
 export interface InstrumentLadders {
   readonly instrument: Instrument
   readonly positionMode: PositionMode
   readonly buys: RestingLadder
   readonly sells: RestingLadder
-  /** The orders that are in them. */
   readonly counted: readonly Order[]
 }
 
-/**
- * Keyed by symbol. Ladders are built when first asked for and kept over records; then only the
- * orders that changed are counted. Changed by `changes.ts`.
- */
+/** Keyed by symbol. Kept over records; then only changed orders are counted. Changed by `changes.ts`. */
 export type KeptLadders = ReadonlyMap<string, InstrumentLadders>
 
 interface LadderOwner extends TotalsOwner {
@@ -256,7 +256,6 @@ export function totalsOf({ book, totals }: TotalsOwner, symbol: string): Instrum
   return counted
 }
 
-/** The open orders of a strategy on an instrument. */
 export function ordersOf(owner: TotalsOwner, id: StrategyId, symbol: string): readonly Order[] {
   return totalsOf(owner, symbol).orders.get(id) ?? NO_ORDERS
 }
@@ -264,8 +263,8 @@ export function ordersOf(owner: TotalsOwner, id: StrategyId, symbol: string): re
 const NO_ORDERS: readonly Order[] = []
 
 /**
- * What a strategy is shown of an instrument.
- * @param positionReadAt Unix ms, our clock: when the exchange last confirmed what the account holds
+ * The strategy's view of the instrument.
+ * @param positionReadAt Unix ms, our clock: when the exchange last confirmed the position
  */
 export function momentOf(
   owner: TotalsOwner,
@@ -290,7 +289,7 @@ export function momentOf(
   return moment
 }
 
-/** The orders of an instrument, each at its own price. */
+/** Each at its own price. */
 export function laddersOf(owner: LadderOwner, instrument: Instrument): InstrumentLadders {
   const { symbol } = instrument
   const { current, open } = totalsOf(owner, symbol)
@@ -317,9 +316,8 @@ function createLadders(instrument: Instrument, positionMode: PositionMode): Inst
 }
 
 /**
- * Takes out of the ladders what has ended or changed since they were counted, and puts in what is
- * there now. The book keeps the orders in the order in which they came, and an order that changes
- * is another object: both lists are followed side by side, and equal orders are passed over.
+ * The book keeps orders in the order in which they came, and a changed order is another object:
+ * both lists are followed side by side.
  */
 function countChanged(ladders: InstrumentLadders, open: readonly Order[]): void {
   const { counted } = ladders
@@ -333,7 +331,7 @@ function countChanged(ladders: InstrumentLadders, open: readonly Order[]): void 
 
 /**
  * Counts an order that is not the one at the place that is read.
- * @returns the place to read next.
+ * @returns the place to read next
  */
 function countUpTo(ladders: InstrumentLadders, order: Order, from: number): number {
   const { counted } = ladders
@@ -354,7 +352,7 @@ function countOrder(ladders: InstrumentLadders, order: Order | undefined, sign: 
   if (order) countLots(ladders, order.terms, openLots(order) * sign)
 }
 
-/** A fill changes only the size, so that its price stays where it is. */
+/** A fill changes only the size. */
 function recountOrder(ladders: InstrumentLadders, was: Order, is: Order): void {
   if (was.terms.ticks === is.terms.ticks && was.terms.action === is.terms.action)
     return countLots(ladders, is.terms, openLots(is) - openLots(was))
@@ -373,9 +371,8 @@ function countLots(
 }
 
 /**
- * Gives the needs of the instrument in each scenario of the worst case. They are computed when one
- * of their figures, or something of the instrument, has changed. Approvals on other instruments
- * ask for it again and again at the same prices.
+ * In each scenario of the worst case. Approvals on other instruments ask again and again at the
+ * same prices, so needs are kept while nothing changes.
  */
 export function needsAsOf(
   owner: TotalsOwner,
@@ -397,35 +394,33 @@ export function needsAsOf(
   return computed
 }
 
-/** Whether a strategy asks once more for the very intent that stood already, and nothing has changed since. */
+/** The very intent that stood already, and nothing has changed since. */
 export function isKnownToStand({ totals }: TotalsOwner, id: StrategyId, intent: Intent): boolean {
   return totals.get(intent.symbol)?.standing.get(id) === intent
 }
 
-/** Remembers that what a strategy asks for stands already. */
 export function noteStanding(owner: TotalsOwner, id: StrategyId, intent: Intent): void {
   const { standing } = totalsOf(owner, intent.symbol)
   own(standing).set(id, intent)
 }
 
-/** What the strategy wants on the instrument stands. It is passed over until something changes. */
+/** It is passed over until something changes. */
 export function noteSatisfied(owner: TotalsOwner, id: StrategyId, symbol: string): void {
   const { satisfied } = totalsOf(owner, symbol)
   own(satisfied).add(id)
 }
 
-/** Something has changed that is no record: the wishes of all strategies are compared with the orders again. */
+/** Something that is no record has changed: all wishes are compared again. */
 export function forgetSatisfied({ totals }: TotalsOwner, symbol: string): void {
   const satisfied: SatisfiedStrategies | undefined = totals.get(symbol)?.satisfied
   if (satisfied !== undefined) own(satisfied).clear()
 }
 
-/** Something of the instrument has changed. */
 export function forgetTotals(totals: KeptTotals, symbol: string): void {
   own(totals).delete(symbol)
 }
 
-/** Works out what {@link totalsOf} keeps. */
+/** {@link totalsOf} keeps it. */
 export function countTotals(book: Book, symbol: string): InstrumentTotals {
   const open = [...openOrdersOf(book, symbol)]
   let buyTicks = Number.NEGATIVE_INFINITY

@@ -39,15 +39,14 @@ import type { InstrumentStart, RunState } from './run-state.ts'
 import { forgetSettled, type KeptSettled } from './settled-money.ts'
 
 /**
- * Everything that the engine knows. The book is durable: the fold of the journal's records. Everything else is lost at
- * a restart, and may be. Each piece is changed by one file only, which its comment names.
+ * Everything that the engine knows. The book is durable; everything else is lost at a restart, and
+ * may be. Each piece is changed by one file only, which its comment names.
  */
 export interface Core {
   readonly settings: EngineSettings
   readonly book: Book
-  /** Unix ms, our clock, of the event that is being handled. */
+  /** Unix ms, our clock, of the present event. */
   readonly now: number
-  /** What this step wants done, in order. */
   readonly effects: readonly Effect[]
   readonly clock: ClockState
   readonly market: MarketState
@@ -63,91 +62,89 @@ export interface Core {
   readonly losses: LossState
   readonly disputes: DisputeState
   readonly liquidation: LiquidationState
-  /** By symbol: what the distance to a liquidation is held against. Changed by `liquidations.ts`. */
+  /** Keyed by symbol: how far its price moves in an hour. Changed by `liquidations.ts`. */
   readonly hours: ReadonlyMap<string, HourlyCloses>
   readonly worstCase: WorstCaseState
-  /** Absent where no strategy has exits. Changed by `exits.ts`. */
+  /** Absent if no strategy has exits. Changed by `exits.ts`. */
   readonly exits?: ExitWatch
-  /** The positions, by symbol, of which the daemon itself closes a part. Changed by `trading-mode.ts`. */
+  /** Keyed by symbol: positions that the daemon itself closes in part. Changed by `trading-mode.ts`. */
   readonly reductions: ReadonlyMap<string, Reduction>
   readonly recount: RecountState
-  /** By strategy, instrument, kind and cause: what the exchange has refused, and may refuse again. Changed by `refusals.ts`. */
+  /** Keyed by strategy, instrument, kind and cause. Changed by `refusals.ts`. */
   readonly refusals: ReadonlyMap<string, Refusal>
-  /** By kind of what is limited per minute: when it happened within the last one. Changed by `limit-pace.ts`. */
+  /** Keyed by kind: the events of the last minute. Changed by `limit-pace.ts`. */
   readonly lastMinute: ReadonlyMap<string, readonly number[]>
   readonly run: RunState
   readonly changes: ChangeState
-  /** Worked out from the book, so a recorded image of the core leaves it out. */
+  /** Worked out from the book, so an image of the core leaves it out. */
   readonly totals: KeptTotals
-  /** The same of the money that instruments have settled. */
+  /** Settled money is left out too. */
   readonly settled: KeptSettled
-  /** The same: orders by their prices. */
+  /** Orders by price are left out too. */
   readonly ladders: KeptLadders
 }
 
-/** Whether the exchange knows names of orders that this state has not sent. Changed by `older-state.ts`. */
+/** Whether the exchange knows names that this state has not sent. Changed by `older-state.ts`. */
 export interface NameState {
-  /** Orders that were sent for the first time, and that the exchange calls duplicates: it is looked what became of them. */
+  /** The exchange calls these duplicates although they were sent for the first time. */
   readonly suspected: ReadonlySet<ClientOid>
-  /** By strategy and symbol, those that had such an order: when its request was sent, until one is accepted as new; Unix ms, exchange clock. */
+  /** Keyed by strategy and symbol: when such an order was sent, until one is accepted as new; Unix ms, exchange clock. */
   readonly suspectedWishes: ReadonlyMap<string, number>
-  /** By instrument, when the last cancel-all left that may have been carried out and has listed nothing; Unix ms, exchange clock. */
+  /** Keyed by instrument: the last cancel-all that was perhaps carried out but listed nothing; Unix ms, exchange clock. */
   readonly unlistedAt: ReadonlyMap<string, number>
-  /** Names that a cancel-all has listed and the book does not know; undefined: there are none. */
+  /** Names that a cancel-all listed and the book does not know. */
   readonly search: NameSearch | undefined
 }
 
-/** Whether orders from before the start may rest unknown. Changed by `unlisted-orders.ts`. */
+/** Whether unknown orders from before the start may rest. Changed by `unlisted-orders.ts`. */
 export interface UnlistedState {
-  /** Instruments on which a cancel-all is to list what rests, since a fill of nobody may be of such an order. */
+  /** A cancel-all is to list what rests, since a fill of nobody may be of such an order. */
   readonly symbols: ReadonlySet<string>
-  /** By symbol: when the last cancel-all was signed after which nothing from before the start can rest. Unix ms, exchange clock. */
+  /** Keyed by symbol: the last cancel-all after which nothing from before the start can rest; Unix ms, exchange clock. */
   readonly listedAt: ReadonlyMap<string, number>
 }
 
 export interface NameSearch {
   readonly names: ReadonlySet<string>
-  /** Unix ms, our clock. */
+  /** Our clock. */
   readonly since: number
   /** How far beyond the next ordinals names were derived. */
   readonly offset: number
 }
 
-/** What is known of the exchange's clock. Changed by `market-state.ts`. */
+/** Changed by `market-state.ts`. */
 export interface ClockState {
-  /** How far it is ahead of ours, ms; undefined before it was measured. */
+  /** Exchange clock less ours; undefined before it was measured. */
   readonly offsetMs: number | undefined
-  /** Unix ms, our clock, when that was last measured without contradiction. */
+  /** Unix ms, our clock, of the last measurement without contradiction. */
   readonly synchronisedAt: number
-  /** Why it cannot be relied on since then; undefined: it can. */
+  /** Why the clock cannot be relied on. */
   readonly unsynchronised: string | undefined
-  /** How many batches in a row were refused for their time, with which code last, and until when none leaves; Unix ms, our clock. */
+  /** Batches in a row that were refused for their time, the last code, and the end of the pause; Unix ms, our clock. */
   readonly refusals: number
   readonly refused: string
   readonly refusedUntil: number
 }
 
-/** The last tickers and feeds, and how many snapshots were taken of them. Changed by `market-state.ts`. */
+/** The last tickers and feeds. Changed by `market-state.ts`. */
 export interface MarketState {
   readonly tickers: TickerTable | undefined
-  /** The number of the last snapshot that strategies were shown. */
   readonly snapshots: number
-  /** The last reading of each feed. */
   readonly feeds: ReadonlyMap<FeedId, FeedReading>
-  /** By symbol: what the last reading of the position in this run said beside its size. */
+  /** Keyed by symbol: what the last reading in this run said beside the size. */
   readonly marks: ReadonlyMap<string, PositionMark>
 }
 
 /**
- * At most one creating request of an instrument is on the wire, and nothing is placed on it between a cancel-all
- * and the readings that prove what happened meanwhile.
+ * At most one creating request of an instrument is on the wire, and nothing is placed between a
+ * cancel-all and the readings that prove what happened meanwhile.
  *
  *     idle ──batch granted──► placing ──answered──► idle
  *      │                        (an unknown order) ──► resolving
  *      └──unwanted, unknown or missing orders, a command──► resolving ──proved──► idle
  *
- * A cancel-all of the whole product resolves every instrument with one call. One that is `placing` then is resolved
- * when its batch is answered: which of its orders the cancel-all met is not known.
+ * A cancel-all of the whole product resolves every instrument with one call. One that is `placing`
+ * is resolved when its batch is answered: which of its orders the cancel-all met is not known.
  */
 export type InstrumentPhase = 'idle' | 'placing' | 'resolving'
 
@@ -157,20 +154,20 @@ export interface InstrumentState {
   readonly phase: InstrumentPhase
   /** Changed by `resolution/resolution.ts`. */
   readonly resolution: Resolution | undefined
-  /** How many resolutions that cancel have begun in this run. */
+  /** Resolutions of this run that cancel. */
   readonly cancelResolutions: number
-  /** Unix ms, our clock, since when it has orders to send; undefined: it has none. */
+  /** Undefined if it has no orders to send. */
   readonly wantsBatchSince: number | undefined
   readonly wantsReduce: boolean
   /** A cancel-all is due: no order that could rest is placed until it was granted, or is not due any more. */
   readonly wantsCancel: boolean
-  /** Unix ms, our clock: until then a cancel-all that was never answered may still arrive, and a resolution does not end. */
+  /** Until then a cancel-all without an answer may arrive, so no resolution ends; Unix ms, our clock. */
   readonly lateCancelUntil: number
-  /** Since when each resting order has been unwanted; Unix ms, our clock. */
+  /** Unix ms, our clock. */
   readonly unwantedSince: ReadonlyMap<ClientOid, number>
-  /** Since when the market has been beyond the price of a resting order without a fill of it; Unix ms, our clock. */
+  /** Since when the market is beyond a resting order that has no fill; Unix ms, our clock. */
   readonly crossedSince: ReadonlyMap<ClientOid, number>
-  /** Wanted orders that a cancel-all took away and that do not rest again yet, the longest missing first. */
+  /** Wanted orders that a cancel-all took away, the longest missing first. */
   readonly displaced: readonly DisplacedOrder[]
   /** Changed by `resolution/reconcile.ts`. */
   readonly position: PositionCheck
@@ -179,7 +176,7 @@ export interface InstrumentState {
   readonly start: InstrumentStart
 }
 
-/** Why an instrument is resolved. It decides which orders are placed again and what is logged. */
+/** Decides which orders are placed again and what is logged. */
 export type ResolutionCause =
   | 'unwanted'
   | 'unknown'
@@ -190,209 +187,198 @@ export type ResolutionCause =
   | 'cancelledAlong'
 
 /**
- * `waiting` until no unknown request can be accepted any more · `cancelling` until a cancel-all is answered ·
- * `settling` until fills and position were read late enough.
+ * `waiting` until no unknown request can be accepted any more · `cancelling` until a cancel-all is
+ * answered · `settling` until fills and position were read late enough.
  */
 export type ResolutionStage = 'waiting' | 'cancelling' | 'settling'
 
-/** How what is unknown on an instrument becomes known. */
+/** Finds out what is unknown. */
 export interface Resolution {
   readonly cause: ResolutionCause
   readonly stage: ResolutionStage
-  /** Whether a cancel-all is part of it. False where no order can rest, and only readings are waited for. */
+  /** False where no order can rest, and only readings are waited for. */
   readonly cancels: boolean
-  /** Unix ms, our clock: the cancel-all is not sent earlier. */
+  /** The cancel-all is not sent earlier; Unix ms, our clock. */
   readonly notBefore: number
-  /** How many of its cancel-alls the exchange has refused for good, in a row, and what it said last. */
+  /** Cancel-alls in a row that were refused for good, and the last answer. */
   readonly refusals: number
   readonly refusal: string
-  /** Unix ms, exchange clock: no unknown order can be accepted later; 0: there is none. Judged only while the clocks are synchronised. */
+  /** No unknown order can be accepted later; Unix ms, exchange clock, judged only while the clocks are synchronised. 0 if there is none. */
   readonly acceptanceDeadlineAt: number
-  /** Unix ms, our clock: after this the instrument is halted, and an operator must look. */
+  /** Then the instrument is halted, and an operator must look; Unix ms, our clock. */
   readonly patientUntil: number
-  /** Unix ms, our clock, since when the exchange has not answered what it waits for; undefined: it answers. */
+  /** Since when the exchange does not answer; Unix ms, our clock. */
   readonly silentSince: number | undefined
-  /** Unix ms, our clock, when the cancel-all was answered, or the wait ended without one; 0 before. */
+  /** When the cancel-all was answered, or the wait ended without one; 0 before. Unix ms, our clock. */
   readonly provedAt: number
-  /** How many complete reads of the fills were asked for late enough, and when the last of them was asked for. */
+  /** Complete reads of fills that were asked for late enough, and the last of them. */
   readonly fillsReads: number
   readonly fillsReadAt: number
   readonly positionRead: boolean
-  /** When readings were last asked for, so that they are not asked for too often. */
   readonly askedAt: number
 }
 
 /** An order that has to be placed again after a cancel-all. */
 export interface DisplacedOrder {
   readonly terms: OrderTerms
-  /** Unix ms, our clock, when the cancel-all was answered. */
+  /** Unix ms, our clock, of the answer to the cancel-all. */
   readonly since: number
-  /** Whether it was logged that it takes too long. */
   readonly isLateLogged: boolean
 }
 
-/** The lots that strategies lost because the exchange's position was believed. */
-export interface WrittenOff {
+/** Lots that strategies lost because the exchange's position was believed. */
+export interface WriteOff {
   /** The position that the fills had explained. */
   readonly was: Holding
   readonly lost: ReadonlyMap<StrategyId, Holding>
-  /** Unix ms, our clock: what the account holds has not changed since. */
+  /** Since then the account's holding has not changed; Unix ms, our clock. */
   readonly movedAt: number
 }
 
 /** The exchange's position against the book's. */
 export interface PositionCheck {
-  /** Unix ms, our clock: the position of the exchange and the book agreed on a reading asked for then. */
+  /** Both agreed on a reading that was asked for then; Unix ms, our clock. */
   readonly agreedAt: number
-  /** Unix ms, our clock: the newest reading was asked for then; it stands still while a difference is not explained. */
+  /** The newest reading was asked for then; Unix ms, our clock. It stands still while a difference is not explained. */
   readonly readAt: number
   readonly mismatch: Mismatch | undefined
-  /** The last difference that was believed in this run, and what strategies lost by it. */
-  readonly writtenOff: WrittenOff | undefined
-  /** Unix ms, our clock, when a record of this run last changed what the account holds. */
+  /** The last believed difference of this run, and what strategies lost by it. */
+  readonly writtenOff: WriteOff | undefined
+  /** When a record of this run last changed the holding; Unix ms, our clock. */
   readonly movedAt: number
-  /** Whether the last reading, asked for later than that, says what the book says now. */
+  /** The last reading was asked for later than that, and agrees with the book. */
   readonly isConfirmed: boolean
-  /** The fills of the last minute, oldest first: a reading is compared with the book as it stood then. */
+  /** The fills of the last minute, oldest first: a reading is compared with the book of its time. */
   readonly recentFills: readonly RecentFill[]
-  /** A reading that waits until the fills of its moment are known. */
+  /** A reading that waits until the fills of its time are known. */
   readonly pending: PendingReading | undefined
 }
 
-/** What the rows of a position say of the account's settings. Whatever differs, or is right again, must be read twice. */
+/** Compares what position rows say of the account's settings. A change must be read twice. */
 export interface SetupCheck {
-  /** By setting: what the last reading that says it has found, and when that came; Unix ms, our clock. */
+  /** Keyed by setting, with the time of the finding; Unix ms, our clock. */
   readonly found: ReadonlyMap<string, { readonly verdict: string; readonly at: number }>
-  /** The margin mode of the position that is held; undefined: none, or not known. */
+  /** The mode of the held position; undefined if there is none, or it is not known. */
   readonly marginMode: MarginMode | undefined
-  /** The leverage that was believed last in this run; undefined: not known. */
+  /** The leverage that was believed last in this run. */
   readonly leverage: string | undefined
 }
 
-/** A difference between the exchange's position and the book's that was seen once. The next reading confirms or drops it. */
+/** A difference that was seen once; the next reading confirms or drops it. */
 export interface Mismatch {
-  /** Exchange less book, in lots; either side may be negative. In one-way mode the long side is the net difference. */
+  /** Exchange less book, in lots; may be negative. In one-way mode the long side is the net difference. */
   readonly difference: Holding
-  /** Unix ms, our clock, when the reading that showed it was asked for. */
+  /** Unix ms, our clock. */
   readonly requestedAt: number
 }
 
-/** What a fill changed in the position, and when. */
 export interface RecentFill {
   readonly change: HoldingChange
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   readonly filledAt: number
 }
 
 export interface PendingReading {
   readonly holding: Holding
-  /** The funding counter of each side as text; empty where there is none. */
+  /** Empty if there is none. */
   readonly counters: Readonly<Record<HoldSide, string>>
-  /** The answer held no data at all, which may mean that there is no position. */
+  /** No data at all, which may mean that there is no position. */
   readonly isSilent: boolean
   readonly requestedAt: number
   readonly exchangeTime: number
 }
 
-/** A batch that is not answered yet. */
 export interface OpenBatch {
   readonly symbol: string
   readonly clientOids: readonly ClientOid[]
 }
 
-/** A cancel-all that is not answered yet. */
 export interface OpenCancel {
-  /** The instruments of ours whose orders it takes away. */
   readonly symbols: readonly string[]
-  /** Whether it names only the product type: then it cancels every order of it, also those that are not ours. */
+  /** It names only the product type: it cancels every order, also those that are not ours. */
   readonly takesProduct: boolean
-  /** The instruments whose resolution has waited for this cancel-all: its answer proves that nothing rests there. */
+  /** Resolutions that waited for it: its answer proves that nothing rests there. */
   readonly resolves: readonly string[]
-  /** Unix ms, exchange clock as we know it. */
+  /** Exchange clock as we know it. */
   readonly requestAt: number
-  /** How far ahead of ours the clock is that this time is from, ms, where the exchange has just refused what we know; else undefined. */
+  /** The lead over our clock that the refusal stated, if the exchange has just refused the time that we know. */
   readonly clockAheadMs: number | undefined
 }
 
-/** What was asked of the limiter or the exchange and has not come back, and how calls are paced. Changed by `open-calls.ts`. */
+/** Calls and grants that have not come back, and how calls are paced. Changed by `open-calls.ts`. */
 export interface OpenCalls {
-  /** Endpoints for which a grant was asked for and has not come. */
   readonly asked: ReadonlySet<GrantedEndpoint>
   readonly batches: ReadonlyMap<number, OpenBatch>
   readonly cancels: ReadonlyMap<number, OpenCancel>
-  /** The last cancel-all's number. */
   readonly cancelId: number
-  /** What the exchange says to the time of cancel-alls. */
+  /** Refusals of the time of cancel-alls. */
   readonly clockRefusals: ClockRefusals
-  /** How many cancel-alls have cancelled an order so far. */
   readonly cancelsThatFound: number
-  /** Calls on the account that place no order, by number: strategy and key. */
+  /** Calls that place no order: strategy and key by number. */
   readonly accountCalls: ReadonlyMap<number, string>
   readonly accountCallId: number
-  /** By strategy and key: when a call that failed may be made again; Unix ms, our clock. */
+  /** Keyed by strategy and key: when a failed call may be made again; Unix ms, our clock. */
   readonly accountCallsNotBefore: ReadonlyMap<string, number>
-  /** By strategy, where orders per minute are limited: when its orders of the last minute left; Unix ms, our clock. */
+  /** Orders of the last minute, where their number is limited; Unix ms, our clock. */
   readonly sentAt: ReadonlyMap<StrategyId, readonly number[]>
 }
 
 /** How far the account has been read. Changed by `readings.ts`. */
 export interface ReadingState {
-  /** Unix ms, our clock: fills that were readable by then are known; 0: none were read yet. */
+  /** Fills that were readable by then are known; Unix ms, our clock. 0 if none were read. */
   readonly fillsReadAt: number
-  /** Unix ms, our clock: the last complete reading of fills was asked for then; 0: there was none. */
+  /** When the last complete reading was asked for; Unix ms, our clock. 0 if there is none. */
   readonly fillsAskedAt: number
-  /** Unix ms, exchange clock: fills that were readable by then are known. */
+  /** Fills that were readable by then are known; Unix ms, exchange clock. */
   readonly fillsReadThroughAt: number
-  /** By orderId: fills that wait for their order. */
+  /** Keyed by orderId: fills that wait for their order. */
   readonly orphans: ReadonlyMap<OrderId, OrphanNote>
-  /** Rows that could not be read, by name: `fill 77`, `position BTCUSDT`. */
+  /** Keyed by name: `fill 77`, `position BTCUSDT`. */
   readonly unreadable: ReadonlyMap<string, UnreadableNote>
-  /** Why the last reading failed, by what was read: `fills`, `position BTCUSDT`. A reading that comes forgets it. */
+  /** Keyed by what was read: `fills`, `position BTCUSDT`. A successful reading removes it. */
   readonly failures: ReadonlyMap<string, ReadFailure>
-  /** Since when no answer to a read could be read at all, by its name: `fills`, `position BTCUSDT`; Unix ms, our clock. */
+  /** Keyed by name: since when no answer could be read at all; Unix ms, our clock. */
   readonly wholes: ReadonlyMap<string, number>
 }
 
 export interface ReadFailure {
   readonly reason: string
-  /** The exchange would only refuse it again. */
+  /** The exchange would refuse it again. */
   readonly isRefused: boolean
-  /** It does not know the instrument any more. */
+  /** The exchange does not know the instrument any more. */
   readonly isRemoved?: boolean
 }
 
-/** Which calls of the account the exchange leaves without an answer, and what such a time has brought about. Changed by `silence.ts`. */
+/** Calls without an answer, and the consequences. Changed by `silence.ts`. */
 export interface SilenceState {
-  /** Keyed by kind of call, `fills`, `position BTCUSDT`, `cancel-alls` or `orders BTCUSDT`: those whose last call had no answer. */
+  /** Keyed by kind of call: `fills`, `position BTCUSDT`, `cancel-alls` or `orders BTCUSDT`. */
   readonly calls: ReadonlyMap<string, SilentCalls>
-  /** From when it was logged that calls have no answer until everything that they left unknown is known. */
+  /** An outage lasts from its log line until everything that it left unknown is known. */
   readonly outage: Outage | undefined
 }
 
 export interface SilentCalls {
-  /** Unix ms, our clock: the first of them failed then, and the last one. */
+  /** The first failure and the last; Unix ms, our clock. */
   readonly since: number
   readonly lastAt: number
-  /** How many failed in a row. */
+  /** Failures in a row. */
   readonly times: number
-  /** What came instead of the last answer. */
+  /** The error in place of the last answer. */
   readonly reason: string
-  /** Whether the last of them had left this machine, as far as that is known. */
+  /** Whether the last call had left this machine, as far as known. */
   readonly hasLeft: boolean
 }
 
 export interface Outage {
-  /** Unix ms, our clock: the first call without an answer. */
+  /** The first call without an answer; Unix ms, our clock. */
   readonly since: number
-  /** By kind of call: how many had no answer. */
   readonly calls: ReadonlyMap<string, number>
-  /** Orders that were unknown at some moment of it. */
   readonly unknown: ReadonlySet<ClientOid>
-  /** What became of these, by the state that they have now. */
+  /** How many of these are in each state now. */
   readonly found: ReadonlyMap<string, number>
   readonly cancelled: number
   readonly fills: number
-  /** Instruments on which it has yet to be proved what happened, and those on which it is. */
+  /** Instruments that are still to be proved, and those that are proved. */
   readonly unproved: ReadonlySet<string>
   readonly proved: ReadonlySet<string>
 }
@@ -400,51 +386,50 @@ export interface Outage {
 /** Fills that wait for their order. */
 export interface OrphanNote {
   readonly symbol: string
-  /** Unix ms, our clock. */
+  /** Our clock. */
   readonly since: number
-  /** Whether it was logged that no answer explains them. */
+  /** It was logged that no answer explains them. */
   readonly isLogged: boolean
 }
 
-/** A row that cannot be read; see `resolution/unreadable.ts`. */
+/** See `resolution/unreadable.ts`. */
 export interface UnreadableNote {
-  /** Its instrument; `*` where it names none. */
+  /** `*` if the row names no instrument. */
   readonly symbol: Scope
   readonly problem: string
-  /** Unix ms, our clock. */
+  /** Our clock. */
   readonly since: number
-  /** When it last came, Unix ms, our clock. */
+  /** When the row last came; Unix ms, our clock. */
   readonly seenAt: number
-  /** For how long it has come so far, ms: time without answers does not count. */
+  /** Time without answers does not count. */
   readonly lastedMs: number
-  /** It stayed unreadable for too long: its instrument is halted for good, and it is waited for no more. */
+  /** The row was unreadable for too long: its instrument is halted for good, and not waited for. */
   readonly isHalted: boolean
-  /** One whole reading has come without it. */
+  /** One whole reading has come without the row. */
   readonly isRead: boolean
 }
 
-/** On which snapshot each strategy decided, and which wishes wait until it decides again. Changed by `decision-state.ts`. */
+/** The snapshot that each strategy decided on, and the wishes that wait for its next decision. Changed by `decision-state.ts`. */
 export interface DecisionState {
-  /** By strategy: the snapshot that it decided on last. */
   readonly decidedOn: ReadonlyMap<StrategyId, number>
-  /** By strategy and then symbol: the snapshot (or a later one) that must be decided on before a filled or refused ladder is placed again. */
+  /** Keyed by strategy and symbol: the snapshot to be decided on before a filled or refused ladder is placed again. */
   readonly quoteHolds: ReadonlyMap<string, ReadonlyMap<string, number>>
-  /** By strategy: how many decisions in a row have failed. */
+  /** Failed decisions in a row. */
   readonly failuresInRow: ReadonlyMap<StrategyId, number>
-  /** Standing wishes of a strategy are placed once it has decided on this snapshot or a later one. */
+  /** Standing wishes are placed once a strategy has decided on this snapshot or a later one. */
   readonly wishesFrom: number
-  /** By strategy, once it has decided in this run: what it remembers; the state that has waited longest to be recorded first. */
+  /** The states of strategies that have decided in this run; the longest unrecorded first. */
   readonly states: ReadonlyMap<StrategyId, RememberedState>
 }
 
-/** Candles that have not closed, and strategies that are due because one has. Changed by `candles.ts`. */
+/** Changed by `candles.ts`. */
 export interface CandleState {
-  /** What strategies need, by symbol and interval. */
+  /** Keyed by symbol and interval. */
   readonly needed: ReadonlyMap<string, NeededCandles>
   readonly open: ReadonlyMap<string, OpenCandle>
-  /** When the first candle opened that was seen from its beginning; Unix ms, exchange clock. */
+  /** The first candle that was seen from its beginning; Unix ms, exchange clock. */
   readonly wholeFrom: ReadonlyMap<string, number>
-  /** The strategies that decide on closed candles and have not been asked since one closed. */
+  /** Strategies that decide on closed candles and were not asked since one closed. */
   readonly due: ReadonlySet<StrategyId>
 }
 
@@ -452,14 +437,14 @@ export interface NeededCandles {
   readonly symbol: string
   readonly intervalMs: number
   readonly capacity: number
-  /** The strategies that decide when one of these closes. */
+  /** Strategies that decide when one of these closes. */
   readonly deciders: readonly StrategyId[]
 }
 
 export interface RememberedState {
   /** Plain data that nobody changes. */
   readonly state: unknown
-  /** Unix ms, our clock, since when it has differed from the book's; undefined: the book has it. */
+  /** Since when it differs from the book; undefined if the book has it. Unix ms, our clock. */
   readonly waitsSince: number | undefined
 }
 
@@ -467,35 +452,34 @@ export interface RememberedState {
 export interface Refusal {
   readonly strategyId: StrategyId
   readonly symbol: string
-  /** What the orders do to the strategy's position; a flatten is a kind of its own. */
+  /** The effect on the position; a flatten is a kind of its own. */
   readonly kind: 'opens' | 'reduces' | 'flatten'
   readonly cause: CauseName
-  /** What the exchange said last. */
+  /** The exchange's last answer. */
   readonly code: string
   readonly message: string
-  /** Of the orders that were refused the one that asked for least. */
+  /** The refused order that asked for least. */
   readonly terms: OrderTerms
-  /** Where a grid was missed: the step, in those of the configuration, on which all accepted orders lie; 0: there were none. */
+  /** Where a grid was missed: the configured steps on which all accepted orders lie; 0 if there are none. */
   readonly commonStep: number
-  /** How many orders that it concerns were accepted in a row since. */
+  /** Concerned orders that were accepted in a row since. */
   readonly accepted: number
-  /** Unix ms, our clock: the first and the last refusal. */
+  /** The first refusal and the last; Unix ms, our clock. */
   readonly firstAt: number
   readonly at: number
-  /** How many answers in a row were such refusals, and of how many orders. */
+  /** Refusals in a row, and the orders in them. */
   readonly inRow: number
   readonly orders: number
-  /** Whether an operator was alerted. */
+  /** An operator was alerted. */
   readonly isLogged: boolean
 }
 
-/** What was denied in this run, and logged. Changed by `denials.ts`. */
+/** Denials of this run that were logged. Changed by `denials.ts`. */
 export interface DenialState {
-  /** How often each code was given in this run. */
   readonly counts: ReadonlyMap<DenialCode, number>
-  /** By symbol, and then by strategy, code and key: what was logged; the oldest first. */
+  /** Keyed by symbol, then strategy, code and key; the oldest first. */
   readonly logged: ReadonlyMap<string, ReadonlyMap<string, LoggedDenial>>
-  /** By symbol, strategy and code: the keys that are logged by name in the minute that began at `since` (Unix ms, our clock). */
+  /** Keyed by symbol, strategy and code: the keys logged by name in the minute from `since`; Unix ms, our clock. */
   readonly named: ReadonlyMap<
     string,
     { readonly since: number; readonly keys: ReadonlySet<string> }
@@ -503,32 +487,32 @@ export interface DenialState {
 }
 
 export interface LoggedDenial {
-  /** Unix ms, our clock. */
+  /** Our clock. */
   readonly loggedAt: number
-  /** The last snapshot for which it was counted. */
+  /** Last counted. */
   readonly snapshot: number
-  /** How many came since it was logged. */
+  /** Denials since the last log line. */
   readonly unlogged: number
 }
 
-/** Begins a step at an instant of our clock, with no effects yet. */
+/** Begins without effects. */
 export function beginStep(core: Core, now: number): void {
   const state = own(core)
   state.now = now
   state.effects = NO_EFFECTS
 }
 
-const NO_EFFECTS: Effect[] = Object.freeze<Effect[]>([]) as Effect[] // most steps have none
+const NO_EFFECTS: Effect[] = Object.freeze<Effect[]>([]) as Effect[]
 
-/** Adds an effect behind those that this step has so far. */
+/** Adds an effect behind those of this step. */
 export function emit(core: Core, effect: Effect): void {
   if (core.effects === NO_EFFECTS) own(core).effects = [effect]
   else own(core.effects).push(effect)
 }
 
 /**
- * The one way to change the book: the record is written to the journal and applied to the book. With `durable` nothing
- * that follows in this step is sent before the record is safe on the disk.
+ * The one way to change the book: written to the journal and applied. With `durable` nothing that
+ * follows in this step is sent before it is on the disk.
  */
 export function record(core: Core, entry: JournalRecord, durable = false): void {
   const waiting = waitingFillsOf(core.book, entry)
@@ -549,13 +533,13 @@ function noteConcerned(core: Core, entry: JournalRecord): void {
     noteChanged(changes, symbol)
     forgetTotals(totals, symbol)
   }
-  // The limits of the account count all instruments: a change of one matters to the others.
+  // The account's limits count all instruments.
   if (CHANGE_NO_LIMIT.has(entry.kind)) return
   beginMoment(changes)
   forgetSettled(settled)
 }
 
-/** Records that change nothing which matters to other instruments, and move no money. */
+/** These records change nothing that matters to other instruments, and move no money. */
 const CHANGE_NO_LIMIT = new Set<JournalRecord['kind']>([
   'decision',
   'denial',
@@ -564,7 +548,7 @@ const CHANGE_NO_LIMIT = new Set<JournalRecord['kind']>([
   'exits',
 ])
 
-/** Records what is about to be sent. Only this function makes a `Recorded`, and nothing else can be sent (ORD1). */
+/** Only this function makes a `Recorded`, and nothing else can be sent (ORD1). */
 export function recordBefore<Outgoing>(
   core: Core,
   entry: JournalRecord,
@@ -574,7 +558,6 @@ export function recordBefore<Outgoing>(
   return outgoing as Recorded<Outgoing>
 }
 
-/** A line of the log. */
 export function announce(
   core: Core,
   level: Announcement['level'],
@@ -584,12 +567,12 @@ export function announce(
   emit(core, { kind: 'announce', level, event, fields })
 }
 
-/** The exchange's specification of an instrument. @throws Failure for a symbol that the config does not list. */
+/** @throws Failure for a symbol that is not configured */
 export function specOf(core: Core, symbol: string): Instrument {
   return known(core.settings.instruments.get(symbol), symbol)
 }
 
-/** @throws Failure for a symbol that the config does not list: the driver never lets one in. */
+/** @throws Failure for a symbol that is not configured: the driver never lets one in */
 export function instrumentOf(core: Core, symbol: string): InstrumentState {
   return known(core.instruments.get(symbol), symbol)
 }

@@ -12,7 +12,7 @@ import type { Core, InstrumentState } from './core.ts'
 
 const NOT_REFUSED = { refusals: 0, refused: '', refusedUntil: 0 } as const
 
-/** A core at the beginning of a run, with the book that was rebuilt from the journal. */
+/** With the book rebuilt from the journal. */
 export function createCore(settings: EngineSettings, book: Book): Core {
   const symbols = [...settings.instruments.keys()]
   return {

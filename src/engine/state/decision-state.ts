@@ -5,7 +5,7 @@ import type { StrategySettings } from '../settings.ts'
 import { noteChanged } from './changes.ts'
 import type { Core } from './core.ts'
 
-/** The strategy has decided on a snapshot: what waited for that may be placed. */
+/** Wishes that waited for that may be placed. */
 export function noteDecision(
   { decisions, changes, run }: Core,
   { id, symbols }: Pick<StrategySettings, 'id' | 'symbols'>,
@@ -27,7 +27,7 @@ export function noteDecision(
   for (const symbol of holds.keys()) noteChanged(changes, symbol)
 }
 
-/** How many decisions of the strategy have failed one after the other by now. */
+/** @returns failures in a row */
 export function noteFailure({ decisions }: Core, strategyId: StrategyId): number {
   const { failuresInRow } = own(decisions)
   const inRow = (failuresInRow.get(strategyId) ?? 0) + 1
@@ -35,7 +35,6 @@ export function noteFailure({ decisions }: Core, strategyId: StrategyId): number
   return inRow
 }
 
-/** What the strategy remembers from now on. */
 export function noteState({ decisions, now }: Core, strategyId: StrategyId, state: unknown): void {
   const known = decisions.states.get(strategyId)
   if (known?.state === state) return
@@ -43,34 +42,36 @@ export function noteState({ decisions, now }: Core, strategyId: StrategyId, stat
   if (known?.waitsSince !== undefined)
     states.set(strategyId, { state, waitsSince: known.waitsSince })
   else if (known === undefined || !isSameData(known.state, state)) {
-    // Taken out and put in again, so that the map stays in the order in which states began to wait.
+    // The map stays in the order in which states began to wait.
     states.delete(strategyId)
     states.set(strategyId, { state, waitsSince: now })
   }
 }
 
-/** What the strategy remembers is in the book now. */
 export function noteStateRecorded({ decisions }: Core, strategyId: StrategyId): void {
   const { states } = own(decisions)
   const { state } = states.get(strategyId) ?? {}
   states.set(strategyId, { state, waitsSince: undefined })
 }
 
-/** A rung of the ladder was filled or refused: the strategy must decide again before any is placed. */
+/** A rung was filled or refused: the strategy must decide again before any is placed. */
 export function holdQuote({ decisions, market }: Core, strategyId: string, symbol: string): void {
   const { quoteHolds } = own(decisions)
   const holds = quoteHolds.get(strategyId) ?? []
   quoteHolds.set(strategyId, new Map([...holds, [symbol, market.snapshots + 1]]))
 }
 
-/** After a release: standing wishes are placed only after their strategy has decided again. Its failures count from zero. */
+/**
+ * After a release: wishes are placed only after their strategy has decided again. Failures count
+ * from zero.
+ */
 export function holdAllWishes({ decisions, market }: Core): void {
   const state = own(decisions)
   state.wishesFrom = market.snapshots + 1
   state.failuresInRow.clear()
 }
 
-/** Whether a strategy has not decided since the start has proved the instrument, or since a release. */
+/** Not since the start has proved the instrument, or since a release. */
 export function isUndecided({ decisions, run }: Core, id: StrategyId, symbol: string): boolean {
   if (run.phase !== 'running') return false
   const decidedOn = decisions.decidedOn.get(id) ?? 0
@@ -80,7 +81,6 @@ export function isUndecided({ decisions, run }: Core, id: StrategyId, symbol: st
   )
 }
 
-/** Whether a ladder waits for its strategy to look again. */
 export function isQuoteHeld(core: Core, id: StrategyId, symbol: string): boolean {
   const { decidedOn, quoteHolds } = core.decisions
   const needed = quoteHolds.get(id)?.get(symbol)

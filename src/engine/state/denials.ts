@@ -2,25 +2,24 @@ import { type Denial, detailOf, type Undescribed } from '../../domain/denial.ts'
 import { own } from '../../lib/own.ts'
 import { announce, type Core, record, type LoggedDenial } from './core.ts'
 
-/** A denial of the same kind is logged once in this time; the next line says how many there were in between. */
+/** The next line says how many there were in between. */
 const DENIAL_LOGGED_EVERY_MS = 60_000
-/** Kinds that are remembered for an instrument. A strategy may use a new key each time: the oldest are forgotten. */
+/** For an instrument. A strategy may use a new key each time: the oldest are forgotten. */
 const KINDS_MAX = 1000
-/** Of a strategy's orders that are denied for one reason, so many are logged by name in a minute. A thousand may wait. */
+/** In a minute, of a strategy's orders denied for one reason. A thousand may wait. */
 const KEYS_NAMED_MAX = 20
 
 type AnyDenial = Denial | Undescribed<Denial>
 
-/** The kinds of denials on an instrument. */
 export function denialKindsOf({ denials }: Core, symbol: string): readonly string[] {
   return [...(denials.logged.get(symbol)?.keys() ?? [])]
 }
 
 /**
- * Counts a kind of denial once a snapshot, however often the instrument is looked at. It is recorded and logged when it
- * comes first, and then once a minute with the number of those in between.
+ * Counts a kind of denial once a snapshot. It is recorded and logged when it comes first, and then
+ * once a minute with the number of those in between.
  *
- * @param symbol the instrument under which it is kept: the denied intent may name one that does not exist.
+ * @param symbol under which it is kept: the denied intent may name one that does not exist
  */
 export function noteDenials(core: Core, symbol: string, denied: readonly AnyDenial[]): void {
   const { snapshots } = core.market
@@ -50,7 +49,7 @@ function kindsOf({ denials }: Core, symbol: string): Map<string, LoggedDenial> {
   return kinds
 }
 
-/** Puts it at the end of the map, which is in the order of the last logging, and forgets the oldest. */
+/** The map is in the order of the last logging; the oldest go. */
 function keepLatest(kinds: Map<string, LoggedDenial>, kind: string, logged: LoggedDenial): void {
   kinds.delete(kind)
   kinds.set(kind, logged)
@@ -91,8 +90,8 @@ function log(
 }
 
 /**
- * A denied `place` is a kind of its own, because an operator may look for it by its key. Where there are too many keys,
- * those beyond the maximum form one kind without a key.
+ * A denied `place` is a kind of its own, because an operator may look for its key. Keys beyond the
+ * maximum form one kind without a key.
  */
 function groupByKind(
   core: Core,

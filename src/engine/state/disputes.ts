@@ -5,7 +5,7 @@ import { pairKey } from '../book/book.ts'
 import { beginMoment } from './changes.ts'
 import { announce, type Core } from './core.ts'
 
-/** A small difference is logged once it has lasted for so long, in ms: that is three readings of a position. */
+/** A small difference is logged once it has lasted three readings of a position. */
 const LOGGED_AFTER_MS = 3000
 
 export function figureSettingsOf({ settings }: Core): FigureSettings {
@@ -23,17 +23,20 @@ export function disputeOf(
 
 export interface Comparison extends Pick<Dispute, 'figure' | 'scope' | 'ours' | 'theirs'> {
   readonly differs: boolean
-  /** It is logged only when it has lasted: one of the witnesses may just not have been heard yet. */
+  /** Logged only when it has lasted: a witness may not have been heard yet. */
   readonly isPatient: boolean
-  /** So much that no moment between two readings explains it: it is logged at once. */
+  /** No moment between two readings explains it: logged at once. */
   readonly isLarge: boolean
-  /** Which reading it is about, Unix ms: figures that differed agree again once two readings say so. Absent: one is enough. */
+  /**
+   * Unix ms of the reading: figures that differed agree again once two readings say so. Absent: one
+   * is enough.
+   */
   readonly answeredAt?: number
-  /** The time between two comparisons after which the dispute counts as a new one, ms. */
+  /** After so long a silence it counts as a new dispute. */
   readonly silenceMsMax: number
 }
 
-/** Notes what a comparison has found. Returns the dispute that is open now. */
+/** @returns the dispute that is open now */
 export function noteComparison(core: Core, found: Comparison): Dispute | undefined {
   const { figure, scope, ours, theirs, differs, isPatient, isLarge, silenceMsMax, answeredAt } =
     found
@@ -42,7 +45,7 @@ export function noteComparison(core: Core, found: Comparison): Dispute | undefin
   const { now } = core
   if (!differs) {
     if (before === undefined) return undefined
-    // A wrong answer that comes every second time must not begin the time of the dispute anew.
+    // A wrong answer that comes every second time must not begin it anew.
     if (
       answeredAt !== undefined &&
       (before.agreedBy === undefined || before.agreedBy === answeredAt)
@@ -64,7 +67,7 @@ export function noteComparison(core: Core, found: Comparison): Dispute | undefin
     return undefined
   }
   const since = before?.since ?? now
-  // A small difference of some ms, between one reading and the next, is none that anybody could look at.
+  // Nobody could look at a small difference between two readings.
   const isConfirmed = isLarge || now - since >= LOGGED_AFTER_MS
   const isSilent = before === undefined || now - before.comparedAt > silenceMsMax
   const hasLasted = now - since >= figureSettingsOf(core).disputeMsMax
@@ -92,13 +95,13 @@ export function isHeldForDispute({ disputes }: Core, scope: Scope): boolean {
   return disputes.reduced.has(scope)
 }
 
-/** @param reason Why the scope may only reduce until the dispute ends; undefined: it may do more again. */
+/** @param reason why the scope may only reduce; undefined: it may do more again */
 export function holdForDispute(core: Core, scope: Scope, reason: string | undefined): void {
   const held = core.disputes.reduced.get(scope)
   if ((held === undefined) === (reason === undefined)) return
   if (reason === undefined) own(core.disputes.reduced).delete(scope)
   else own(core.disputes.reduced).set(scope, { reason, since: core.now })
-  // What was looked at in this moment was judged by the other mode.
+  // Whatever was looked at in this moment was judged by the other mode.
   beginMoment(core.changes)
   const code = 'equityDisputed'
   if (reason === undefined)

@@ -23,10 +23,13 @@ import { type Core, record, specOf } from './core.ts'
 import { disputeOf, figureSettingsOf } from './disputes.ts'
 import { ownPriceOf } from './own-figure.ts'
 
-/** A better best price alone is recorded after so long, ms: a crash sets a trailing stop back by no more than this. */
+/**
+ * A better best price alone is recorded after so long: a crash sets a trailing stop back by no
+ * more.
+ */
 const BEST_UNRECORDED_MS_MAX = 10_000
 
-/** Without exits there is nothing to watch, and nothing of them costs anything. */
+/** Without exits nothing of them costs anything. */
 export function createExitWatch({ strategies }: EngineSettings): { readonly exits?: ExitWatch } {
   const hasExits = [...strategies.values()].some(({ exits }) => exits !== undefined)
   return hasExits ? { exits: { states: new Map(), prices: new Map() } } : {}
@@ -36,7 +39,7 @@ export function rulesOf({ settings }: Pick<Core, 'settings'>, id: string): ExitR
   return settings.strategies.get(id as StrategyId)?.exits
 }
 
-/** The exits of a strategy on an instrument, but for a best price that is not recorded yet; undefined: it has none. */
+/** But for a best price that is not recorded yet. */
 export function exitStateOf(
   core: Pick<Core, 'settings' | 'book'>,
   id: string,
@@ -46,7 +49,7 @@ export function exitStateOf(
   return core.book.exitStates.get(pairOf(id, symbol))
 }
 
-/** The exit that closes what a strategy holds on an instrument, wholly or in part. */
+/** It closes the holding wholly or in part. */
 export function exitDueOn(
   core: Pick<Core, 'settings' | 'book'>,
   id: string,
@@ -55,7 +58,7 @@ export function exitDueOn(
   return dueExitOf(exitStateOf(core, id, symbol))
 }
 
-/** Why nothing of the strategy that adds may leave on the instrument; undefined: exits do not mind. */
+/** Why nothing that adds may leave. */
 export function entryPauseOn(
   core: Pick<Core, 'settings' | 'book'>,
   id: string,
@@ -69,13 +72,13 @@ export function entryPauseOn(
   return `${PAUSE_CAUSES[cause]}, until ${new Date(untilAt).toISOString()}`
 }
 
-/** The exits as they are now, with the newest best prices. */
+/** With the newest best prices. */
 export function watchedExitsOf(core: Core, id: string, symbol: string): ExitState | undefined {
   const pair = pairOf(id, symbol)
   return core.exits?.states.get(pair)?.state ?? core.book.exitStates.get(pair)
 }
 
-/** Keeps the exits of a strategy on an instrument. What changes plans is recorded at once. */
+/** A change of plans is recorded at once. */
 export function noteExits(
   core: Core,
   {
@@ -98,7 +101,7 @@ export function noteExits(
   if (isDue) recordExits(core, id, symbol, state)
 }
 
-/** Records best prices that wait, at an orderly end of a run. */
+/** Best prices that wait, at an orderly end. */
 export function recordAllExits(core: Core): void {
   for (const { id, symbols } of core.settings.strategies.values()) {
     for (const symbol of symbols) {
@@ -110,7 +113,7 @@ export function recordAllExits(core: Core): void {
   }
 }
 
-/** At the beginning of a run, drops what is left of exits that are not configured any more. */
+/** At the beginning of a run. */
 export function dropUnconfiguredExits(core: Core): void {
   for (const pair of Array.from(core.book.exitStates.keys())) {
     const bar = pair.indexOf('|')
@@ -130,7 +133,7 @@ function recordExits(
   record(core, { kind: 'exits', at: core.now, strategyId, symbol, state })
 }
 
-/** Whether two states differ in their best prices and in nothing else. */
+/** They differ in nothing else. */
 function differsInBest(one: ExitState, other: ExitState): boolean {
   return !isSameData(one, other) && isSameData(withoutBest(one), withoutBest(other))
 }
@@ -143,7 +146,7 @@ function withoutBest({ long, short, ...rest }: ExitState): ExitState {
   }
 }
 
-/** Takes the price of a new answer of the tickers. */
+/** Notes a new answer of the tickers. */
 export function noteExitPrice(core: Core, symbol: string): void {
   if (core.exits === undefined) return
   const known = core.exits.prices.get(symbol)
@@ -151,7 +154,7 @@ export function noteExitPrice(core: Core, symbol: string): void {
   if (known?.answeredAt === answeredAt) return
   const isContradicted = !isInBand && !Number.isNaN(price)
   const contradictedSince = isContradicted ? (known?.contradictedSince ?? core.now) : undefined
-  // A contradiction that lasts, as of an index that stands still, must not keep every exit away.
+  // A lasting contradiction, as of an index that stands still, must not keep every exit away.
   const hasLasted =
     contradictedSince !== undefined &&
     core.now - contradictedSince >= figureSettingsOf(core).disputeMsMax
@@ -165,8 +168,8 @@ export function noteExitPrice(core: Core, symbol: string): void {
 }
 
 /**
- * The price in ticks. While our profit of the position and the exchange's differ, its mark price is the second witness:
- * both must have met a level (MON1), until they have differed for so long that ours counts alone.
+ * While our profit and the exchange's differ, its mark price is the second witness: both must have
+ * met a level (MON1), until ours counts alone.
  */
 function witnessed(core: Core, symbol: string, price: number): BelievedTicks {
   const { tick } = specOf(core, symbol)
@@ -180,14 +183,14 @@ function witnessed(core: Core, symbol: string, price: number): BelievedTicks {
   return { low: Math.min(ticks, marked), high: Math.max(ticks, marked) }
 }
 
-/** Returns the prices that two answers in a row have shown; undefined while one of them is not believed. */
+/** Two answers in a row have shown them; undefined while one is not believed. */
 export function believedTicksOf(core: Core, symbol: string): BelievedTicks | undefined {
   const { last, before } = core.exits?.prices.get(symbol) ?? {}
   if (!last || !before || Number.isNaN(ownPriceOf(core, symbol).price)) return undefined
   return { low: Math.min(last.low, before.low), high: Math.max(last.high, before.high) }
 }
 
-/** The ATR of the closed candles in whole ticks; undefined while there are too few. */
+/** Whole ticks; undefined with too few closed candles. */
 export function atrTicksOf(core: Core, symbol: string, rules: ExitRules): number | undefined {
   if (rules.atr === undefined) return undefined
   const { intervalMs, period } = rules.atr

@@ -11,22 +11,20 @@ export function noteStartStage(instrument: InstrumentState, start: InstrumentSta
   own(instrument).start = start
 }
 
-/** Whether this run has proved the instrument's position and orders. Before that it is not traded. */
+/** Before that it is not traded. */
 export function isProved({ start }: InstrumentState): boolean {
   return start.stage === 'proved'
 }
 
-/** Whether the instrument is not traded yet because of the start. Never during a stop. */
+/** Never during a stop. */
 export function isStarting({ run }: Core, instrument: InstrumentState): boolean {
   return run.phase === 'starting' || (run.phase === 'running' && !isProved(instrument))
 }
 
-/** A batch is about to leave. */
 export function enterPlacing(instrument: InstrumentState): void {
   own(instrument).phase = 'placing'
 }
 
-/** The batch was answered. */
 export function leavePlacing(instrument: InstrumentState): void {
   if (instrument.phase === 'placing') own(instrument).phase = 'idle'
 }
@@ -41,7 +39,7 @@ export function enterResolving(instrument: InstrumentState, resolution: Resoluti
   if (resolution.cancels) noteCancelResolution(instrument)
 }
 
-/** Counts a resolution that cancels, whether from its beginning or decided later. */
+/** Whether from its beginning or decided later. */
 export function noteCancelResolution(instrument: InstrumentState): void {
   own(instrument).cancelResolutions += 1
 }
@@ -52,7 +50,7 @@ export function leaveResolving(instrument: InstrumentState): void {
   state.resolution = undefined
 }
 
-/** @param since Unix ms, our clock; ignored where the instrument waits already. */
+/** @param since Unix ms, our clock; ignored where it waits already */
 export function wantBatch(instrument: InstrumentState, since: number, reduces: boolean): void {
   const state = own(instrument)
   state.wantsBatchSince ??= since
@@ -67,7 +65,7 @@ export function noteCancelDue(instrument: InstrumentState, isDue: boolean): void
   own(instrument).wantsCancel = isDue
 }
 
-/** Notes which resting orders no strategy wants. @param now Unix ms, our clock. */
+/** @param now Unix ms, our clock */
 export function noteUnwanted(
   instrument: InstrumentState,
   clientOids: readonly ClientOid[],
@@ -76,7 +74,7 @@ export function noteUnwanted(
   keepSince(own(instrument).unwantedSince, clientOids, now)
 }
 
-/** Notes which resting orders the market has gone beyond. @param now Unix ms, our clock. */
+/** The market has gone beyond them. @param now Unix ms, our clock */
 export function noteCrossed(
   instrument: InstrumentState,
   clientOids: readonly ClientOid[],
@@ -102,22 +100,22 @@ export function noteDisplaced(
   own(instrument).displaced = [...displaced]
 }
 
-/** A cancel-all without a record may arrive at the exchange until then; Unix ms, our clock. */
+/** It may arrive until then; Unix ms, our clock. */
 export function noteLateCancel(instrument: InstrumentState, until: number): void {
   own(instrument).lateCancelUntil = Math.max(instrument.lateCancelUntil, until)
 }
 
 /**
- * How long a cancel-all may be carried out after it was made, which the request itself states (document:
- * receiveWindow). One that arrived when the instrument is traded again would cancel the new orders.
+ * The request states how long it may be carried out (document: receiveWindow). One that arrived
+ * later would cancel new orders.
  */
 export const RECEIVE_WINDOW_MS = 5000
-/** How far what we know of the exchange's clock may be wrong. */
+/** Error of what we know of the exchange's clock. */
 const CLOCK_ERROR_MS = 1000
 
 /**
- * The cancel-all of `requestAt` (Unix ms, exchange clock) gets no answer any more. It may still be carried out until its
- * receive window is over, which counts from `requestAt` however late the call was signed and sent.
+ * It gets no answer any more. It may be carried out until its receive window is over, which counts
+ * from `requestAt` (Unix ms, exchange clock), however late the call was sent.
  */
 export function noteUnansweredCancel(
   core: Core,
@@ -134,7 +132,6 @@ export function noteUnansweredCancel(
   noteLateCancel(instrument, (isKnown ? Math.min(sentAt, core.now) : core.now) + arrivesWithinMs)
 }
 
-/** Whether an order is known to rest on the instrument. */
 export function hasResting(core: Core, symbol: string): boolean {
   for (const { state, terms } of openOrdersOf(core.book, symbol)) {
     if (state === 'live' && canRest(terms)) return true
@@ -142,7 +139,6 @@ export function hasResting(core: Core, symbol: string): boolean {
   return false
 }
 
-/** Whether the instrument has an open order in that state. */
 export function hasOrder(core: Core, symbol: string, wanted: OrderState): boolean {
   return totalsOf(core, symbol).states.has(wanted)
 }

@@ -16,7 +16,7 @@ import { halt } from './trading-mode.ts'
 const MINUTE_MS = 60_000
 const RATE_LIMITED = 'rateLimited'
 
-/** Objects to a `place` whose terms came too often within a minute already. Otherwise counts it. */
+/** Too often within a minute. Otherwise it is counted. */
 export function objectToRepeat(
   core: Core,
   { id, limits }: StrategySettings,
@@ -56,7 +56,7 @@ function reduces(core: Core, id: StrategySettings['id'], place: OrderIntent): bo
   })
 }
 
-/** Halts a strategy of which the exchange has rejected too many orders with one code within a minute. */
+/** The exchange has rejected too many of the strategy's orders with one code within a minute. */
 export function judgeRejection(core: Core, { clientOid, outcome, code }: ItemOutcome): void {
   const terms = outcome === 'rejected' ? core.book.orders.get(clientOid)?.terms : undefined
   const strategy = [...core.settings.strategies.values()].find(({ id }) => id === terms?.strategyId)
@@ -72,7 +72,7 @@ export function judgeRejection(core: Core, { clientOid, outcome, code }: ItemOut
   halt(core, scope, 'rejections', reason)
 }
 
-/** Restricts the account while too many answers are 429, or too many orders are unknown. */
+/** Too many answers are 429, or too many orders unknown. */
 export function judgePace(core: Core, event: EngineEvent): void {
   const { rateLimitedPerMinute, unknownOrdersMax } = core.settings.limits
   if (rateLimitedPerMinute !== undefined) {
@@ -108,17 +108,17 @@ function holdWhile(
 ): void {
   if (core.run.beyondLimit.has(code) === isBeyond) return
   noteBeyond(core.run, code, isBeyond ? { reason, since: core.now } : undefined)
-  // What was looked at in this moment, between two decisions of it, was judged by the other mode.
+  // Whatever was looked at in this moment was judged by the other mode.
   beginMoment(core.changes)
   if (isBeyond) announce(core, 'error', 'limits.reached', { scope: ACCOUNT, code, reason })
   else announce(core, 'warn', 'limits.ended', { scope: ACCOUNT, code, reason })
 }
 
-/** Counts one more of a kind, and returns how many there were within a minute, `max` at most. Older kinds are forgotten (BND1). */
+/** Within a minute, `max` at most. Older kinds are forgotten (BND1). */
 function count(core: Core, kind: string, max: number): number {
   const kinds = own(core.lastMinute)
   const times = [...timesOf(core, kind), core.now].slice(-max)
-  // Taken out and put in again: the map is in the order in which kinds were last counted.
+  // The map is in the order in which kinds were last counted.
   kinds.delete(kind)
   kinds.set(kind, times)
   for (const [oldest, seen] of kinds) {

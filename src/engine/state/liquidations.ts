@@ -31,15 +31,15 @@ import { type OwnPrice, ownPriceOf } from './own-figure.ts'
 import { marginModeOf } from './trading-mode.ts'
 import { type CandleSeries, newestOpenAt, read } from '../../domain/candles.ts'
 
-/** Two distances further apart than this share of the price are no rounding, and no moment between two readings. */
+/** Beyond this share of the price it is no rounding, and no moment between two readings. */
 const DIFFERENCE_MAX = 0.02
-/** Two maintenance ratios differ by this share of the larger one, and by this, at most. */
+/** Shares of the larger one, and at most this. */
 const RATIO_TOLERANCE = 0.2
 const RATIO_ROUNDING = 0.001
 
 const SIDES = ['long', 'short'] as const
 
-/** Measures how far the positions of an instrument are from a liquidation, when its reading and the book agree on them. */
+/** When reading and book agree on the positions. */
 export function measureDistances(core: Core, symbol: string): readonly LiquidationDistance[] {
   const statement = comparableStatement(core, symbol)
   if (!statement) return []
@@ -66,7 +66,7 @@ interface MeasuredSide {
 
 function measureSide(core: Core, of: MeasuredSide): LiquidationDistance {
   const { symbol, holdSide, statement, price } = of
-  const standing = findStanding(core, symbol, holdSide)
+  const standing = findLiquidationGroup(core, symbol, holdSide)
   const ourPrice = standing && price.price > 0 ? pickPrice(standing.legs, price.price) : undefined
   const stated = statement.liquidation[holdSide]
   const statedPrice = stated > 0 ? stated : Number.NaN
@@ -116,17 +116,19 @@ interface TwoFigures {
   readonly stated: number
 }
 
-/** A price on the other side of the mark is as near as ours, and all the same another one: so it is told by `isClose`. */
+/**
+ * A price on the other side of the mark is as near as ours, and yet another one; `isClose` tells.
+ */
 function trustOf({ ours, stated }: TwoFigures, isClose: boolean): DistanceTrust {
   if (Number.isNaN(ours)) return Number.isNaN(stated) ? 'none' : 'stated'
-  // An exchange that states no figure says that there is none, or nothing at all.
+  // The exchange says that there is none, or nothing at all.
   if (Number.isNaN(stated)) return 'ours'
   return isClose ? 'agreed' : 'disputed'
 }
 
-/** Exchanges count the fee of closing, or do not; and what they show is rounded. */
+/** Exchanges count the fee of closing, or do not; and round. */
 function isRatioClose({ ours, stated }: TwoFigures): boolean {
-  // Where nothing stands behind the position any more, there is no share to compare.
+  // Without anything behind the position there is no share to compare.
   if (!Number.isFinite(ours) || !Number.isFinite(stated)) return ours >= 1 && stated >= 1
   return Math.abs(ours - stated) <= RATIO_ROUNDING + RATIO_TOLERANCE * Math.max(ours, stated)
 }
@@ -138,8 +140,8 @@ interface JudgedPrices extends TwoFigures {
 }
 
 /**
- * Where two figures differ for long, although the position is read and our own prices lie close to their index, ours counts
- * alone: a field of the exchange that stands still, or that it fills wrongly, must not keep a step away for ever.
+ * Where figures differ for long, although the position is read and our prices lie close to their
+ * index, ours counts alone: a wrong field of the exchange must not keep a step away for ever.
  */
 function judgeTrust(
   core: Core,
@@ -179,7 +181,7 @@ function sideOf(symbol: string, holdSide: HoldSide): string {
   return `${symbol} ${holdSide}`
 }
 
-/** A position that is not held any more has no liquidation to disagree on. */
+/** A position that is not held has no liquidation. */
 function endDispute(core: Core, symbol: string, holdSide: HoldSide): void {
   if (core.disputes.open.size === 0) return
   const scope = sideOf(symbol, holdSide)
@@ -199,7 +201,7 @@ function endDispute(core: Core, symbol: string, holdSide: HoldSide): void {
   })
 }
 
-/** Whether our own figure has just begun to count alone: it is said once, until both are agreed on again. */
+/** Our own figure has just begun to count alone: said once, until both agree again. */
 export function noteAlone(
   { liquidation }: Core,
   { symbol, holdSide, trust }: LiquidationDistance,
@@ -218,14 +220,18 @@ function lotsOf({ longLots, shortLots }: Holding, side: HoldSide): number {
   return side === 'long' ? longLots : shortLots
 }
 
-/** The positions that are closed with one, what backs them, and what others of the account need beside them. */
-interface Standing {
+/** Positions that are closed together, what backs them it, and what others need. */
+interface LiquidationGroup {
   readonly legs: Legs
   readonly othersNeed: number
 }
 
-/** Undefined while a part of it is not known. */
-function findStanding(core: Core, symbol: string, side: HoldSide): Standing | undefined {
+/** Undefined while a part is not known. */
+function findLiquidationGroup(
+  core: Core,
+  symbol: string,
+  side: HoldSide,
+): LiquidationGroup | undefined {
   const isIsolated = marginModeOf(core, symbol) === 'isolated'
   const all = legsOf(core, symbol, accountHoldingOf(core.book, symbol))
   const rules = rulesOf(core, symbol)
@@ -239,14 +245,14 @@ function findStanding(core: Core, symbol: string, side: HoldSide): Standing | un
   return { legs: { legs, behind, rules, isInverse: isOfBase }, othersNeed }
 }
 
-/** The need of all that is liquidated together, over what stands behind it; Infinity where that is nothing. */
-function ratioAt({ legs, othersNeed }: Standing, price: number): number {
+/** Need over what stands behind; Infinity where that is nothing. */
+function ratioAt({ legs, othersNeed }: LiquidationGroup, price: number): number {
   const need = maintenanceAt(legs, price)
   const behind = standingAt(legs, price) + need + othersNeed
   return behind > 0 ? (need + othersNeed) / behind : Number.POSITIVE_INFINITY
 }
 
-/** The nearer one of the two prices; the price itself where what is behind is less than the need already. */
+/** The nearer price; `price` itself where what is behind is less than the need already. */
 function pickPrice(of: Legs, price: number): number {
   const { below, above } = findLiquidationPrices(of, price)
   if (standingAt(of, price) <= 0) return price
@@ -287,14 +293,13 @@ function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[] | und
 }
 
 /**
- * The margin that backs the crossed positions of an instrument whatever its price does, in the margin coin: our own equity without
- * their own profit, less what all others need at their own prices, or have set aside for themselves alone. NaN while a part of it
- * is not known.
+ * Margin behind crossed positions whatever the price does, margin coin: our equity without their
+ * own profit, less what all others need or have set aside. NaN while a part is not known.
  */
 function marginBehind(
   core: Core,
   symbol: string,
-): Pick<Legs, 'behind'> & Pick<Standing, 'othersNeed'> {
+): Pick<Legs, 'behind'> & Pick<LiquidationGroup, 'othersNeed'> {
   const equity = equityOf(core)
   if (equity === undefined) return NOTHING_KNOWN
   let [othersNeed, setAside] = [0, 0]
@@ -321,7 +326,7 @@ function unrealisedOn(core: Core, symbol: string): number {
   return worth ? worth.ours - settledOf(core, symbol) : 0
 }
 
-/** The margin of isolated positions with their profit, which backs no other position. */
+/** The margin of isolated positions with their profit backs no other. */
 function setAsideOn(core: Core, symbol: string, held: Holding): number {
   const { margin } = core.losses.statements.get(symbol) ?? {}
   let sum = unrealisedOn(core, symbol)
@@ -332,8 +337,8 @@ function setAsideOn(core: Core, symbol: string, held: Holding): number {
 const NOTHING_KNOWN = { behind: Number.NaN, othersNeed: Number.NaN }
 
 /**
- * How many lots of a crossed position have to be closed at the price now so that its liquidation is farther than a share of
- * it; all of them where no fewer are enough. Zero while a part of that is not known, and of an isolated position, which
+ * Lots of a crossed position to close at the price now so that its liquidation is farther than a
+ * share of it; all where no fewer suffice. Zero while unknown, and of an isolated position, which
  * gives up as much margin as it gets smaller.
  */
 export function lotsToClose(
@@ -374,21 +379,21 @@ export function lotsToClose(
   return enough
 }
 
-/** What the distance after an order depends on beside the order. */
+/** The distance depends on this and on the order. */
 export interface Opening {
   readonly spec: Instrument
   readonly mode: PositionMode
   readonly held: Holding
   readonly legs: readonly Leg[]
   readonly behind: number
-  /** An order brings its value divided by this as margin of its own; undefined where all is crossed. */
+  /** An order brings its value divided by this as margin; undefined where all is crossed. */
   readonly leverage: number | undefined
   readonly rules: MaintenanceRules
   readonly bid: number
   readonly ask: number
 }
 
-/** Undefined while a part of it is not known. */
+/** Undefined while a part is not known. */
 export function openingOn(core: Core, symbol: string): Opening | undefined {
   const rules = rulesOf(core, symbol)
   const held = accountHoldingOf(core.book, symbol)
@@ -403,14 +408,14 @@ export function openingOn(core: Core, symbol: string): Opening | undefined {
   return { spec, mode, held, legs, behind, leverage, rules, bid, ask }
 }
 
-/** As configured, or as rows of the position have said it; NaN where it is not known. */
+/** Configured, or said by rows; NaN where unknown. */
 function leverageOf(core: Core, { symbol, leverage }: Instrument): number {
   return leverage ?? Number(instrumentOf(core, symbol).setup.leverage)
 }
 
 /**
- * How far from a liquidation the position would be once an order that opens is filled at its price, or at the market's,
- * as a share of that price. Of isolated margin what it brings by itself is looked at.
+ * Once an opening order is filled at its price, or at the market's; a share of that price. Of
+ * isolated margin only what it brings itself.
  */
 export function distanceAfter(opening: Opening, { action, ticks, lots }: OrderIntent): number {
   const { spec, mode, held, legs, behind, leverage, rules, bid, ask } = opening
@@ -445,7 +450,7 @@ export function distanceAfter(opening: Opening, { action, ticks, lots }: OrderIn
   return distanceTo(liquidation, price)
 }
 
-/** Whether a side has just come nearer than the first step: it is said once, until it is clearly beyond it again. */
+/** A side has just come nearer than the first step: said once, until it is clearly beyond. */
 export function noteNear(
   { liquidation }: Core,
   { symbol, holdSide, nearest }: LiquidationDistance,
@@ -460,14 +465,14 @@ export function noteNear(
 }
 
 /**
- * A warning is given again after the distance was so many times that of the step. A position that was reduced has as much
- * again, so that the next small move does not reduce it anew.
+ * A warning is given again at so many times the step's distance. A reduced position has as much, so
+ * that the next small move does not reduce it anew.
  */
 export const REARMED = 1.1
 
 /**
- * Whether a reading that has nothing in common with this one has said before that the instrument is nearer than a step:
- * another answer about the position, and another answer of the tickers (MON1).
+ * An independent reading has said it before: another answer about the position, and another of the
+ * tickers (MON1).
  */
 export function confirmNear(
   core: Core,
@@ -486,7 +491,7 @@ export function confirmNear(
   return before !== undefined && before.positionAt !== positionAt && before.tickersAt !== tickersAt
 }
 
-/** Nothing is held on it any more. How far its price moves is looked at all the same, for the next position. */
+/** The price's moves are looked at all the same, for the next position. */
 export function forgetDistances(core: Core, symbol: string): void {
   const { liquidation } = core
   noteHourlyPrice(core, symbol, ownPriceOf(core, symbol).price)
@@ -501,23 +506,23 @@ export function forgetDistances(core: Core, symbol: string): void {
 }
 
 /*
- * How far the price of an instrument moves in an hour, as a rule: the median of the moves from the close of one hour to
- * that of the next, whatever their direction, of the last 24 hours or as many as are known. A mean would follow one jump.
+ * How far a price moves in an hour: the median of the moves between hourly closes, in any
+ * direction, of the last 24 hours. A mean would follow one jump.
  */
 
 const HOUR_MS = 3_600_000
-/** So many moves have one close more than hours, and the hour of now is kept beside them. */
+/** One close more than moves, and the present hour. */
 const CLOSES_MAX = 24 + 2
-/** The median of fewer is one hour's chance. */
+/** The median of fewer is chance. */
 const MOVES_MIN = 3
 
-/** Takes in the price at which a position is judged. It costs a comparison, and a count when another hour begins. */
+/** It costs a comparison, and a count when another hour begins. */
 function noteHourlyPrice(core: Core, symbol: string, price: number): void {
   if (!(price > 0)) return
   const hour = Math.floor(exchangeNow(core) / HOUR_MS)
   const known = core.hours.get(symbol)
   const next = known === undefined || hour > known.hour ? beginHour(core, symbol, hour) : known
-  // A clock that was set back has another hour: its price belongs to no close that is kept.
+  // After a clock was set back the price belongs to no kept close.
   if (hour === next.hour) takeClose(next, price)
 }
 
@@ -525,7 +530,7 @@ function takeClose(hours: HourlyCloses, price: number): void {
   own(hours.closes)[hours.closes.length - 1] = price
 }
 
-/** A share of the price; NaN while fewer than three moves are known. */
+/** Share of the price; NaN with fewer than three moves. */
 function typicalMoveOf(core: Core, symbol: string): number {
   return core.hours.get(symbol)?.typical ?? Number.NaN
 }
@@ -541,7 +546,7 @@ function beginHour(core: Core, symbol: string, hour: number): HourlyCloses {
   return begun
 }
 
-/** Closed candles of strategies survive a restart: they know the hours before this run. */
+/** Closed candles survive a restart: they know the hours before this run. */
 function fillFromCandles(core: Core, symbol: string, closes: number[], hour: number): void {
   for (const [key, series] of core.book.candles) {
     if (!key.startsWith(`${symbol}|`) || HOUR_MS % series.intervalMs !== 0) continue
@@ -553,7 +558,7 @@ function fillFromCandles(core: Core, symbol: string, closes: number[], hour: num
   }
 }
 
-/** NaN where the candle that ends there is not kept, or was seen by nobody. */
+/** NaN where the candle is not kept, or was seen by nobody. */
 function closeAt(series: CandleSeries, endAt: number): number {
   const { intervalMs, length } = series
   const place = length - 1 - (newestOpenAt(series) + intervalMs - endAt) / intervalMs

@@ -29,15 +29,15 @@ import { type Core, record, specOf } from './core.ts'
 import { askForPositionSoon } from './readings.ts'
 import { settledOf, settledSymbols } from './settled-money.ts'
 
-/** The shortest day, when clocks are put forward, in ms. */
+/** When clocks are put forward. */
 const DAY_MS_MIN = 23 * 3_600_000
-/** A peak is recorded when it has risen by this share of the account's equity, or of the tightest limit of a scope. */
+/** A rise of this share of the equity, or of the tightest limit, is recorded. */
 const PEAK_STEP_OF_EQUITY = 0.001
 const PEAK_STEP_OF_LIMIT = 0.1
-/** A position is not asked for more often than this because its figures differ, in ms: polls bring more. */
+/** Polls bring more. */
 const ASK_AGAIN_MS = 1000
 
-/** Notes what the exchange says that the account holds, and what that is worth. */
+/** Notes what the exchange says that the account holds, and its worth. */
 export function noteStatement(core: Core, { symbol, rows, requestedAt }: PositionReading): void {
   let { longLots, shortLots } = FLAT
   let unrealised = 0
@@ -51,7 +51,7 @@ export function noteStatement(core: Core, { symbol, rows, requestedAt }: Positio
       shortLots += row.lots
       short ??= row
     }
-    // What is missing is not known: an empty text would be the number 0 (MON2).
+    // An empty text would be the number 0 (MON2).
     if (row.lots > 0)
       unrealised += row.unrealisedProfit === '' ? Number.NaN : Number(row.unrealisedProfit)
   }
@@ -83,8 +83,8 @@ interface StatedEntry {
 }
 
 /**
- * Lots that no fill explains were adopted, or are from before the book kept what was paid. Their side takes the exchange's
- * average price once two readings have stated the same.
+ * Lots that no fill explains. Their side takes the exchange's average price once two readings have
+ * stated the same.
  */
 function noteStatedEntry(core: Core, stated: StatedEntry): void {
   const { symbol, holdSide, lots, openPriceAvg, requestedAt } = stated
@@ -97,7 +97,7 @@ function noteStatedEntry(core: Core, stated: StatedEntry): void {
   const spec = specOf(core, symbol)
   const ticks = openPriceAvg / floatOnGrid(spec.tick, 1)
   const taken = holdSide === 'long' ? entry?.longTicks : entry?.shortTicks
-  // What rests on the exchange's word alone follows it, if that was wrong when it was taken.
+  // An entry that rests on the exchange's word alone follows it.
   const isRestated = known === lots && lots > 0 && taken !== ticks
   const isPossible = openPriceAvg > 0 && ticks <= ticksMax(spec)
   if ((explained >= lots && !isRestated) || !isOfBook || !isPossible)
@@ -113,7 +113,7 @@ function noteStatedEntry(core: Core, stated: StatedEntry): void {
   record(core, { kind: 'entry', at: core.now, symbol, holdSide, lots, statedLots, ticks })
 }
 
-/** Notes a funding counter that one reading has stated; undefined: it waits for none any more. */
+/** Stated by one reading; undefined: it waits for none any more. */
 export function noteStatedCounter(
   { losses }: Core,
   key: string,
@@ -123,7 +123,7 @@ export function noteStatedCounter(
   else if (losses.statedCounters.has(key)) own(losses.statedCounters).delete(key)
 }
 
-/** Asks for a position at once, because something is decided by the next reading of it. */
+/** Something is decided by the next reading. */
 export function askForPositionAgain(core: Core, symbol: string): void {
   if (core.now - (core.losses.askedAt.get(symbol) ?? Number.NEGATIVE_INFINITY) < ASK_AGAIN_MS)
     return
@@ -131,7 +131,7 @@ export function askForPositionAgain(core: Core, symbol: string): void {
   askForPositionSoon(core, symbol)
 }
 
-/** What the exchange last said of a position, if it was about what the book holds. */
+/** If it was about what the book holds. */
 export function comparableStatement(
   { losses, book }: Core,
   symbol: string,
@@ -144,24 +144,24 @@ function isSame(read: Holding, held: Holding): boolean {
   return read.longLots === held.longLots && read.shortLots === held.shortLots
 }
 
-/** What a strategy has settled on an instrument, by its own lots at its own prices. It has no funding. */
+/** Settled by its own lots at its own prices. It has no funding. */
 export function settledOfStrategy({ book }: Core, id: string, symbol: string): number {
   const money = ownMoneyOf(book, pairKey(id, symbol))
   return money ? Number(money.profit.minus(money.fees).toString()) : 0
 }
 
-/** What two witnesses say of a net profit at one moment. */
+/** Two figures of a net profit at one moment. */
 export interface Witnesses {
   readonly trust: Trust
   readonly ours: number
   readonly theirs: number
-  /** Whether our own figure may be judged alone: its prices lie within their band. */
+  /** Our own figure may be judged alone: its prices lie within their band. */
   readonly isInBand: boolean
   readonly positionAt: number
   readonly tickersAt: number
 }
 
-/** @param key The symbol, or strategy and symbol. */
+/** @param key symbol, or strategy and symbol */
 export function noteWorth({ losses }: Core, key: string, seen: Witnesses): void {
   own(losses.worths).set(key, weigh(losses.worths.get(key), seen))
 }
@@ -183,7 +183,8 @@ function weigh(before: Worth | undefined, seen: Witnesses): Worth {
     }
   }
   const needsBoth = trust === 'disputed' || (trust === 'alone' && !isInBand)
-  // While the figures differ, a limit is reached only if both say so; later our own one decides, at prices in their band.
+  // While figures differ, a limit is reached only if both say so; later our own decides, at prices
+  // in their band.
   const net = needsBoth ? Math.max(ours, theirs) : ours
   const reading: WitnessedNet = { trust, net, ours, ...answers }
   const isOfKind = before !== undefined && (before.base.trust === 'alone') === (trust === 'alone')
@@ -216,7 +217,7 @@ function middleOf(first: number, second: number, third: number): number {
   return Math.max(Math.min(first, second), Math.min(Math.max(first, second), third))
 }
 
-/** Whether none of the answers behind a reading was seen before. Judged alone, our own figure hangs on the tickers only. */
+/** None of the answers was seen before. Alone, our own figure hangs on the tickers only. */
 function isOtherAnswer(
   before: WitnessedNet,
   { trust, positionAt, tickersAt }: WitnessedNet,
@@ -226,16 +227,16 @@ function isOtherAnswer(
   return (trust === 'alone' && !needsBoth) || before.positionAt !== positionAt
 }
 
-/** What a scope has made since the journal began, by each figure of {@link Worth}; NaN while a part is not known. */
+/** Since the journal began, by each figure of {@link Worth}; NaN while a part is not known. */
 interface ScopeWorth {
   readonly isDisputed: boolean
   readonly ours: number
-  /** The worse one of all figures that are known. */
+  /** The worse of all known figures. */
   readonly worse: number
   readonly believed: number
   readonly confirmed: number
   readonly low: number
-  /** From where a new day, or a first peak, is counted. */
+  /** A new day, or a first peak, is counted from it. */
   readonly basis: number
 }
 
@@ -257,7 +258,7 @@ function worthsOfAccount(core: Core): readonly (Worth | undefined)[] {
   return worths
 }
 
-/** Where nothing is held and the position was not read in this run yet, nothing is unrealised. */
+/** Where nothing is held and the position was not read, nothing is unrealised. */
 function worthOfInstrument(core: Core, symbol: string): Worth | undefined {
   const known = core.losses.worths.get(symbol)
   if (known) return known
@@ -306,17 +307,17 @@ function worseOf({ trust, ours, theirs }: Worth): number {
   return Number.isNaN(ours) ? theirs : Math.min(ours, theirs)
 }
 
-/** The equity of the account in the margin coin, by our own figure; undefined while it is not known. */
+/** Margin coin, by our own figure; undefined while unknown. */
 export function equityOf(core: Core): number | undefined {
   return toEquity(core, worthOf(core, ACCOUNT).ours)
 }
 
-/** What limits on exposure are measured by: while the figures differ, the worse one. */
+/** For limits on exposure: while the figures differ, the worse. */
 export function equityAtWorst(core: Core): number | undefined {
   return toEquity(core, worthOf(core, ACCOUNT).worse)
 }
 
-/** The better one of every figure that counts now: a budget is exceeded only if even this says so. */
+/** The better of every figure that counts: a budget is exceeded only if even this says so. */
 export function equityBelieved(core: Core): number | undefined {
   return toEquity(core, worthOf(core, ACCOUNT).believed)
 }
@@ -325,7 +326,7 @@ function toEquity({ settings: { capital } }: Core, net: number): number | undefi
   return Number.isNaN(net) || capital === undefined ? undefined : Number(capital.toString()) + net
 }
 
-/** The equity with its peak: both what is shown and what is limited come from here. */
+/** The shown and the limited figure both come from here. */
 export function accountEquityOf(core: Core): Equity | undefined {
   const equity = equityOf(core)
   if (equity === undefined) return undefined
@@ -338,7 +339,7 @@ export function accountEquityOf(core: Core): Equity | undefined {
   return { equity, peak, drawdown: Math.max(0, peak - equity) }
 }
 
-/** Keeps the peak of an account whose losses are not limited: it is shown, but not recorded. */
+/** Without limits the peak is shown, but not recorded. */
 export function notePeak(core: Core): void {
   const { low, basis } = worthOf(core, ACCOUNT)
   const known = core.losses.peaks.get(ACCOUNT)
@@ -346,7 +347,7 @@ export function notePeak(core: Core): void {
   if (!Number.isNaN(peak)) own(core.losses.peaks).set(ACCOUNT, peak)
 }
 
-/** Instruments that were traded and are not configured any more. */
+/** Traded, and not configured any more. */
 function otherSymbols(core: Core): readonly string[] {
   const { instruments } = core.settings
   const others: string[] = []
@@ -354,7 +355,7 @@ function otherSymbols(core: Core): readonly string[] {
   return others
 }
 
-/** How far a scope has fallen since its day began and since its peak, by the figures that limits are judged by. */
+/** Since the day began and since the peak, by the figures of the limits. */
 export interface MeasuredLoss {
   readonly isDisputed: boolean
   readonly believed: Fall
@@ -362,15 +363,12 @@ export interface MeasuredLoss {
   readonly worse: Fall
 }
 
-/**
- * Works out what a scope has lost since the beginning of its day and since its peak, and records the values from which it
- * counts when they have changed enough.
- */
+/** Records the values from which it counts when they have changed enough. */
 export function measureLoss(core: Core, scope: Scope, timeZone: string): MeasuredLoss {
   const worth = worthOf(core, scope)
   const known = core.book.watermarks.get(scope)
   const isNewDay = known === undefined || isDayOver(core.now, known.dayFrom, timeZone)
-  // A day begins, and a first peak is taken, only at a net profit that is believed.
+  // A day begins, and a first peak is taken, only at a believed net profit.
   const isBelieved = !Number.isNaN(worth.basis)
   const isDayTaken = isBelieved && (isNewDay || known.dayNet === null)
   const dayNet = isDayTaken ? worth.basis : (known?.dayNet ?? Number.NaN)
@@ -410,7 +408,7 @@ export function measureLoss(core: Core, scope: Scope, timeZone: string): Measure
   }
 }
 
-/** In the unit of the scope's limits: of the account a share of the equity at the peak, else an amount. */
+/** For the account a share of the equity at the peak, else an amount. */
 function fallOf({ settings }: Core, scope: Scope, peak: number, net: number): number {
   const fallen = Math.max(0, peak - net)
   if (scope !== ACCOUNT) return fallen
@@ -418,7 +416,10 @@ function fallOf({ settings }: Core, scope: Scope, peak: number, net: number): nu
   return capital > 0 ? fallen / Math.max(capital + peak, 1e-9) : Number.NaN
 }
 
-/** A peak rises only to what two readings have confirmed (MON1); a first one is the net profit at which it is taken. */
+/**
+ * A peak rises only to what two readings have confirmed (MON1); a first one is the net profit of
+ * then.
+ */
 function peakOf({ book, losses }: Core, scope: Scope, { low, basis }: ScopeWorth): number {
   const written = book.watermarks.get(scope)?.peak ?? undefined
   if (written === undefined) return basis
@@ -452,7 +453,7 @@ function noteUsed({ losses }: Core, scope: Scope, { net, fall, peak, lastPeak }:
 }
 
 function isDayOver(now: number, dayFrom: number, timeZone: string): boolean {
-  // A time in the future: the clock of this machine was ahead then.
+  // A future time: this machine's clock was ahead.
   if (dayFrom - now > DAY_MS_MIN) return true
   return now - dayFrom >= DAY_MS_MIN && startOfDay(now, timeZone) > dayFrom
 }
@@ -471,7 +472,7 @@ function writeDown(core: Core, watermarks: readonly Watermark[]): void {
   record(core, { kind: 'watermark', at: core.now, watermarks })
 }
 
-/** Before a stop or a release, records the peaks that have not risen by enough before. */
+/** Before a stop or a release, peaks that have not risen by enough. */
 export function writePeaks(core: Core): void {
   const risen = [...core.losses.peaks].flatMap(([scope, peak]) => {
     const known = core.book.watermarks.get(scope)
@@ -480,7 +481,7 @@ export function writePeaks(core: Core): void {
   if (risen.length > 0) writeDown(core, risen)
 }
 
-/** Whether the scope has passed the first step of its drawdown since this was last asked. */
+/** Passed since this was last asked. */
 export function noteWarned({ losses }: Core, scope: Scope, isBeyond: boolean): boolean {
   const isNews = isBeyond && !losses.warned.has(scope)
   if (isBeyond) own(losses.warned).add(scope)
@@ -488,14 +489,13 @@ export function noteWarned({ losses }: Core, scope: Scope, isBeyond: boolean): b
   return isNews
 }
 
-/** Notes whether a flatten of the scope waits for a second reading: then it is judged with the next prices too. */
+/** A flatten waits for a second reading: then it is judged with the next prices too. */
 export function noteAwaited({ losses }: Core, scope: Scope, waits: boolean): void {
   if (waits === losses.awaited.has(scope)) return
   if (waits) own(losses.awaited).add(scope)
   else own(losses.awaited).delete(scope)
 }
 
-/** Whether a flatten waits for another reading of the instrument. */
 export function isAwaited({ losses, settings }: Core, symbol: string): boolean {
   for (const scope of losses.awaited) {
     if (scope === ACCOUNT || scope === symbol) return true

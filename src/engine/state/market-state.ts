@@ -10,7 +10,7 @@ import { openOrdersOf } from '../book/book.ts'
 import { beginMoment, totalsOf } from './changes.ts'
 import { announce, type Core, specOf } from './core.ts'
 
-/** Takes new tickers. False for an answer older than the last one, or for the last one once more. */
+/** False for an older answer, or the last one once more. */
 export function noteTickers(core: Core, tickers: TickerTable): boolean {
   if (isOvertaken(tickers, core.market.tickers, exchangeNow(core)) || isHeardAgain(core, tickers))
     return false
@@ -27,7 +27,7 @@ export function noteFeed({ market }: Core, feed: FeedId, reading: FeedReading): 
   own(market).feeds.set(feed, reading)
 }
 
-/** Keeps what the exchange says of a position beside its size, for strategies to see. */
+/** Keeps what the exchange says beside the size, for strategies. */
 export function noteMark({ market }: Core, { symbol, rows, requestedAt }: PositionReading): void {
   const margin = rows.reduce((sum, row) => sum + (row.margin ?? Number.NaN), 0)
   const markPrice = rows[0]?.markPrice ?? Number.NaN
@@ -35,14 +35,14 @@ export function noteMark({ market }: Core, { symbol, rows, requestedAt }: Positi
   own(market).marks.set(symbol, { markPrice, unrealised, margin, readAt: requestedAt })
 }
 
-/** Keeps our own figure of the unrealised profit beside what the exchange says. */
+/** Beside what the exchange says. */
 export function noteUnrealised({ market }: Core, symbol: string, unrealised: number): void {
   const mark = market.marks.get(symbol)
   if (mark !== undefined && mark.unrealised !== unrealised)
     own(market).marks.set(symbol, { ...mark, unrealised })
 }
 
-/** Whether this is the same answer once more: strategies do not decide twice on one moment. */
+/** Strategies do not decide twice on one moment. */
 function isHeardAgain(
   { market: { tickers } }: Core,
   { requestTime, readAt }: TickerTable,
@@ -50,7 +50,7 @@ function isHeardAgain(
   return tickers !== undefined && requestTime === tickers.requestTime && readAt === tickers.readAt
 }
 
-/** The market of an instrument, for risk checks and plans; all prices are NaN where there is no row. */
+/** All prices are NaN where there is no row. */
 export function marketOf(core: Core, symbol: string): RiskMarket {
   const { tickers } = core.market
   const row = tickers?.rowOf(symbol) ?? -1
@@ -73,13 +73,13 @@ const NO_MARKET: RiskMarket = {
   deliveryState: undefined,
 }
 
-/** The age of the answer or of the row in it, whichever is older, ms. */
+/** The age of answer or row, whichever is older. */
 function ageOf(core: Core, { columns, readAt }: TickerTable, row: number): number {
   const rowAgeMs = exchangeNow(core) - (columns.ts[row] ?? Number.NaN)
   return Math.max(core.now - readAt, Number.isNaN(rowAgeMs) ? Number.POSITIVE_INFINITY : rowAgeMs)
 }
 
-/** Until when an order that was decided on the present prices may be sent: Unix ms, our clock (MKT1). */
+/** An order decided on the present prices may be sent until then: Unix ms, our clock (MKT1). */
 export function freshUntil(core: Core, symbol: string): number {
   const { tickers } = core.market
   const row = tickers?.rowOf(symbol) ?? -1
@@ -87,14 +87,14 @@ export function freshUntil(core: Core, symbol: string): number {
   return Number.isFinite(ageMs) ? core.now + core.settings.limits.dataAgeMaxMs - ageMs : 0
 }
 
-/** The market as a record keeps it: 0 stands for a missing number. */
+/** 0 stands for a missing number. */
 export function seenMarketOf(core: Core, symbol: string): SeenMarket {
   const { bid, ask, ageMs } = marketOf(core, symbol)
   const orZero = (value: number): number => (Number.isFinite(value) ? value : 0)
   return { bid: orZero(bid), ask: orZero(ask), ageMs: orZero(ageMs) }
 }
 
-/** Whether the last prices, however old, are beyond the price of a resting order. */
+/** Last prices, however old. */
 export function isBeyondOrder(core: Core, symbol: string): boolean {
   const { tickers } = core.market
   const row = tickers?.rowOf(symbol) ?? -1
@@ -108,7 +108,7 @@ export function isBeyondOrder(core: Core, symbol: string): boolean {
   )
 }
 
-/** Resting orders whose price the market has gone beyond: they must have been filled, even if the fill is not read yet. */
+/** The market has gone beyond them: they must have been filled, even if no fill is read yet. */
 export function crossedOrders(core: Core, symbol: string): readonly Order[] {
   if (!isBeyondOrder(core, symbol)) return NO_ORDERS
   const { bid, ask, ageMs } = marketOf(core, symbol)
@@ -123,21 +123,21 @@ export function crossedOrders(core: Core, symbol: string): readonly Order[] {
 
 const NO_ORDERS: readonly Order[] = []
 
-/** A measurement of the exchange's clock counts for so long. */
+/** A measurement counts for so long. */
 const MEASURED_WITHIN_MS = 60_000
-/** How long no batch leaves after one was refused for its time, in ms; it doubles up to the maximum. */
+/** No batch leaves after one was refused for its time; doubles up to the maximum. */
 const REFUSED_MS = 1000
 const REFUSED_MS_MAX = 60_000
 
-/** The exchange's clock as we know it, Unix ms. */
+/** The exchange's time as we know it, Unix ms. */
 export function exchangeNow(core: Core): number {
   return core.now + (core.clock.offsetMs ?? 0)
 }
 
 /**
- * Why no order may leave now because of the clocks; undefined where it may. The signature of an order, its acceptance
- * deadline and its idempotency window all need the exchange's clock. Cancel-alls and reads go on: they do no harm when
- * they are late, and the reads measure the clock again.
+ * Why no order may leave because of the clocks: its signature, acceptance deadline and idempotency
+ * window need the exchange's. Cancel-alls and reads go on: late ones do no harm, and reads measure
+ * the clock again.
  */
 export function clockUnsynchronised({ clock, now }: Core): string | undefined {
   if (clock.unsynchronised !== undefined) return clock.unsynchronised
@@ -153,12 +153,12 @@ export function clockUnsynchronised({ clock, now }: Core): string | undefined {
     : `the exchange's clock was measured ${ageMs} ms ago`
 }
 
-/** Public answers tell the exchange's clock, and no signed one has yet: reads need no more, and no order leaves. */
+/** Measured by public answers, before any signed one: enough for reads; no order leaves. */
 export function noteClockMeasured(core: Core, offsetMs: number): void {
   own(core.clock).offsetMs = offsetMs
 }
 
-/** The offset of the exchange's clock was measured by signed answers, without contradiction. */
+/** Measured by signed answers, without contradiction. */
 export function noteClockSynchronised(core: Core, offsetMs: number): void {
   const clock = own(core.clock)
   if (clock.unsynchronised !== undefined) {
@@ -170,8 +170,8 @@ export function noteClockSynchronised(core: Core, offsetMs: number): void {
 }
 
 /**
- * The exchange refused the time of a batch. Its orders are queued again, and would be refused again as long as nothing has
- * changed: the next one leaves after a second, then after twice as long each time, up to a minute.
+ * The batch's orders are queued, and would be refused again: the next leaves after a second, then
+ * twice as long each time, up to a minute.
  */
 export function noteBatchClockRefused(core: Core, code: string): void {
   const clock = own(core.clock)
@@ -180,12 +180,12 @@ export function noteBatchClockRefused(core: Core, code: string): void {
   clock.refusedUntil = core.now + Math.min(REFUSED_MS_MAX, REFUSED_MS * 2 ** (clock.refusals - 1))
 }
 
-/** The exchange has looked at the orders of a batch, so it has accepted its time. */
+/** The exchange has looked at the orders, so it accepted the time. */
 export function noteBatchClockAccepted({ clock }: Core): void {
   if (clock.refusals > 0) own(clock).refusals = 0
 }
 
-/** A clock jumped, or answers contradict each other. No order leaves before the next measurement without contradiction. */
+/** No order leaves before the next measurement without contradiction. */
 export function noteClockUnsynchronised(core: Core, reason: string): void {
   const clock = own(core.clock)
   // Before the first measurement no order leaves anyway.

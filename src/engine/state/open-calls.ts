@@ -6,7 +6,7 @@ import type { GrantedEndpoint } from '../event.ts'
 import { type Core, emit, type OpenBatch, type OpenCancel } from './core.ts'
 import { exchangeNow } from './market-state.ts'
 
-/** Asks the limiter for a call, unless one is asked for already. */
+/** Unless one is asked for already. */
 export function askForGrant(core: Core, endpoint: GrantedEndpoint, priority: Priority): void {
   const { asked } = own(core.calls)
   if (asked.has(endpoint)) return
@@ -26,7 +26,7 @@ export function openBatch({ calls }: Core, batchId: number, batch: OpenBatch): v
   own(calls).batches.set(batchId, batch)
 }
 
-/** The batch that is over; undefined for one that was answered before. */
+/** Undefined for one answered before. */
 export function closeBatch({ calls }: Core, batchId: number): OpenBatch | undefined {
   const { batches } = own(calls)
   const batch = batches.get(batchId)
@@ -34,7 +34,7 @@ export function closeBatch({ calls }: Core, batchId: number): OpenBatch | undefi
   return batch
 }
 
-/** A cancel-all is about to leave. A resolution that begins from now on does not ask for one of its own. */
+/** A resolution that begins from now on does not ask for its own. */
 export function openCancel(
   core: Core,
   scope: Pick<OpenCancel, 'symbols' | 'takesProduct'>,
@@ -47,13 +47,13 @@ export function openCancel(
   return calls.cancelId
 }
 
-/** The exchange has said something to the time of a cancel-all: the next one is made with the time of its refusal. */
+/** The next cancel-all is made with the time of its refusal. */
 export function noteCancelClock({ calls }: Core, answer: Answer<unknown>): void {
   const refusals = hearOfClock(calls.clockRefusals, answer)
   if (refusals !== calls.clockRefusals) own(calls).clockRefusals = refusals
 }
 
-/** The resolutions of these instruments have waited for the call. */
+/** Their resolutions have waited for the call. */
 export function noteResolves(
   { calls }: Core,
   cancelId: number,
@@ -67,7 +67,7 @@ export function noteResolves(
   return resolving
 }
 
-/** The cancel-all that is over; undefined for one that was answered before. */
+/** Undefined for one answered before. */
 export function closeCancel({ calls }: Core, cancelId: number): OpenCancel | undefined {
   const { cancels } = own(calls)
   const cancel = cancels.get(cancelId)
@@ -75,18 +75,16 @@ export function closeCancel({ calls }: Core, cancelId: number): OpenCancel | und
   return cancel
 }
 
-/** A cancel-all has cancelled an order. */
 export function noteCancelFound({ calls }: Core): void {
   own(calls).cancelsThatFound += 1
 }
 
-/** Whether a cancel-all is on the wire that covers the instrument. */
 export function isUnderCancel({ calls }: Core, symbol: string): boolean {
   for (const { symbols } of calls.cancels.values()) if (symbols.includes(symbol)) return true
   return false
 }
 
-/** A call on the account is about to leave, under the number that is returned. */
+/** @returns the call's number */
 export function openAccountCall({ calls }: Core, pair: string): number {
   const state = own(calls)
   state.accountCallId += 1
@@ -94,7 +92,7 @@ export function openAccountCall({ calls }: Core, pair: string): number {
   return state.accountCallId
 }
 
-/** Strategy and key of the call that is over. */
+/** @returns strategy and key */
 export function closeAccountCall({ calls }: Core, callId: number): string | undefined {
   const { accountCalls } = own(calls)
   const pair = accountCalls.get(callId)
@@ -102,7 +100,7 @@ export function closeAccountCall({ calls }: Core, callId: number): string | unde
   return pair
 }
 
-/** @param notBefore Unix ms, our clock. */
+/** @param notBefore Unix ms, our clock */
 export function repeatAccountCall({ calls }: Core, pair: string, notBefore: number): void {
   own(calls).accountCallsNotBefore.set(pair, notBefore)
 }
@@ -111,12 +109,12 @@ export function forgetAccountCall({ calls }: Core, pair: string): void {
   own(calls).accountCallsNotBefore.delete(pair)
 }
 
-/** Whether any call is neither answered nor given up. */
+/** Neither answered nor given up. */
 export function isAnythingOpen({ calls }: Core): boolean {
   return calls.batches.size > 0 || calls.cancels.size > 0 || calls.accountCalls.size > 0
 }
 
-/** The same, without cancel-alls of nothing but these instruments. */
+/** Without cancel-alls of nothing but these instruments. */
 export function isAnythingOpenBeside(core: Core, isLeftOut: (symbol: string) => boolean): boolean {
   const { batches, cancels, accountCalls } = core.calls
   if (batches.size > 0 || accountCalls.size > 0) return true
@@ -125,7 +123,7 @@ export function isAnythingOpenBeside(core: Core, isLeftOut: (symbol: string) => 
 
 const MINUTE_MS = 60_000
 
-/** Counts orders that leave, where orders per minute are limited. What is older than a minute is forgotten (BND1). */
+/** Where orders per minute are limited. What is older is forgotten (BND1). */
 export function notePace(core: Core, orders: readonly { readonly strategyId: StrategyId }[]): void {
   if (!isLimited(core)) return
   const { sentAt } = own(core.calls)
@@ -141,7 +139,7 @@ function isLimited({ settings }: Core): boolean {
   )
 }
 
-/** How many orders have left within a minute, of one strategy or of all. */
+/** Within a minute, of one strategy or all. */
 export function countSent(core: Core, strategyId?: StrategyId): number {
   const ids = strategyId === undefined ? [...core.calls.sentAt.keys()] : [strategyId]
   return ids.reduce((sum, id) => sum + lastMinute(core, id).length, 0)

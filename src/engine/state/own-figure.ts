@@ -8,13 +8,13 @@ import { type Core, specOf } from './core.ts'
 import { figureSettingsOf } from './disputes.ts'
 import { marketOf } from './market-state.ts'
 
-/** The price at which we value what is held of an instrument, by one answer of the tickers. */
+/** Taken from one answer of the tickers. */
 export interface OwnPrice {
-  /** The last price, held inside bid and ask; NaN while no fresh and possible prices are known. */
+  /** The last price, held inside bid and ask; NaN without fresh and possible prices. */
   readonly price: number
-  /** Unix ms, exchange clock: which answer it is from. */
+  /** Exchange clock: the answer. */
   readonly answeredAt: number
-  /** Whether last price, bid, ask and index lie close to each other. */
+  /** Last price, bid, ask and index lie close to each other. */
   readonly isInBand: boolean
 }
 
@@ -30,18 +30,18 @@ export function ownPriceOf(core: Core, symbol: string): OwnPrice {
   const band = figureSettingsOf(core).indexBandRatio
   const isClose = (other: number): boolean => Math.abs(other - price) <= price * band
   const index = core.market.tickers?.read(symbol, 'indexPrice') ?? Number.NaN
-  // An exchange that states no index leaves bid and ask to judge by.
+  // Without an index, bid and ask judge.
   const isNearIndex = !(index > 0) || isClose(index)
   return { price, answeredAt, isInBand: [last, bid, ask].every(isClose) && isNearIndex }
 }
 
-/** What the account would bring at a price, less what it has paid; NaN while a part of that is not known. */
+/** Value at a price less what was paid; NaN while a part is not known. */
 export function unrealisedOfAccount(core: Core, symbol: string, price: number): number {
   const held = accountHoldingOf(core.book, symbol)
   return valueAt(core, symbol, { held, entry: core.book.entries.get(symbol), price })
 }
 
-/** The same of what a strategy holds. */
+/** The same of a strategy's holding. */
 export function unrealisedOfStrategy(
   core: Core,
   id: string,
@@ -56,7 +56,7 @@ export function unrealisedOfStrategy(
   })
 }
 
-/** The same on all of its instruments, at the last prices; undefined where a part is not known. */
+/** On all its instruments, at the last prices; undefined where a part is not known. */
 export function unrealisedOfWholeStrategy(core: Core, strategyId: string): number | undefined {
   const strategy = [...core.settings.strategies.values()].find(({ id }) => id === strategyId)
   if (!strategy) return undefined
@@ -67,7 +67,7 @@ export function unrealisedOfWholeStrategy(core: Core, strategyId: string): numbe
   return Number.isNaN(sum) ? undefined : sum
 }
 
-/** What is held is worth at a price, both sides added up, in the margin coin. */
+/** Both sides added up, margin coin. */
 export function notionalAt(
   core: Core,
   symbol: string,
@@ -78,29 +78,27 @@ export function notionalAt(
   return isInverse(spec) ? size : size * price
 }
 
-/** An amount of the quote coin in the margin coin. */
 export function inMarginCoin(core: Core, symbol: string, amount: number, price: number): number {
   return isInverse(specOf(core, symbol)) ? amount / price : amount
 }
 
-/** An amount of the margin coin, for people. */
+/** For people. */
 export function showAmount({ settings }: Pick<Core, 'settings'>, amount: number): string {
   return showCoin(amount, marginCoinOf(settings))
 }
 
-/** All instruments of an account have the same one. */
 export function marginCoinOf({ instruments }: Pick<Core['settings'], 'instruments'>): string {
   const [instrument] = instruments.values()
   return instrument?.marginCoin ?? ''
 }
 
-interface Valued {
+interface ValuedHolding {
   readonly held: Holding
   readonly entry: Entry | undefined
   readonly price: number
 }
 
-function valueAt(core: Core, symbol: string, { held, entry, price }: Valued): number {
+function valueAt(core: Core, symbol: string, { held, entry, price }: ValuedHolding): number {
   if (isFlat(held)) return 0
   const { longLots, shortLots } = held
   if (!entry || entry.longLots < longLots || entry.shortLots < shortLots || !(price > 0))

@@ -12,32 +12,38 @@ import {
   type UnreadableNote,
 } from './core.ts'
 
-/** Fills are read again from this far before the newest known one, in addition to the time in which fills become visible. */
+/**
+ * Fills are read again from this far before the newest known one, beyond the time in which fills
+ * become visible.
+ */
 const KNOWN_MARGIN_MS = 2000
-/** And from this far before the time up to which they were read: the exchange's clock may be known no better. */
+/**
+ * And from this far before the time up to which they were read: the exchange's clock may be known
+ * no better.
+ */
 const READ_MARGIN_MS = 60_000
-/** With clocks further apart than this, ours no longer limits which trades can be forgotten. */
+/** Clocks further apart: ours no longer limits which trades can be forgotten. */
 const CLOCKS_APART_MS_MAX = 7 * 86_400_000
-/** Trades are remembered from this long before the time from which fills are read again. */
+/** Trades are remembered from this long before fills are read again. */
 const TRADES_MARGIN_MS = 60_000
 
 export function askForFills(core: Core): void {
   emit(core, { kind: 'readFills', sinceAt: fillsSince(core) })
 }
 
-/** Reads a position in its turn. */
+/** In its turn. */
 export function askForPosition(core: Core, symbol: string): void {
   emit(core, { kind: 'readPosition', symbol })
 }
 
-/** Reads a position before all those in turn, because something waits for it. */
+/** Before those in turn, because something waits for it. */
 export function askForPositionSoon(core: Core, symbol: string): void {
   emit(core, { kind: 'readPosition', symbol, isUrgent: true })
 }
 
 /**
- * Unix ms, exchange clock: fills are read from this time on. All fills before it are known, so whatever happened to
- * orders since then shows in the fills that are read.
+ * Unix ms, exchange clock. Earlier fills are all known, so whatever happened to orders since shows
+ * in the fills read from here.
  */
 function fillsSince(core: Core): number {
   const { fillVisibilityMs } = core.settings.execution
@@ -48,9 +54,8 @@ function fillsSince(core: Core): number {
 }
 
 /**
- * Up to when fills are known. A time in the future cannot be right: it was noted while the exchange's clock was ahead.
- * Then our own clock says when the last read was; in a run without a read yet, everything is read again from where
- * trades are remembered.
+ * A future time was noted while the exchange's clock was ahead. Then our clock says when the last
+ * read was; in a run without one, everything is read from where trades are remembered.
  */
 function readThrough(core: Core): number {
   const known = knownThrough(core)
@@ -60,22 +65,22 @@ function readThrough(core: Core): number {
   return Math.max(core.book.tradesSinceAt + TRADES_MARGIN_MS, lastReadAt)
 }
 
-/** Unix ms, exchange clock: fills before this time are known, if they were visible. Each read and each fill moves it on. */
+/** Unix ms, exchange clock: earlier fills are known, if visible. Each read and fill moves it on. */
 export function knownThrough({ book, readings }: Core): number {
   return Math.max(book.fillsThroughAt, readings.fillsReadThroughAt - READ_MARGIN_MS)
 }
 
-/** Unix ms, exchange clock: trades before this time are never read again and need not be remembered. */
+/** Unix ms, exchange clock: earlier trades are never read again. */
 export function tradesNeededSince(core: Core): number {
-  // What is forgotten is never read again. If the exchange's clock is a day ahead for a while, fills still to come must
-  // not count as forgotten: so our clock limits it as well, unless ours is far behind.
+  // If the exchange's clock is a day ahead for a while, fills to come must not count as forgotten:
+  // our clock limits it too, unless far behind.
   const notAhead = Math.max(core.now, exchangeNow(core) - CLOCKS_APART_MS_MAX)
   return Math.max(0, Math.min(fillsSince(core), notAhead) - TRADES_MARGIN_MS)
 }
 
 /**
- * The age of what is known of the account on an instrument, ms: since the last complete reading of its fills or of its
- * position was asked for, whichever is longer ago. @param now Unix ms, our clock: the present step's, or a later time.
+ * Since the last complete reading of fills or of the position was asked for, the longer one. @param
+ * now Unix ms, our clock: the step's, or later
  */
 export function accountAgeMs(
   { readings, instruments, now: steppedAt }: Core,
@@ -86,21 +91,21 @@ export function accountAgeMs(
   return Math.max(ageMs(readings.fillsAskedAt, now), ageMs(positionReadAt, now))
 }
 
-/** Infinite where there was no reading, or our clock was set back since: the next reading says how old it is. */
+/** Infinite without a reading, or where our clock was set back since. */
 function ageMs(readAt: number, now: number): number {
   return readAt === 0 || readAt > now ? Number.POSITIVE_INFINITY : now - readAt
 }
 
-/** A reading of the account that is older than its limit: while there is one, nothing that adds risk leaves. */
+/** Older than its limit: nothing that adds risk leaves. */
 export interface StaleReading {
   /** `fills` or `position BTCUSDT`. */
   readonly what: string
-  /** Unix ms, our clock: the last one was asked for then; 0: there was none. */
+  /** Our clock: the last was asked for; 0: none. */
   readonly readAt: number
   readonly reason: string
 }
 
-/** @param now Unix ms, our clock. */
+/** @param now Unix ms, our clock */
 export function listStaleReadings(core: Core, now: number): readonly StaleReading[] {
   const { accountAgeMaxMs } = core.settings.limits
   const stale = (what: string, readAt: number, otherwise: string): readonly StaleReading[] =>
@@ -119,12 +124,12 @@ export function listStaleReadings(core: Core, now: number): readonly StaleReadin
   ]
 }
 
-/** Why a reading is too old that was never refused: it has not come. */
+/** It was never refused: it has not come. */
 export const NO_ANSWER = 'no answer'
 
 /**
- * Fills were read: all that were readable when this was asked for are known. Returns up to when: Unix ms, our clock.
- * @param isReadAgain A row could not be read: the next reading begins where this one began.
+ * All fills readable when this was asked for are known. @returns up to when: Unix ms, our clock
+ * @param isReadAgain a row could not be read: the next reading begins where this one began
  */
 export function noteFillsRead(core: Core, reading: FillsReading, isReadAgain: boolean): number {
   const { requestedAt, exchangeTime } = reading
@@ -132,10 +137,10 @@ export function noteFillsRead(core: Core, reading: FillsReading, isReadAgain: bo
   const state = own(core.readings)
   const readableAt = requestedAt - fillVisibilityMs
   state.fillsReadAt = Math.max(state.fillsReadAt, readableAt)
-  // Not the later of the two: after our clock was set back the age must not count from a time that is still to come.
+  // Not the later one: after our clock was set back the age must not count from a future time.
   state.fillsAskedAt = requestedAt
   if (isReadAgain) return readableAt
-  // The earlier of what the two clocks say: either may be wrong once.
+  // The earlier of two clocks: either may be wrong once.
   const askedAt = Math.min(exchangeTime, exchangeNow(core) - (core.now - requestedAt))
   state.fillsReadThroughAt = Math.max(state.fillsReadThroughAt, askedAt - fillVisibilityMs)
   bringBackKnown(core, reading, askedAt)
@@ -143,8 +148,8 @@ export function noteFillsRead(core: Core, reading: FillsReading, isReadAgain: bo
 }
 
 /**
- * Fills are known up to a time that has not come yet, and that no fill has: a run began while public answers alone told
- * the exchange's time. Left in the book, it would hide what fills until then from a run that starts afterwards.
+ * Fills known up to a future time that no fill has: a run began while public answers alone told the
+ * time. It would hide fills from later runs.
  */
 function bringBackKnown(core: Core, { fills }: FillsReading, askedAt: number): void {
   const { book, now, settings } = core
@@ -161,7 +166,7 @@ function bringBackKnown(core: Core, { fills }: FillsReading, askedAt: number): v
   })
 }
 
-/** @param failure Why the reading failed; undefined: it has come. */
+/** @param failure why it failed; undefined: it has come */
 export function noteReadFailure(
   { readings }: Core,
   what: string,
@@ -179,7 +184,7 @@ export function noteReadFailure(
   else failures.set(what, failure)
 }
 
-/** As an operator reads it: an answer's code and words, or that there was none. */
+/** For an operator: code and words of the answer, or that there was none. */
 export function toReadFailure({
   reason,
   status,
@@ -193,7 +198,6 @@ export function toReadFailure({
   }
 }
 
-/** Fills of this orderId wait for their order. */
 export function noteOrphan({ readings, now }: Core, orderId: OrderId, symbol: string): OrphanNote {
   const { orphans } = own(readings)
   const note = orphans.get(orderId) ?? { symbol, since: now, isLogged: false }
@@ -201,12 +205,11 @@ export function noteOrphan({ readings, now }: Core, orderId: OrderId, symbol: st
   return note
 }
 
-/** It was logged that fills of this orderId are not explained. */
 export function noteOrphanLogged({ readings }: Core, orderId: OrderId, note: OrphanNote): void {
   own(readings.orphans).set(orderId, { ...note, isLogged: true })
 }
 
-/** The orderIds whose fills have waited and have an owner now, or belong to no strategy; each once. */
+/** They have waited and have an owner now, or belong to no strategy; each once. */
 export function takeSettledOrphans({
   readings,
   book,
@@ -217,10 +220,10 @@ export function takeSettledOrphans({
   return settled
 }
 
-/** Unreadable rows that are remembered, far more than one answer has. An older one that is forgotten begins anew. */
+/** Far more than one answer has. A forgotten one begins anew. */
 const UNREADABLE_MAX = 1000
 
-/** @param name what it is of: `fill 77`, `position BTCUSDT`, `fills`. */
+/** @param name `fill 77`, `position BTCUSDT`, `fills` */
 export function noteUnreadable<Kind extends 'unreadable' | 'wholes'>(
   { readings }: Core,
   kind: Kind,

@@ -18,33 +18,31 @@ import { own } from '../../lib/own.ts'
 import { holdingOf, pairKey, pairOf } from '../book/book.ts'
 import { announce, type Core, type Refusal, specOf } from './core.ts'
 
-/** How long orders wait after the second refusal in a row, twice as long after each further one, and at most, in ms. */
+/** Orders wait after the second refusal in a row, doubling up to the maximum. */
 const WAIT_MS = 250
 const WAIT_MS_MAX = 60_000
-/** Orders that reduce never wait for long. */
+/** Orders that reduce never wait long. */
 const REDUCING_WAIT_MS_MAX = 5000
-/** A refusal that passes is logged when so many answers in a row were refusals. */
 const LOGGED_FROM = 5
-/** So many accepted orders in a row, each of which the refusal concerned, show that its cause is gone. */
+/** So many accepted in a row, each concerned, show that the cause is gone. */
 const ACCEPTED_IN_ROW = 10
-/** A refusal is forgotten so long after the last one, in ms: nothing that it concerns was wanted since. */
+/** After the last refusal: nothing that it concerns was wanted since. */
 const FORGOTTEN_MS = { passing: 300_000, lasting: 3_600_000 }
 
-/** An order and what became of it. */
 export interface AnsweredOrder extends Pick<ItemOutcome, 'outcome'> {
   readonly terms: OrderTerms
   readonly code: string | undefined
   readonly message: string | undefined
 }
 
-/** An order, sent or only wanted. */
+/** Sent or only wanted. */
 export type Wish = RefusableTerms &
   Pick<OrderTerms, 'symbol' | 'purpose' | 'exit'> & { readonly strategyId: string }
 
-/** A flatten counts by itself, and what reduces by itself: neither waits because something that adds was refused. */
+/** Neither a flatten nor what reduces waits because something that adds was refused. */
 export function kindOf({ book, settings }: Core, wish: Wish): Refusal['kind'] {
   const { strategyId, symbol, purpose, action, lots, exit } = wish
-  // An exit must not wait longer and longer either, and may go at any price.
+  // An exit may go at any price too.
   if (purpose === 'flatten' || exit !== undefined) return 'flatten'
   if (isClosing(action)) return 'reduces'
   if (settings.positionMode === 'hedge_mode') return 'opens'
@@ -53,12 +51,13 @@ export function kindOf({ book, settings }: Core, wish: Wish): Refusal['kind'] {
 }
 
 /**
- * Takes the answers to the orders of a batch. An accepted order ends those causes alone that it disproves; a refused one
- * makes what its cause concerns wait, longer each time.
+ * An accepted order ends only causes that it disproves; a refused one makes what its cause concerns
+ * wait, longer each time.
  */
 export function noteAnswered(core: Core, answered: readonly AnsweredOrder[]): void {
   const accepted = answered.filter(({ outcome }) => outcome === 'accepted' || outcome === 'exists')
-  // First, because an order of the batch itself disproves nothing: it may have used up what the others lack.
+  // First, because an order of the batch itself disproves nothing: it may have used up what others
+  // lack.
   if (core.refusals.size > 0) for (const { terms } of accepted) noteAccepted(core, terms)
   const refused = answered.filter(({ outcome }) => outcome === 'rejected')
   for (const [key, group] of Map.groupBy(refused, (one) => keyOf(core, one))) {
@@ -66,7 +65,10 @@ export function noteAnswered(core: Core, answered: readonly AnsweredOrder[]): vo
   }
 }
 
-/** By strategy, instrument and kind, and of all but a flatten by cause: a flatten tries a price and no price in turn. */
+/**
+ * Keyed by strategy, instrument and kind, and but for a flatten by cause: that tries a price and no
+ * price in turn.
+ */
 function keyOf(core: Core, { terms, code, message }: AnsweredOrder): string {
   const kind = kindOf(core, terms)
   const cause = kind === 'flatten' ? '' : causeOf(code, message)
@@ -116,7 +118,7 @@ function noteRefused(
   })
 }
 
-/** Of refused orders the one that asked for least: what is accepted beyond it disproves the cause for all of them. */
+/** An order accepted beyond the least disproves the cause for all. */
 function leastRefused(
   cause: Refusal['cause'],
   [first, ...others]: readonly OrderTerms[],
@@ -126,7 +128,7 @@ function leastRefused(
   return others.reduce((least, one) => (disprovedBy?.(least, one) === true ? one : least), first)
 }
 
-/** The grid that accepted orders prove. One that was refused although it lay on it shows that the grid has changed. */
+/** The grid that accepted orders prove. A refused order on it shows that it has changed. */
 function commonStepAfter(
   core: Core,
   {
@@ -182,7 +184,7 @@ function whose({ strategyId, symbol, cause, code }: Refusal) {
   return { strategy: strategyId, symbol, cause, code }
 }
 
-/** An operator has looked at a scope: what was refused in it is tried again as if for the first time. */
+/** An operator has looked: what was refused is tried as if for the first time. */
 export function endRefusalsIn(core: Core, scope: Scope): void {
   for (const [key, refusal] of core.refusals) {
     const { symbol, strategyId } = refusal
@@ -190,7 +192,7 @@ export function endRefusalsIn(core: Core, scope: Scope): void {
   }
 }
 
-/** Forgets refusals of orders that nothing wants any more. */
+/** Nothing wants such orders any more. */
 export function forgetRefusals(core: Core): void {
   for (const [key, refusal] of core.refusals) {
     const { cause, at } = refusal
@@ -198,7 +200,6 @@ export function forgetRefusals(core: Core): void {
   }
 }
 
-/** The refusals that concern an order like this. */
 function standingFor(core: Core, wish: Wish): readonly (readonly [string, Refusal])[] {
   if (core.refusals.size === 0) return []
   const kind = kindOf(core, wish)
@@ -221,12 +222,12 @@ function concerns(
   return step === undefined || !isOnCommonStep(common, stepsOf(order, step))
 }
 
-/** Whether the order waits, because the exchange has refused such a one. */
+/** The exchange has refused such an order. */
 export function waitsAfterRefusal(core: Core, wish: Wish): boolean {
   return standingFor(core, wish).some(([, refusal]) => core.now < retryAtOf(refusal))
 }
 
-/** One order alone tries whether a cause is gone. The others of the batch follow once it is. */
+/** One order tries whether a cause is gone; others follow. */
 export function oneForEachRefusal(
   core: Core,
   items: readonly ApprovedItem[],
@@ -242,7 +243,9 @@ export function oneForEachRefusal(
   })
 }
 
-/** After a first refusal that the market may have caused everything is tried again, else one order. */
+/**
+ * After a first refusal that the market may have caused everything is tried again, else one order.
+ */
 function isTriedSingly({ kind, cause, inRow }: Refusal): boolean {
   return inRow > 1 || (kind === 'opens' && REFUSAL_CAUSES[cause].pace === 'lasting')
 }
@@ -254,10 +257,7 @@ function retryAtOf({ kind, at, inRow }: Refusal): number {
   return at + Math.min(waitMsMax, WAIT_MS * 2 ** (inRow - 2))
 }
 
-/**
- * Whether a flatten was refused last because of its price: in a fast market the exchange refuses limit orders that are far
- * from its mark price, which lags behind.
- */
+/** In a fast market the exchange refuses limit orders far from its mark price, which lags. */
 export function wasPriceRefused(
   { refusals }: Core,
   strategyId: StrategyId,
@@ -278,7 +278,9 @@ const PRICE_CAUSES: ReadonlySet<Refusal['cause']> = new Set([
   'price',
 ])
 
-/** Whether no price that an order to reduce could name lies on the exchange's grid for certain: the configured one is wrong. */
+/**
+ * The configured grid is wrong: no price of an order to reduce lies on the exchange's for certain.
+ */
 export function isPriceGridWrong(
   { refusals }: Core,
   strategyId: StrategyId,
@@ -291,12 +293,12 @@ export function isPriceGridWrong(
   return false
 }
 
-/** What the exchange goes on refusing, for people. */
+/** For people. */
 export interface LoggedRefusal {
   readonly strategyId: StrategyId
   readonly symbol: string
   readonly reason: string
-  /** Unix ms, our clock: one order tries again then. */
+  /** Our clock: one order tries again. */
   readonly retryAt: number
 }
 

@@ -3,27 +3,32 @@ import { own } from '../../lib/own.ts'
 import type { StopPolicy } from '../event.ts'
 
 /**
- * The phase of a run of the process. It says whether strategies are asked, not what may leave (that is the trading mode).
- * `starting`: reads what the exchange holds, strategies are not asked yet · `running`: from when the first instrument is
- * proved; the others follow one by one · `stopping`: nothing is decided any more, calls in flight are awaited · `stopped`.
+ * Says whether strategies are asked; what may leave is the trading mode. `starting`: reads what the
+ * exchange holds · `running`: from the first proved instrument on · `stopping`: nothing is decided,
+ * calls in flight are awaited · `stopped`.
  */
 export type RunPhase = 'starting' | 'running' | 'stopping' | 'stopped'
 
-/** Changed by `run-state.ts`; the states of start, stop and kill by the files of that name in `lifecycle/`. */
+/**
+ * Changed by `run-state.ts`; the states of start, stop and kill by the files of that name in
+ * `lifecycle/`.
+ */
 export interface RunState {
   readonly phase: RunPhase
-  /** Unix ms, our clock, when this run began. Times of earlier runs may be wrong: the machine's clock may have been set since. */
+  /**
+   * Unix ms, our clock. Times of earlier runs may be wrong, since the machine's clock may have been
+   * set.
+   */
   readonly startedAt: number
   readonly start: StartState
   readonly stop: StopState | undefined
   readonly kill: KillState | undefined
-  /** By scope, how far its flatten has come. */
   readonly flattens: ReadonlyMap<Scope, FlattenProgress>
-  /** Unix ms, our clock, when the book was last pruned. */
+  /** Our clock. */
   readonly prunedAt: number
-  /** Unix ms, our clock, since when the journal's disk is nearly full. */
+  /** Since when the journal's disk is nearly full; Unix ms, our clock. */
   readonly spaceLowSince: number | undefined
-  /** The limits of pace that are exceeded now: they restrict the account as long as they are. */
+  /** Exceeded limits of pace, which restrict the account as long as they are. */
   readonly beyondLimit: ReadonlyMap<PaceReason, BeyondLimit>
   readonly flatBeforeStop: FlatBeforeStop | undefined
 }
@@ -32,66 +37,72 @@ export type PaceReason = Extract<ModeReason, 'rateLimited' | 'unknownOrders'>
 
 export interface BeyondLimit {
   readonly reason: string
-  /** Unix ms, our clock. */
+  /** Our clock. */
   readonly since: number
 }
 
 export interface FlattenProgress {
-  /** What was left when no strategy held anything and nothing rested any more, as it was logged; undefined before. */
+  /** All that was left when nothing was held or rested any more, as it was logged. */
   readonly ended?: string
-  /** Unix ms, our clock: after this a line of the log says that it takes long. */
+  /** After this a log line says that it takes long; Unix ms, our clock. */
   readonly patientUntil: number
 }
 
-/** The start of the account; each instrument has a stage of its own. */
+/** Each instrument has a stage of its own. */
 export interface StartState {
-  /** Whether every instrument is proved. */
+  /** Every instrument is proved. */
   readonly isOver: boolean
-  /** Unix ms, our clock, when missing readings were last asked for; 0: never. */
+  /** When missing readings were asked for; Unix ms, our clock. 0 if never. */
   readonly askedAt: number
-  /** Unix ms, our clock, when the progress was last logged. */
+  /** Our clock. */
   readonly saidAt: number
-  /** By symbol: standing wishes are placed once their strategy has decided on this snapshot or a later one. */
+  /**
+   * Keyed by symbol: wishes are placed once their strategy has decided on this snapshot or a later
+   * one.
+   */
   readonly wishesFrom: ReadonlyMap<string, number>
   readonly wishesFromLatest: number
 }
 
 /**
- * How far the start of a run has come on an instrument. `reading` until fills and its position agree with the book ·
- * `resolving` until it is proved what became of unknown orders, and of what rests where `onRestart` says cancel ·
- * `checking` until fills and position, read after that, agree once more · `proved`: it is traded.
+ * `reading` until fills and position agree with the book · `resolving` until it is proved what
+ * became of unknown orders, and of what rests where `onRestart` says cancel · `checking` until
+ * fills and position, read after that, agree once more · `proved`: it is traded.
  */
 export type StartStage = 'reading' | 'resolving' | 'checking' | 'proved'
 
 export interface InstrumentStart {
   readonly stage: StartStage
-  /** Unix ms, our clock: only a position that was asked for later counts. */
+  /** Only a position that is asked for later counts; Unix ms, our clock. */
   readonly readSince: number
 }
 
-/** A stop that was asked for and waits until everything is closed. */
+/** A stop that waits until everything is closed. */
 export interface FlatBeforeStop {
-  /** Unix ms, our clock. */
+  /** Our clock. */
   readonly askedAt: number
-  /** By symbol, how many resolutions that cancel there had been. */
+  /** Keyed by symbol: resolutions that cancelled before. */
   readonly cancelledBefore: ReadonlyMap<string, number>
 }
 
 export interface StopState {
   readonly policy: StopPolicy
-  /** Unix ms, our clock. */
+  /** Our clock. */
   readonly startedAt: number
   readonly phase: 'draining' | 'cancelling' | 'confirming' | 'proving'
-  /** Unix ms, our clock: readings that are asked for so much later prove the end. */
+  /** Readings that are asked for later prove the end; Unix ms, our clock. */
   readonly provingAt: number
-  /** By symbol, how many resolutions that cancel there had been. An instrument with more of them is cancelled once more, to confirm. */
+  /**
+   * Keyed by symbol: resolutions that cancelled before. An instrument with more is cancelled once
+   * more, to confirm.
+   */
   readonly cancelledBefore: ReadonlyMap<string, number>
-  /** How many cancel-alls had found something when this phase began. */
+  /** Cancel-alls that had found something when this phase began. */
   readonly foundBefore: number
   readonly askedAt: number
-  /** Whether something was on the wire, or an instrument was being resolved, since `proving` began. */
+  /** Something was on the wire, or being resolved, since `proving` began. */
   readonly wasBusy: boolean
-  /** An instrument whose rows could not be read had no second cancel-all when `proving` began. */
+  /** An unreadable instrument had no second cancel-all when `proving` began. */
   readonly isConfirmedInPart: boolean
 }
 
@@ -104,23 +115,24 @@ export interface KillState {
     | 'confirming'
     | 'proving'
     | 'clean'
-  /** How many cancel-alls had found something when this phase began. */
+  /** Cancel-alls that had found something when this phase began. */
   readonly foundBefore: number
-  /** When the present round of `proving` began (Unix ms, our clock), and how many rounds in a row have shown the same. */
+  /**
+   * When the present round of `proving` began (Unix ms, our clock), and how many rounds in a row
+   * have agreed.
+   */
   readonly roundAt: number
   readonly rounds: number
-  /** What the account held and how far its fills were known in the last round. */
+  /** The holdings, and how far fills were known, in the last round. */
   readonly seen: string
-  /** Instruments without a second cancel-all, because the exchange did not know them. */
   readonly leftOut: readonly string[]
-  /** Unix ms, our clock: after this a line of the log says that it takes long. */
+  /** After this a log line says that it takes long; Unix ms, our clock. */
   readonly patientUntil: number
-  /** Unix ms, our clock, when that line was logged last. */
+  /** Unix ms, our clock. */
   readonly saidAt: number
-  /** What that line said, and how many times in a row. */
+  /** The last log line, and how many times in a row it came. */
   readonly said: string
   readonly saidTimes: number
-  /** An orderly stop that was asked for meanwhile (Unix ms, our clock). */
   readonly stopAskedAt: number | undefined
   /** With `flatten` that stop ends clean only if nothing is held. */
   readonly stopPolicy: 'leave' | 'flatten'
@@ -128,7 +140,6 @@ export interface KillState {
   readonly release: KillCommand | undefined
 }
 
-/** Who orders a kill, or releases it, and why. */
 export interface KillCommand {
   readonly reason: string
   readonly by: string
@@ -146,20 +157,20 @@ export function noteStart(run: RunState, change: Partial<StartState>): void {
   Object.assign(own(run.start), change)
 }
 
-/** The instrument was proved: its strategies must decide on that snapshot or a later one before anything is placed. */
+/** Its strategies must decide on that snapshot or a later one before anything is placed. */
 export function holdWishesOn(run: RunState, symbol: string, snapshot: number): void {
   const start = own(run.start)
   start.wishesFrom.set(symbol, snapshot)
   start.wishesFromLatest = snapshot
 }
 
-/** The stop begins: nothing is decided any more. */
+/** Nothing is decided any more. */
 export function beginStopping(run: RunState, stop: StopState): void {
   own(run).phase = 'stopping'
   own(run).stop = stop
 }
 
-/** A kill begins, and ends a stop that went on. */
+/** It ends a stop. */
 export function beginKilling(run: RunState, kill: KillState): void {
   own(run).kill = kill
   own(run).stop = undefined
@@ -170,7 +181,7 @@ export function endKilling(run: RunState): void {
   own(run).kill = undefined
 }
 
-/** @param progress undefined when the scope was released. */
+/** @param progress undefined: released */
 export function noteFlatten(
   run: RunState,
   scope: Scope,
@@ -185,12 +196,12 @@ export function notePruned(run: RunState, now: number): void {
   own(run).prunedAt = now
 }
 
-/** @param since Unix ms, our clock, when the journal's disk was nearly full; undefined when it has room. */
+/** @param since Unix ms, our clock; undefined: it has room */
 export function noteSpaceLow(run: RunState, since: number | undefined): void {
   own(run).spaceLowSince = since
 }
 
-/** @param beyond undefined when it is within its limit again. */
+/** @param beyond undefined: within its limit again */
 export function noteBeyond(run: RunState, code: PaceReason, beyond: BeyondLimit | undefined): void {
   if (beyond) own(run.beyondLimit).set(code, beyond)
   else own(run.beyondLimit).delete(code)

@@ -2,13 +2,10 @@ import { own } from '../../lib/own.ts'
 import { moneyOf } from '../book/apply-fill.ts'
 import { type Book, splitPair } from '../book/book.ts'
 
-/**
- * The money that instruments have settled is summed when first asked for, and kept until a record that may move money.
- * Changed by `settled-money.ts`.
- */
+/** Summed on demand, and kept until a record may move money. Changed by `settled-money.ts`. */
 export interface KeptSettled {
   readonly bySymbol: ReadonlyMap<string, number>
-  /** The symbols that have settled anything; undefined until they are asked for. */
+  /** Undefined until asked for. */
   readonly symbols: ReadonlySet<string> | undefined
 }
 
@@ -21,7 +18,7 @@ export function createSettled(): KeptSettled {
   return { bySymbol: new Map(), symbols: undefined }
 }
 
-/** Realised profit less fees, and funding, of all owners on the instrument. */
+/** Realised less fees, and funding, of all owners. */
 export function settledOf({ book, settled }: SettledOwner, symbol: string): number {
   const known = settled.bySymbol.get(symbol)
   if (known !== undefined) return known
@@ -30,7 +27,7 @@ export function settledOf({ book, settled }: SettledOwner, symbol: string): numb
   return net
 }
 
-/** Works out what {@link settledOf} keeps. */
+/** {@link settledOf} keeps it. */
 export function sumSettled(book: Book, symbol: string): number {
   let net = Number(book.funding.get(symbol)?.toString() ?? 0)
   for (const [pair, { profit, fees }] of moneyOf(book)) {
@@ -39,7 +36,7 @@ export function sumSettled(book: Book, symbol: string): number {
   return net
 }
 
-/** The symbols that have settled anything, in the order in which they are counted. */
+/** In the order in which they are counted. */
 export function settledSymbols({ book, settled }: SettledOwner): ReadonlySet<string> {
   if (settled.symbols) return settled.symbols
   const ofFills = [...moneyOf(book).keys()].map((pair) => splitPair(pair)[1])
@@ -48,7 +45,6 @@ export function settledSymbols({ book, settled }: SettledOwner): ReadonlySet<str
   return symbols
 }
 
-/** A record may have moved money. */
 export function forgetSettled(settled: KeptSettled): void {
   if (settled.bySymbol.size > 0) own(settled.bySymbol).clear()
   own(settled).symbols = undefined

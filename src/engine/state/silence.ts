@@ -9,22 +9,28 @@ import type { EngineEvent } from '../event.ts'
 import { announce, type Core, type Outage, type SilenceState, type SilentCalls } from './core.ts'
 import { kindOf, type Wish } from './refusals.ts'
 
-/** Calls without an answer for so long, ms, and at least two in a row, are logged: before that it may be one bad connection. */
+/** After so long without an answer, and twice at least: before, it may be one bad connection. */
 const OUTAGE_MS = 10_000
-/** Orders and cancel-alls are sent when there is a reason. Without one for so long, ms, that they failed once says nothing any more. */
+/**
+ * Orders and cancel-alls are sent for a reason. After so long without one, that they failed once
+ * says nothing.
+ */
 const FORGOTTEN_MS = 120_000
 
-/** Each attempt at orders that has no answer costs a cancel-all and readings. From the second in a row on, the next one waits so long after it, twice as long each time, ms. */
+/**
+ * Each attempt at orders without an answer costs a cancel-all and readings: from the second in a
+ * row on, the next waits twice as long each time.
+ */
 const PAUSE_MS = 2000
 const PAUSE_MS_MAX = 60_000
-/** Orders that reduce wait for so long at most, ms. */
+/** Orders that reduce wait so long at most. */
 const REDUCING_PAUSE_MS_MAX = 20_000
 
 export const CANCELS = 'cancel-alls'
 const ordersOf = (symbol: string): string => `orders ${symbol}`
 const isOfOrders = (kind: string): boolean => kind.startsWith('orders ')
 
-/** Notes whether the exchange has answered, before the event is handled. */
+/** Before the event is handled. */
 export function hearAnswer(core: Core, event: EngineEvent): void {
   const { kind } = event
   if (kind === 'fillsRead') noteAnswered(core, 'fills')
@@ -76,15 +82,14 @@ function noteUnanswered(
   if (outage) own(outage.calls).set(kind, (outage.calls.get(kind) ?? 0) + 1)
 }
 
-/** Whether the last call of one of these kinds had no answer. */
 export function isSilent({ silence }: Core, kinds: readonly string[]): boolean {
   return silence.calls.size > 0 && kinds.some((kind) => silence.calls.has(kind))
 }
 
-/** Whether an order waits because the last ones of its instrument had no answer. A flatten never does. */
+/** The last orders of the instrument had no answer. A flatten never waits. */
 export function waitsInSilence(core: Core, wish: Wish): boolean {
   const calls = core.silence.calls.get(ordersOf(wish.symbol))
-  // One of which no byte has left costs nothing, and is soon tried again.
+  // One that never left costs nothing, and is soon tried again.
   if (calls === undefined || calls.times < 2 || !calls.hasLeft) return false
   const kind = kindOf(core, wish)
   if (kind === 'flatten') return false
@@ -98,7 +103,7 @@ function pauseMs({ times }: SilentCalls, mostMs = PAUSE_MS_MAX): number {
   return times < 2 ? 0 : Math.min(mostMs, PAUSE_MS * 2 ** (times - 2))
 }
 
-/** What goes on without an answer for so long that it is said, the longest first. */
+/** So long that it is said, the longest first. */
 export function listSilent(
   { silence: { calls } }: Core,
   now: number,
@@ -108,7 +113,7 @@ export function listSilent(
     .toSorted(([, left], [, right]) => left.since - right.since)
 }
 
-/** Logs when calls go on without an answer, and at the end what that has brought about. */
+/** At its end it reports what that has brought about. */
 export function followOutage(core: Core, event: EngineEvent): void {
   const { silence, now } = core
   if (event.kind === 'timePassed') forgetOld(core)
@@ -121,7 +126,9 @@ export function followOutage(core: Core, event: EngineEvent): void {
   if (!isAnySilent(silence) && silence.outage.unproved.size === 0) endOutage(core, silence.outage)
 }
 
-/** A batch that was lost once is followed by another one only where something is wanted, so it is not waited for. */
+/**
+ * A batch that was lost once is followed only where something is wanted, so it is not waited for.
+ */
 function isAnySilent({ calls }: SilenceState): boolean {
   return [...calls].some(([kind, { times }]) => !isOfOrders(kind) || times > 1)
 }
@@ -181,7 +188,7 @@ function gather(core: Core, outage: Outage): void {
     }
   }
   for (const { symbol, resolution } of instruments.values()) {
-    // One that was halted meanwhile waits for an operator, and nobody waits for it.
+    // One that was halted meanwhile waits for an operator.
     const isUnproved = resolution !== undefined && Number.isFinite(resolution.patientUntil)
     if (isUnproved && isAnySilent(core.silence)) state.unproved.add(symbol)
     if (!isUnproved && outage.unproved.has(symbol)) {

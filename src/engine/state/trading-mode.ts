@@ -27,19 +27,18 @@ import { own } from '../../lib/own.ts'
 import { closableHolding } from '../book/allocation.ts'
 import { noteChanged } from './changes.ts'
 
-/** What the log tells an operator to do about a halt. */
 export const RELEASE_HINT =
   "look at the exchange's own order history and position, give what no strategy holds to one (intentd adopt) or flatten it, and then release the instrument"
 
-/** The name of the daemon as the author of a restriction. */
+/** Names the author of a restriction. */
 const DAEMON = 'intentd'
 
-/** Restricts a scope for a reason, in the mode of that reason. It survives a restart (RSK2). */
+/** It survives a restart (RSK2). */
 export function halt(core: Core, scope: Scope, code: ModeReason, reason: string): void {
   restrict(core, { scope, mode: MODE_REASONS[code].mode, code, reason, by: DAEMON })
 }
 
-/** The exchange refuses the key: whatever is sent would be refused. */
+/** Whatever is sent would be refused. */
 export function haltForKey(core: Core, errorCode: string): void {
   halt(core, ACCOUNT, 'refused', `the exchange refuses the key: ${errorCode}`)
 }
@@ -52,7 +51,7 @@ interface NewRestriction {
   readonly by: string
 }
 
-/** Restricts a scope. Repeated with the same mode and reason it changes nothing. */
+/** Repeated with the same mode and reason it changes nothing. */
 export function restrict(core: Core, restriction: NewRestriction): void {
   const { scope, mode, code, reason, by } = restriction
   const held = restrictionOf(core.book, scope, code)
@@ -67,7 +66,7 @@ export function restrict(core: Core, restriction: NewRestriction): void {
   })
 }
 
-/** An operator releases a scope and says why, and may take a new peak where nothing holds it. A kill has a release of its own. */
+/** May take a new peak where nothing holds it. A kill has a release of its own. */
 export function release(core: Core, { scope, reason, by, peak }: ScopeRelease): void {
   const held = [...core.book.restrictions.values()].filter(({ code }) => code !== 'kill')
   if (peak !== 'new' && !held.some((restriction) => restriction.scope === scope)) {
@@ -82,7 +81,7 @@ export function release(core: Core, { scope, reason, by, peak }: ScopeRelease): 
   noteFlatten(core.run, scope, undefined)
 }
 
-/** What a restriction was for is over: it ends without an operator, others of the scope go on. */
+/** It ends without an operator; others of the scope go on. */
 export function endHalt(core: Core, scope: Scope, code: ModeReason, reason: string): void {
   record(core, { kind: 'released', at: core.now, scope, code, reason, by: DAEMON }, true)
   announce(core, 'warn', 'trading.released', { scope, code, reason, by: DAEMON })
@@ -94,7 +93,7 @@ export interface ReleaseCommand {
   readonly scope: Scope
   readonly reason: string
   readonly by: string
-  /** All steps of the scope's drawdown count from what it is worth now. */
+  /** All steps of the scope's drawdown count from now. */
   readonly newPeak?: boolean | undefined
   /** Lots that no strategy holds may stay so, although a strategy would order them again. */
   readonly unclaimed?: boolean | undefined
@@ -103,8 +102,8 @@ export interface ReleaseCommand {
 export type ScopeRelease = Pick<ReleasedRecord, 'scope' | 'reason' | 'by' | 'peak'>
 
 /**
- * The trading mode for an order of the strategy on the instrument, and everything that restricts it: for the account, the
- * instrument or the strategy, recorded or only true just now.
+ * Everything that restricts the order: for the account, the instrument or the strategy, recorded or
+ * only true just now.
  */
 export function tradingStateOf(
   core: Core,
@@ -118,12 +117,12 @@ export function tradingStateOf(
   return toTradingState([...restrictionsOn(core.book, symbol, strategyId), ...held])
 }
 
-/** All restrictions of all scopes, recorded or only true just now. */
+/** Recorded or only true just now. */
 export function allRestrictions(core: Core): readonly Restriction[] {
   return [...core.book.restrictions.values(), ...volatileRestrictions(core)]
 }
 
-/** Restrictions that are not recorded: they hold as long as their cause is there. */
+/** They hold as long as their cause is there. */
 function volatileRestrictions(core: Core): readonly Restriction[] {
   const { clock, run, readings, disputes } = core
   const held: Restriction[] = []
@@ -174,19 +173,19 @@ function byDaemon(code: ModeReason, reason: string, at: number): Restriction {
 }
 
 /**
- * Whether strategies are asked and their wishes are planned: the run goes on, no stop was asked for, and no kill stands.
- * What may leave is a different question: the trading mode.
+ * Strategies are asked and their wishes planned: no stop, no kill. What may leave is the trading
+ * mode.
  */
 export function isTrading({ run, book }: Core): boolean {
   return run.phase === 'running' && run.flatBeforeStop === undefined && killOf(book) === undefined
 }
 
-/** Whether a kill is being carried out. Not while the daemon starts or stops. */
+/** Not while the daemon starts or stops. */
 export function isKilling({ run, book }: Core): boolean {
   return run.phase === 'running' && killOf(book) !== undefined
 }
 
-/** Whether what the strategy holds on the instrument is being closed, wholly or in part: until then it places nothing. */
+/** Its holding is being closed, wholly or in part: until then it places nothing. */
 export function isFlattening(core: Core, symbol: string, strategyId: StrategyId | string): boolean {
   return (
     isClosedByDaemon(core, symbol, strategyId) ||
@@ -194,7 +193,7 @@ export function isFlattening(core: Core, symbol: string, strategyId: StrategyId 
   )
 }
 
-/** The same without exits of the strategy: closing orders leave under `halted` too. */
+/** Without exits of the strategy: closing orders leave under `halted` too. */
 export function isClosedByDaemon(
   core: Core,
   symbol: string,
@@ -207,8 +206,8 @@ export function isClosedByDaemon(
 }
 
 /**
- * Whether a flatten takes the place of an order that was placed by name. While only a part is closed, an exit of the rest
- * stays wanted, and comes back afterwards.
+ * A flatten takes the place of an order placed by name. While only a part is closed, an exit of the
+ * rest stays wanted.
  */
 export function isCovered(
   core: Core,
@@ -222,7 +221,7 @@ export function isCovered(
   return isFlattening(core, symbol, strategyId)
 }
 
-/** Whether a flatten closes all that the strategy holds on the instrument: by a command, or before a stop. */
+/** Closed by a command, or before a stop. */
 export function isFlatteningAll(
   { run, book }: Core,
   symbol: string,
@@ -236,7 +235,7 @@ export function isFlatteningAll(
   )
 }
 
-/** Whether the strategy is halted because it failed, and so is not asked. */
+/** It is halted because it failed, so not asked. */
 export function hasFailed({ book }: Core, strategyId: StrategyId): boolean {
   if (book.restrictions.size === 0) return false
   return restrictionOf(book, strategyScope(strategyId), 'strategyFailed') !== undefined
@@ -247,7 +246,7 @@ interface ReductionsOwner {
   readonly reductions: ReadonlyMap<string, Reduction>
 }
 
-/** The lots that a strategy keeps on the side of which a part is closed; undefined: nothing is to be closed of it. */
+/** Lots that a strategy keeps on the side of which a part is closed. */
 export interface StrategyReduction {
   readonly holdSide: HoldSide
   readonly keptLots: number
@@ -268,7 +267,7 @@ export function reductionOf(
     : undefined
 }
 
-/** Closes lots of an instrument: of the strategies that trade it, in their order. Returns whether anything is new in that. */
+/** Takes them from the strategies that trade it, in their order. @returns whether anything is new */
 export function reduceTo(
   core: Core,
   order: { readonly symbol: string; readonly lots: number } & Pick<
@@ -296,7 +295,7 @@ export function reduceTo(
   return before === undefined
 }
 
-/** Nothing is to be closed any more: of one instrument, or of all that a reason had reduced. */
+/** On one instrument, or of all that a reason had reduced. */
 export function endReductions(
   core: Core,
   ended: { readonly code: ModeReason; readonly symbols?: readonly string[] },
@@ -308,14 +307,14 @@ export function endReductions(
   }
 }
 
-/** Another strategy holds what was to be closed now: the next reading says anew what that is. */
+/** Another strategy holds it now: the next reading says anew what is to be closed. */
 export function forgetReduction(core: Core, symbol: string): void {
   own(core.reductions).delete(symbol)
 }
 
 /**
- * The margin mode of an instrument's position, which a batch names and a liquidation follows: that of the configuration,
- * unless two readings have said another one. Then only orders that close the position leave.
+ * The position's, which a batch names and a liquidation follows: the configured one, unless two
+ * readings have said another. Then only orders that close leave.
  */
 export function marginModeOf(core: Core, symbol: string): MarginMode {
   const isOther = restrictionOf(core.book, symbol, 'marginMode') !== undefined

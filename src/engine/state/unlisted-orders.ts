@@ -4,24 +4,23 @@ import { findFilledExit } from '../book/apply-fill.ts'
 import type { Core } from './core.ts'
 
 /**
- * With `foreignFills: adopt` a fill of nobody through the API halts nothing. It may be of an order that a lost run left
- * resting, until a cancel-all of this run has listed what rests from before its start. So one is sent for it
- * (`resolution/older-state.ts`), and nothing is placed meanwhile.
+ * With `foreignFills: adopt` a fill of nobody through the API halts nothing. It may be of an order
+ * that a lost run left resting, until a cancel-all of this run has listed what rests from before.
+ * So one is sent for it (`resolution/older-state.ts`), and nothing is placed meanwhile.
  */
 
-/** A fill of nobody is adopted. It says no name: what rests beside it does. */
+/** It says no name: what rests beside it does. */
 export function noteAdopted(core: Core, fill: Fill): void {
   const listedAt = core.unlisted.listedAt.get(fill.symbol) ?? Number.POSITIVE_INFINITY
   if (isOfOthers(fill) || fill.filledAt >= listedAt || findFilledExit(core.book, fill)) return
   own(core.unlisted).symbols.add(fill.symbol)
 }
 
-/** The cancel-all of the instrument begins. */
 export function noteListing({ unlisted }: Core, symbol: string): void {
   own(unlisted).symbols.delete(symbol)
 }
 
-/** A cancel-all was answered, and nothing that was accepted before it rests on these instruments (A5). */
+/** Nothing accepted before it rests there (A5). */
 export function noteListed(core: Core, symbols: Iterable<string>, requestAt: number): void {
   const { run, clock, settings, unlisted } = core
   const acceptableUntil =

@@ -25,7 +25,7 @@ export function createWorstCase(): WorstCaseState {
   return { last: undefined, equity: undefined, isWarned: false, awaited: undefined }
 }
 
-/** The basis on which orders on an instrument are approved; undefined where no move must be survived. */
+/** For approvals; undefined where no move must be survived. */
 export function worstCaseBasisOf(core: Core, symbol: string): WorstCaseBasis | undefined {
   const { survives } = core.settings
   if (survives === undefined) return undefined
@@ -37,7 +37,7 @@ export function worstCaseBasisOf(core: Core, symbol: string): WorstCaseBasis | u
   }
 }
 
-/** Measures the worst case by the worse figures. It is noted, and shown. */
+/** Measured by the worse figures; noted and shown. */
 export function measureWorstCase(core: Core): WorstCase | undefined {
   own(core.worstCase).equity = equityAtWorst(core)
   const needs = listAtRisk(core).map((instrument) => needsNow(core, instrument))
@@ -47,15 +47,15 @@ export function measureWorstCase(core: Core): WorstCase | undefined {
   return core.worstCase.last
 }
 
-/** The worst case that both witnesses agree on at least (MON1), with all that rests, and what of it can be closed. */
+/** Both witnesses agree on at least this (MON1); with all that rests, and what can be closed. */
 export interface BelievedWorstCase {
   readonly worst: WorstCase
   readonly equity: number
-  /** All that is held, without what rests. */
+  /** Without what rests. */
   readonly held: readonly ReducibleRisk[]
 }
 
-/** Undefined while a part of it is not known. */
+/** Undefined while a part is not known. */
 export function believedWorstCase(core: Core): BelievedWorstCase | undefined {
   const equity = equityBelieved(core)
   if (equity === undefined) return undefined
@@ -88,7 +88,7 @@ function listAtRisk(core: Core): readonly Instrument[] {
   return [...core.settings.instruments.values()].filter((instrument) => isAtRisk(core, instrument))
 }
 
-/** An instrument's needs at the price at which most is at risk. */
+/** At the price at which most is at risk. */
 export function needsNow(core: Core, instrument: Instrument): RiskNeeds {
   const { symbol } = instrument
   const price = dearestPrice(core, symbol)
@@ -101,7 +101,7 @@ export function needsNow(core: Core, instrument: Instrument): RiskNeeds {
   return needsAsOf(core, symbol, { from, compute: () => needsOf(riskOf(core, instrument, price)) })
 }
 
-/** Whether anything is held or may be filled there. */
+/** Something is held or may be filled. */
 function isAtRisk(core: Core, { symbol }: Instrument): boolean {
   const { buyingLots, sellingLots } = totalsOf(core, symbol).exposure
   return buyingLots + sellingLots > 0 || !isFlat(accountHoldingOf(core.book, symbol))
@@ -147,7 +147,7 @@ function basisOf(
   return { instrument, risk, approved: { buys: [], sells: [] }, ...(ladders && { ladders }) }
 }
 
-/** Tickers without a rate are of contracts that pay none, as far as is known. */
+/** Contracts without a rate pay none, as far as known. */
 function fundingRateOf({ market: { tickers } }: Core, symbol: string): number {
   return tickers?.read(symbol, 'fundingRate') || 0
 }
@@ -155,8 +155,8 @@ function fundingRateOf({ market: { tickers } }: Core, symbol: string): number {
 const UNKNOWN_RULES = { tiers: [], takerFeeRate: Number.NaN }
 
 /**
- * The price at which the most is at risk, of the tickers or as the last reading of the position marks it; of an inverse
- * contract that is the lowest one. So one wrong price lets no more be held. NaN: not known, or too old.
+ * Most is at risk at this price, of the tickers or the position's last mark; the lowest for an
+ * inverse contract. So one wrong price lets no more be held. NaN: unknown or too old.
  */
 function dearestPrice(core: Core, symbol: string): number {
   if (hasEnded(core, symbol)) return lastMarkOf(core, symbol)
@@ -168,7 +168,10 @@ function dearestPrice(core: Core, symbol: string): number {
     : Math.max(ask, last || ask, mark || ask)
 }
 
-/** Our own price or the mark price of the exchange, by which less is at risk: nothing is closed for one of them alone. */
+/**
+ * Our own price or the exchange's mark, by which less is at risk: nothing is closed for one of them
+ * alone.
+ */
 function mildestPrice(core: Core, symbol: string): number {
   if (hasEnded(core, symbol)) return lastMarkOf(core, symbol)
   const { price } = ownPriceOf(core, symbol)
@@ -177,7 +180,7 @@ function mildestPrice(core: Core, symbol: string): number {
   return isInverse(specOf(core, symbol)) ? Math.max(price, mark) : Math.min(price, mark)
 }
 
-/** Whether the tickers have no row of it: a contract that is listed no more stands at its last price. */
+/** A contract without a row stands at its last price. */
 function hasEnded({ market: { tickers } }: Core, symbol: string): boolean {
   return tickers !== undefined && tickers.rowOf(symbol) < 0
 }
@@ -186,7 +189,7 @@ function lastMarkOf(core: Core, symbol: string): number {
   return comparableStatement(core, symbol)?.markPrice ?? Number.NaN
 }
 
-/** The worse figure of the last comparison, less what has been lost at the prices since then; NaN: not known. */
+/** The worse figure of the last comparison, less what was lost since; NaN: not known. */
 function equityNow(core: Core): number {
   let equity = core.worstCase.equity ?? equityAtWorst(core) ?? Number.NaN
   for (const symbol of core.settings.instruments.keys()) {
@@ -199,7 +202,7 @@ function equityNow(core: Core): number {
   return equity
 }
 
-/** Whether the budget has just been used so far that it is warned; it is said again after it was clearly less. */
+/** Just used so far that it is warned; said again after it was clearly less. */
 export function noteNearBudget({ worstCase }: Core, isNear: boolean, isFar: boolean): boolean {
   const isNews = isNear && !worstCase.isWarned
   if (isNews) own(worstCase).isWarned = true
@@ -207,7 +210,7 @@ export function noteNearBudget({ worstCase }: Core, isNear: boolean, isFar: bool
   return isNews
 }
 
-/** Whether other answers than these have said before that the budget is exceeded. */
+/** Other answers have said before that the budget is exceeded. */
 export function confirmBeyond(
   { worstCase, losses, market }: Core,
   symbol: string,

@@ -16,24 +16,25 @@ import {
 } from '../state/open-calls.ts'
 import { isTrading, tradingStateOf } from '../state/trading-mode.ts'
 
-/** How long a call is wanted, and the pause before a failed one is made again, in ms. */
+/** How long a call is wanted, and the pause before a failed one is made again. */
 const CALL_TTL_MS = 60_000
 const CALL_REPEAT_MS = 1000
 
 /**
- * Calls on the account that place no order: a trigger order changed, margin orders cancelled, copy settings.
+ * Calls on the account that place no order: a trigger order changed, margin orders cancelled, copy
+ * settings.
  *
  *     (decided) ──► waiting ──approved, recorded──► on the wire ──accepted, rejected──► ended
  *                      ▲  └──its time is over──► expired       │
  *                      └────────429, no answer, not sent───────┘
  *
- * Such a call can be made twice without harm, so one with an unknown outcome is simply made again, after a restart too.
+ * Made twice it does no harm, so one with an unknown outcome is made again, after a restart too.
  */
 export type CallTaken =
   | { readonly ok: true; readonly call: AccountCall }
   | { readonly ok: false; readonly code: DenialCode; readonly detail: string }
 
-/** The call that an intent becomes, or why it is denied. */
+/** Returns why it is denied. */
 export function takeAccountCall(
   core: Core,
   strategyId: string,
@@ -54,7 +55,7 @@ export function takeAccountCall(
   }
 }
 
-/** Makes every call that waits and may be made now. */
+/** Those that wait and may be made now. */
 export function makeAccountCalls(core: Core): void {
   if (!isTrading(core)) return
   const onWire = new Set(core.calls.accountCalls.values())
@@ -66,13 +67,16 @@ export function makeAccountCalls(core: Core): void {
   }
 }
 
-/** Whether the instrument has yet to be proved. One that is not configured any more never will be, and is not waited for. */
+/** One that is not configured any more is not waited for. */
 function isUnproved({ instruments }: Core, symbol: string): boolean {
   const instrument = instruments.get(symbol)
   return instrument !== undefined && !isProved(instrument)
 }
 
-/** Sends a call if risk approves it. While trading is restricted, one that cancels nothing waits until its time is over. */
+/**
+ * If risk approves. While trading is restricted, a call that cancels nothing waits until its time
+ * is over.
+ */
 function sendCall(core: Core, pair: string, call: AccountCall): void {
   const approved = approveCall(call, tradingStateOf(core, call.symbol, call.strategyId))
   if (!approved) return
@@ -87,7 +91,7 @@ function sendCall(core: Core, pair: string, call: AccountCall): void {
   emit(core, { kind: 'sendCall', call: outgoing })
 }
 
-/** Whether a call must not leave after all, because trading has been restricted since. Asked before its first byte. */
+/** Trading has been restricted since. Asked before its first byte. */
 export function isCallHeldBack(core: Core, callId: number): boolean {
   const call = core.book.calls.get(core.calls.accountCalls.get(callId) ?? '')
   return (
@@ -95,7 +99,7 @@ export function isCallHeldBack(core: Core, callId: number): boolean {
   )
 }
 
-/** Handles the answer to a call: the call has ended, or is made again. */
+/** It has ended, or is made again. */
 export function answerCall(core: Core, callId: number, answer: Answer<unknown>): void {
   const pair = closeAccountCall(core, callId)
   const call = pair === undefined ? undefined : core.book.calls.get(pair)
@@ -109,13 +113,13 @@ export function answerCall(core: Core, callId: number, answer: Answer<unknown>):
   announce(core, 'warn', 'call.repeated', { strategy: call.strategyId, key: call.key, reason })
 }
 
-/** The exchange's words, or what became of the call where it said nothing. */
+/** The exchange's words, or what became of the call. */
 function reasonOf(answer: RefusedAnswer | UnknownAnswer): string {
   const said = `${answer.code} ${answer.message}`.trim()
   return said === '' && answer.kind === 'unknown' ? answer.cause : said
 }
 
-/** A strategy failed: its calls that have not left are dropped. One that has left still gets its answer. */
+/** Those that have not left are dropped. One that has left still gets its answer. */
 export function withdrawCalls(core: Core, strategyId: string): void {
   const onWire = new Set(core.calls.accountCalls.values())
   for (const [pair, call] of core.book.calls) {

@@ -27,7 +27,7 @@ import { isKnownToStand, noteStanding } from '../state/changes.ts'
 import { freshUntil, seenMarketOf } from '../state/market-state.ts'
 import type { StrategySettings } from '../settings.ts'
 
-/** How many `place` intents of a strategy wait to be sent, at most: minutes of what the exchange takes. */
+/** Minutes of what the exchange takes. */
 export const PLACES_MAX = 1000
 
 /** A strategy's answer to one snapshot. */
@@ -46,17 +46,16 @@ interface Changes {
   readonly places: OrderIntent[]
   readonly calls: AccountCall[]
   readonly withdrawn: ClientOid[]
-  /** Whether a `place` intent that waited was dropped. */
+  /** A waiting `place` was dropped. */
   hasDropped: boolean
   readonly denials: Denial[]
-  /** Keys that were used before and that the book has forgotten. */
+  /** Used before, and forgotten by the book. */
   readonly usedKeys: readonly UsedKey[]
 }
 
 /**
- * Takes a decision into the book. What it changes among the wishes and the state of the strategy stand in one record:
- * after a crash either both hold, or neither does and the strategy decides again. Where nothing new is wanted, the state
- * is recorded later.
+ * Changed wishes and state stand in one record: after a crash both hold, or neither does and the
+ * strategy decides again. Without new wishes the state is recorded later.
  */
 export function takeDecision(core: Core, decision: Decision): void {
   const strategy = core.settings.strategies.get(decision.strategyId)
@@ -73,7 +72,7 @@ export function takeDecision(core: Core, decision: Decision): void {
   }
 }
 
-/** Whether a decision only repeats what stands already, as most do. */
+/** Most decisions do: they only ask for what stands already. */
 function repeatsItself(
   core: Core,
   { id, symbols }: StrategySettings,
@@ -88,7 +87,6 @@ function repeatsItself(
   return true
 }
 
-/** Whether the book holds exactly what the intent asks for. */
 export function stands({ quotes, targets }: Core['book'], id: StrategyId, intent: Intent): boolean {
   if (intent.kind === 'target') return targets.get(pairOf(id, intent.symbol)) === intent.lots
   return (
@@ -183,7 +181,7 @@ function takeQuote(
   changeQuote(core, strategy, intent, changes)
 }
 
-/** Of several ladders in one decision the last one counts. A ladder that stands already is no change. */
+/** The last of several ladders counts. One that stands already is no change. */
 function changeQuote(
   core: Core,
   { id }: StrategySettings,
@@ -254,12 +252,12 @@ function takePlace(
 }
 
 function countPlaces({ book: { places } }: Core, strategyId: StrategyId): number {
-  // Mostly all strategies together have so few that this answers the question.
+  // Mostly all strategies together have so few.
   if (places.size < PLACES_MAX / 4) return places.size
   return [...places.values()].filter((place) => place.strategyId === strategyId).length
 }
 
-/** Withdraws the strategy's ladder, its resting orders and its waiting places on the instrument. Its target stays. */
+/** Ladder, resting orders and waiting places on the instrument. The target stays. */
 function takeCancelAll(
   core: Core,
   strategy: StrategySettings,
@@ -333,7 +331,7 @@ function recordChanges(core: Core, decision: Decision, changes: Changes): void {
   }
 }
 
-/** Drops waiting `place` intents whose time is over (ORD7), and those that a kill or a flatten covers. */
+/** Their time is over (ORD7), or a kill or a flatten covers them. */
 export function expirePlaces(core: Core): void {
   if (core.book.places.size === 0) return
   const isKilled = killOf(core.book) !== undefined
@@ -362,14 +360,13 @@ function dropPlace(
   if (core.instruments.has(symbol)) noteDenials(core, symbol, [denial])
 }
 
-/** Drops every waiting `place` intent. */
 export function dropPlaces(core: Core, reason: string): void {
   for (const place of core.book.places.values()) dropPlace(core, place, reason)
 }
 
 /**
- * Drops wishes of the journal whose numbers are beyond what their instrument can count: earlier versions accepted them.
- * A ladder is withdrawn, and a target becomes what is held.
+ * Wishes of the journal beyond what their instrument can count: earlier versions accepted them. A
+ * ladder is withdrawn, and a target becomes what is held.
  */
 export function dropUncountable(core: Core): void {
   const { book, settings } = core
@@ -404,7 +401,7 @@ function dropWish(
   noteDenials(core, wish.symbol, [{ ...objection, strategyId: id, symbol: wish.symbol }])
 }
 
-/** Withdraws everything that the strategy wants, except its targets. */
+/** Except its targets. */
 export function withdrawWishes(core: Core, strategyId: StrategyId): void {
   const strategy = core.settings.strategies.get(strategyId)
   const changes = noChanges()
@@ -418,13 +415,13 @@ export function withdrawWishes(core: Core, strategyId: StrategyId): void {
 }
 
 /**
- * What a strategy remembers may change with every snapshot. It is recorded together with each decision that wants
- * something new, and otherwise once it has differed from the book's for so long, ms. So a crash sets a strategy back by
- * no more than this, and never to before something that it wanted.
+ * A state may change with every snapshot. It is recorded with each decision that wants something
+ * new, else after so long. So a crash sets a strategy back by no more, and never to before
+ * something that it wanted.
  */
 export const STATE_UNRECORDED_MS_MAX = 10_000
 
-/** What each strategy remembers now, whether it is recorded yet or not. */
+/** Recorded yet or not. */
 export function newestStates({ book, decisions }: Core): ReadonlyMap<StrategyId, string> {
   const newest = new Map(book.strategyStates)
   for (const [strategyId, { state }] of decisions.states)
@@ -432,17 +429,17 @@ export function newestStates({ book, decisions }: Core): ReadonlyMap<StrategyId,
   return newest
 }
 
-/** Records the states that have waited for as long as they may. */
+/** They have waited as long as they may. */
 export function recordDueStates(core: Core): void {
   recordStates(core, core.now - STATE_UNRECORDED_MS_MAX)
 }
 
-/** Records everything that strategies remember, at an orderly end of a run. */
+/** At an orderly end of a run. */
 export function recordAllStates(core: Core): void {
   recordStates(core, core.now)
 }
 
-/** @param since Unix ms, our clock: states that have waited since then, or longer, are recorded. */
+/** @param since Unix ms, our clock: states that have waited since then are recorded */
 function recordStates(core: Core, since: number): void {
   for (const strategyId of core.decisions.states.keys()) {
     const waitsSince = core.decisions.states.get(strategyId)?.waitsSince
@@ -454,7 +451,7 @@ function recordStates(core: Core, since: number): void {
   }
 }
 
-/** What a strategy remembers, as JSON text; undefined where the book already holds it. */
+/** JSON text; undefined where the book holds it. */
 function newestStateOf({ book, decisions }: Core, strategyId: StrategyId): string | undefined {
   const known = decisions.states.get(strategyId)
   if (known?.waitsSince === undefined) return undefined

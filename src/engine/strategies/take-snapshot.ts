@@ -21,8 +21,8 @@ import type { StrategySettings } from '../settings.ts'
 import { hasFailed, isTrading } from '../state/trading-mode.ts'
 
 /**
- * New prices came: every strategy with fresh data is asked to decide on the same moment (MKT1, MKT2). An answer that is
- * older than the last one is ignored.
+ * Every strategy with fresh data decides on the same moment (MKT1, MKT2). An older answer is
+ * ignored.
  */
 export function takeSnapshot(core: Core, tickers: TickerTable): void {
   if (!noteTickers(core, tickers)) return
@@ -31,7 +31,7 @@ export function takeSnapshot(core: Core, tickers: TickerTable): void {
   if (isTrading(core) && noteCrossing(core)) askForFills(core)
 }
 
-/** Asks strategies to decide again because of their own fills: the prices are the same, the position is not. */
+/** Because of their own fills: prices are the same, the position is not. */
 export function showFills(core: Core, strategyIds: ReadonlySet<StrategyId>): void {
   if (strategyIds.size === 0) return
   const strategies = [...core.settings.strategies.values()].filter(({ id }) => strategyIds.has(id))
@@ -56,8 +56,9 @@ function askToDecide(
 }
 
 /**
- * Whether a strategy is asked now: for a cause that it has named, and at the first snapshot after a start has proved one
- * of its instruments or after a release. If a candle closed while it could not be asked, it is asked as soon as it can.
+ * For a cause that it has named, and at the first snapshot after a start has proved one of its
+ * instruments or after a release. If a candle closed while it could not be asked, as soon as it
+ * can.
  */
 function isToAsk(
   core: Core,
@@ -68,7 +69,6 @@ function isToAsk(
   return isCandleDue(core, id) || symbols.some((symbol) => isUndecided(core, id, symbol))
 }
 
-/** Whether any of its instruments is proved and has fresh prices. */
 function tradesAny(core: Core, { symbols }: StrategySettings): boolean {
   for (const symbol of symbols) {
     if (core.now <= freshUntil(core, symbol) && isProved(instrumentOf(core, symbol))) return true
@@ -76,7 +76,7 @@ function tradesAny(core: Core, { symbols }: StrategySettings): boolean {
   return false
 }
 
-/** Whether the market has reached one of our resting orders: then its fill is read at once, not only when the grid is due. */
+/** The market has reached a resting order: its fill is read at once, not only by the grid. */
 function noteCrossing(core: Core): boolean {
   let hasCrossed = false
   for (const symbol of core.instruments.keys()) {
@@ -109,7 +109,7 @@ function momentsOf(core: Core, { id, symbols }: StrategySettings): InstrumentMom
   })
 }
 
-/** Nothing is copied, and nothing worked out before a strategy asks for it. It is read before the core changes again. */
+/** Nothing is copied or worked out before a strategy asks; read before the core changes again. */
 class LazyAccountMoment implements AccountMoment {
   readonly #core: Core
 

@@ -17,12 +17,12 @@ import { type CallableName, endpointNamed, type ResponseOf } from '../../protoco
 
 const MESSAGE_CHARS_MAX = 300
 
-/** Unpacking the list of all tickers in small chunks takes several times as long. */
+/** Unpacking all tickers in small chunks takes several times as long. */
 const GUNZIP_CHUNK_BYTES = 512 * 1024
 
-/** These codes are definite for an item of a batch, but not for a whole request. */
+/** Definite for an item of a batch, not for a whole request. */
 const AMBIGUOUS_FOR_A_REQUEST: ReadonlySet<string> = new Set([
-  // This is a generic check of values. The exchange also answers it during its own releases.
+  // A generic check of values. The exchange also answers it during its own releases.
   '40808',
 ])
 
@@ -168,12 +168,12 @@ function timesOf(answer: WireAnswer, read: Envelope): { receivedAt: number; requ
   return { receivedAt: answer.receivedAt, ...(requestTime === undefined ? {} : { requestTime }) }
 }
 
-/** One spot answer has its message under `message`. */
+/** One spot answer uses `message`. */
 function messageOf(read: Envelope): string {
   return (read.msg ?? read.message ?? '').slice(0, MESSAGE_CHARS_MAX)
 }
 
-/** Ids are not cleaned: the result could be the id of another order. */
+/** A cleaned id could be the id of another order. */
 const IDS: ReadonlySet<string> = new Set(['orderId', 'clientOid', 'tradeId', 'endId'])
 
 const NUMBER = /^[\d.+-]*$/
@@ -190,7 +190,7 @@ function cleanAnswer(json: unknown, text: string, scrub: (text: string) => strin
 
 function cleanPart(name: string, value: unknown, scrub: (text: string) => string): unknown {
   if (typeof value === 'string') {
-    // Numbers are left alone: any number may contain a short secret.
+    // Any number may contain a short secret.
     if (NUMBER.test(value)) return value
     return scrub(IDS.has(name) ? value : cleanLine(value))
   }
@@ -214,7 +214,7 @@ interface ExactJson {
 
 const exact = JSON as unknown as ExactJson
 
-/** In one line, with unknown fields and the exact digits of numbers; `null` without data. */
+/** One line, with unknown fields and the exact digits; `null` without data. */
 function dataText(envelopeJson: string): string {
   const read = exact.parse(envelopeJson, (_name, value, { source }) =>
     typeof value === 'number' && source !== undefined ? exact.rawJSON(source) : value,

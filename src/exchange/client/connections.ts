@@ -4,7 +4,7 @@ import type Undici from 'undici'
 import type { Client, Dispatcher, ProxyAgent } from 'undici'
 import { type ForwardProxy, openTunnel } from '../../lib/net/proxy.ts'
 
-/** Loading all of undici (fetch, WebSocket, caches) would cost a start 60 ms and 14 MB more. */
+/** All of undici would cost a start 60 ms and 14 MB more. */
 const part = createRequire(import.meta.url)
 const HttpClient = part('undici/lib/dispatcher/client.js') as typeof Undici.Client
 const buildConnector = part('undici/lib/core/connect.js') as typeof Undici.buildConnector
@@ -28,15 +28,14 @@ interface Connection {
   isBusy: boolean
 }
 
-interface Waiting {
+interface QueuedRequest {
   readonly request: Dispatcher.DispatchOptions
   readonly handler: RequestHandler
 }
 
 /**
  * Kept-alive connections with one request at a time each. The first idle one is taken, so that a
- * few stay warm and the others can time out. If all are busy, requests wait once the maximum is
- * open.
+ * few stay warm and the others time out. Once the maximum is open, requests wait.
  *
  * undici's own pool counts a connection as idle only one turn after its answer, so an order that
  * follows a ticker answer would open a new one.
@@ -44,7 +43,7 @@ interface Waiting {
 export class Connections {
   readonly #options: ConnectionsOptions
   readonly #connections: Connection[] = []
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: QueuedRequest[] = []
   readonly #sockets = new Set<Socket>()
   readonly #connect: ReturnType<typeof buildConnector>
   #isClosed = false
@@ -91,13 +90,12 @@ export class Connections {
     return connection
   }
 
-  #dispatchOn(connection: Connection, { request, handler }: Waiting): void {
+  #dispatchOn(connection: Connection, { request, handler }: QueuedRequest): void {
     connection.isBusy = true
     handler.onFree = () => {
       const next = this.#waiting.shift()
       connection.isBusy = next !== undefined
-      // This waits a turn: after a failed connection the HTTP client must first finish with this
-      // request.
+      // After a failed connection the HTTP client must first finish with this request.
       if (next !== undefined) queueMicrotask(() => this.#carryOn(connection, next))
     }
     const { origin, proxy } = this.#options
@@ -105,7 +103,7 @@ export class Connections {
     connection.client.dispatch(proxy ? { ...request, origin } : request, handler)
   }
 
-  #carryOn(connection: Connection, waiting: Waiting): void {
+  #carryOn(connection: Connection, waiting: QueuedRequest): void {
     try {
       this.#dispatchOn(connection, waiting)
     } catch (error) {

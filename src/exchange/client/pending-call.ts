@@ -11,7 +11,7 @@ export interface WireRequest<Result> extends Pick<
   readonly timeoutMs: number
   readonly answerBytesMax: number
   readonly beforeWrite?: (() => string | undefined) | undefined
-  /** The answer's bytes are valid only during this call. */
+  /** The bytes are valid only during this call. */
   readonly read: (answer: WireAnswer) => Result
 }
 
@@ -25,9 +25,9 @@ export interface WireAnswer {
 }
 
 /**
- * - `answered`: a complete answer came, whatever it says.
+ * - `answered`: a complete answer came.
  * - `notSent`: no byte of the request has left, and none will.
- * - `lost`: at least a part of it has left, and no complete answer came.
+ * - `lost`: a part of it has left, and no complete answer came.
  */
 export type WireOutcome<Result> =
   | { readonly kind: 'answered'; readonly result: Result }
@@ -49,7 +49,7 @@ export type WireOutcome<Result> =
 type NotSentCode = 'ABORTED' | 'CONNECT_FAILED' | 'CONNECT_TIMEOUT'
 type LossCause = 'timeout' | 'connectionLost' | 'tooLarge'
 
-/** Stops a request in the HTTP client. The texts are fixed, so they contain no secrets. */
+/** Stops a request in the HTTP client. Fixed texts contain no secrets. */
 class Refusal extends Error {
   override readonly name = 'Refusal'
 }
@@ -73,7 +73,7 @@ interface PendingCallOptions<Result> {
  *     │  connection refused                ▼
  *     └──────► over (notSent)          over (lost)
  * ```
- * A request is written at most once: if the HTTP client tries it on a second connection, it is stopped there.
+ * A request is written once: if the HTTP client tries a second connection, it is stopped there.
  */
 export class PendingCall<Result> implements RequestHandler {
   onFree = (): void => undefined
@@ -106,7 +106,7 @@ export class PendingCall<Result> implements RequestHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // An abort would close the connection, so this throws.
+    // An abort would close the connection.
     if (this.#state !== 'waiting') throw new Refusal('the call is over')
     const reason = this.#lastCheck()
     if (reason !== undefined) {
@@ -234,14 +234,14 @@ export class PendingCall<Result> implements RequestHandler {
   }
 }
 
-/** The HTTP client throws this text if a proxy does not answer CONNECT with 200. */
+/** The HTTP client's text if a proxy does not answer CONNECT with 200. */
 function proxyAnswer(error: unknown): string | undefined {
   const [, status] =
     (error instanceof Error && /^Proxy response \((\d{3})\)/.exec(error.message)) || []
   return status === undefined ? undefined : `it answers ${status}`
 }
 
-/** Messages of foreign errors may contain secrets, so only the code is used. */
+/** Foreign messages may contain secrets, so only the code is used. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'UNKNOWN'
   const code = 'code' in error ? error.code : undefined
@@ -285,7 +285,7 @@ export class AnswerBuffer {
   }
 }
 
-/** A list of all tickers has some 300 KB: the buffer never grows. */
+/** All tickers have some 300 KB: the buffer never grows. */
 const CAPACITY = 512 * 1024
 
 const KEPT_MAX = 4

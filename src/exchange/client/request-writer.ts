@@ -17,7 +17,7 @@ import {
 export interface RequestWriterOptions {
   readonly signer: Signer | undefined
   readonly locale: string
-  /** Returns why nothing may be signed now. */
+  /** Why nothing may be signed now. */
   readonly objection?: (() => string | undefined) | undefined
   readonly platformCoin: string | undefined
 }
@@ -131,7 +131,7 @@ export function prepareRequest<Name extends CallableName>(
   try {
     return { kind: 'prepared', request: { endpoint, ...writeRequest(row, wire) } }
   } catch (error) {
-    // Clients of the exchange would sign this query value in different ways.
+    // Clients of the exchange would sign this value in different ways.
     if (!(error instanceof RangeError)) throw error
     return { kind: 'invalid', problem: error.message }
   }
@@ -148,12 +148,12 @@ export interface Credentials {
   readonly passphrase: Secret
 }
 
-/** The gateway has no passphrase. Document: Authentication, Scheme B. */
+/** Without passphrase. Document: Authentication, Scheme B. */
 export type GatewayCredentials = Pick<Credentials, 'apiKey' | 'secret'>
 
 type SignableRequest = Omit<SchemeARequest, 'timestamp'>
 
-/** Visible ASCII: the HTTP client throws for anything else. */
+/** The HTTP client throws for anything but visible ASCII. */
 const HEADER_VALUE = /^[\x21-\x7e]+$/
 
 export class Signer {
@@ -163,7 +163,7 @@ export class Signer {
   readonly #gateway: { readonly apiKey: string; readonly key: KeyObject }
   readonly #hidden = new HiddenTexts()
 
-  /** @throws Failure CREDENTIALS_UNUSABLE, without the text of a key that no header can carry */
+  /** @throws Failure CREDENTIALS_UNUSABLE, without the key's text */
   constructor(
     { apiKey, secret, passphrase }: Credentials,
     gateway: GatewayCredentials = { apiKey, secret },

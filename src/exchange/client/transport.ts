@@ -7,7 +7,7 @@ import { AnswerBuffers, PendingCall, type WireOutcome, type WireRequest } from '
 import { Connections } from './connections.ts'
 
 export interface TransportOptions {
-  /** http is allowed only for a loopback address. */
+  /** http only for a loopback address. */
   readonly baseUrl: string
   readonly clock: Clock
   readonly timers: Timers
@@ -16,21 +16,21 @@ export interface TransportOptions {
 }
 
 /**
- * Longer than the pauses between polls, and shorter than most servers keep idle connections: an
- * order must not be written to a connection that the server is closing.
+ * Longer than pauses between polls, shorter than servers keep idle connections: an order must not
+ * be written to one that the server is closing.
  */
 const KEEP_ALIVE_MS = 25_000
 
 const CONNECTIONS_MAX = 16
 
-/** The HTTP client's timeouts are imprecise, so they are a backstop after our deadline. */
+/** The HTTP client's timeouts are imprecise: a backstop after our deadline. */
 const BACKSTOP_MS = 65_000
 
 const CONNECT_MS = 5000
 
 /**
- * Kept-alive HTTP/1.1 to one address. It follows no redirects and repeats nothing. For each failed
- * request it says whether a byte may have left.
+ * Kept-alive HTTP/1.1 to one address. It follows no redirects and repeats nothing, and says for
+ * each failed request whether a byte may have left.
  */
 export class Transport {
   readonly #options: TransportOptions

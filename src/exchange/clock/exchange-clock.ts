@@ -1,4 +1,4 @@
-/** A `public` answer is not authenticated: anything on the way may have answered. */
+/** Anything on the way may have given a `public` answer. */
 export type AnswerOrigin = 'signed' | 'public'
 
 export interface ClocksApart {
@@ -17,9 +17,9 @@ const APART_MS = 2000
 const ANSWERS_IN_ROW = 3
 
 /**
- * The exchange's clock, from two kinds of answers. Signed answers come from the servers that check
- * our signatures, so their time signs. Public ones may come from a cache or another machine: their
- * time signs only until the first signed answer, and then only what places no order.
+ * The exchange's clock. Signed answers come from the servers that check our signatures, so their
+ * time signs. Public ones may come from a cache or another machine: their time signs only until the
+ * first signed answer, and then only what places no order.
  *
  *     nothing ──two public answers agree──► public: signs reads and cancel-alls
  *        └───────────┬─────────────────────────┘
@@ -79,13 +79,13 @@ export class ExchangeClock {
     return now + (this.#public.isMeasured ? this.#public.offsetMs : this.offsetMs)
   }
 
-  /** Converts the time of a public answer to the signing clock. */
+  /** To the signing clock. */
   fromPublic(requestTime: number): number {
     const isKnown = this.#apart !== undefined && this.#public.isSynchronised
     return isKnown ? requestTime - this.#public.offsetMs + this.#signed.offsetMs : requestTime
   }
 
-  /** Our clock may have moved at `now`: only two fresh samples that agree are trusted again. */
+  /** Our clock may have moved: only two fresh samples that agree are trusted again. */
   loseSynchronisation(now: number): void {
     this.#signed.loseSynchronisation(now)
     this.#public.loseSynchronisation(now)
@@ -129,7 +129,7 @@ export interface ClockSample {
 }
 
 export interface ClockJump {
-  /** Positive if the exchange's clock is now further ahead of ours. */
+  /** Positive if the exchange's clock is now further ahead. */
   readonly movedMs: number
   readonly offsetMs: number
 }
@@ -141,10 +141,10 @@ export interface ClockOffsetOptions {
 
 const SAMPLES_MAX = 64
 
-/** Both clocks count whole ms, so each reading may be one short. */
+/** Both clocks count whole ms. */
 const ROUNDING_MS = 1
 
-/** A sample this far from the estimate means that a clock was set, not that the answer was slow. */
+/** So far from the estimate, a clock was set; no answer is that slow. */
 const STEP_MS = 250
 
 const JUMP_MS = 2000
@@ -156,10 +156,9 @@ interface Bounds {
 
 /**
  * The exchange took a request after we sent it and before we had the answer: these bound its
- * clock's lead over ours. The sample with the smallest round trip has the tightest bounds, and
- * alone is the estimate: nothing is added up, so nothing drifts. A single sample that contradicts
- * it is held back, because one wrong `requestTime` must not spoil every signature; a second one
- * that agrees with the first replaces everything.
+ * clock's lead over ours. The sample with the smallest round trip alone is the estimate, so nothing
+ * drifts. One sample that contradicts it is held back, because one wrong `requestTime` must not
+ * spoil every signature; a second that agrees with the first replaces everything.
  */
 export class ClockOffset {
   readonly #onJump: ((jump: ClockJump) => void) | undefined

@@ -3,16 +3,13 @@ import { type ClockJump, type ClocksApart, ExchangeClock } from './exchange-cloc
 
 /**
  * `stepped`: the machine's clock was set, and this one did not follow. `slept`: the machine slept,
- * and this one has caught up.
+ * and this one caught up.
  */
 export type ClockVerdict = 'stepped' | 'slept'
 
 export interface TrustedClockListener {
   readonly onUnsynchronised: (movedMs: number) => void
-  /**
-   * Answers of the exchange agree again; `movedMs`: how far the clock was set, or how long the
-   * machine slept.
-   */
+  /** Answers agree again; `movedMs`: how far the clock was set, or how long the machine slept. */
   readonly onSettled: (verdict: ClockVerdict, jump: ClockJump) => void
   readonly onJump: (jump: ClockJump) => void
   readonly onApart: (apart: ClocksApart | undefined) => void

@@ -14,10 +14,9 @@ export interface CallWindowOptions {
 }
 
 /**
- * A call counts from its grant until it has left the exchange's window, and it is counted twice.
- * The pool (Bottleneck) counts tokens, with the precision of its timers; this class keeps the exact
- * instants at which calls leave. A call needs both, so an error in one count does not let a call
- * too many out.
+ * A call counts from its grant until it has left the exchange's window, twice: the pool
+ * (Bottleneck) counts tokens, with the precision of its timers; this class keeps exact instants. A
+ * call needs both, so an error in one lets no call too many out.
  */
 export class CallWindow {
   readonly #options: CallWindowOptions
@@ -86,9 +85,9 @@ export class CallWindow {
     this.#wake()
   }
 
-  /** `onFree` is called once when the next call leaves. No timer is set without this. */
+  /** `onFree` is called once. No timer is set without this. */
   awaitFree(): void {
-    // Calls that have already left need no wake-up.
+    // Calls that have left need no wake-up.
     this.#letLeave()
     this.#isAwaited = true
     this.#wake()
@@ -123,7 +122,7 @@ export class CallWindow {
     }
   }
 
-  /** A timer can fire early by the length of the turn that set it, and is then set again. */
+  /** A timer can fire early by the length of the turn that set it. */
   #when(at: number, run: () => void): void {
     if (this.#isStopped) return
     const { clock, timers } = this.#options
@@ -138,7 +137,7 @@ export class CallWindow {
 
 export interface TokenPool {
   readonly stock: number
-  /** A token is given back this long before its call leaves the exchange's window. */
+  /** Before the call leaves the exchange's window. */
   readonly leadMs: number
   take(): void
   giveBack(): void
@@ -159,17 +158,16 @@ const LEAD_MS = 25
 /**
  * Bottleneck's reservoir (never refreshed by itself) counts the tokens.
  *
- * A job takes three turns of a timer, about 3.6 ms, so it is no call: it fetches tokens into stock
- * ahead of need, after the call that took a token has been written. One job fetches all that the
- * stock lacks: with one job a token, slow turns hand out too few (turns of 30 ms, 50 calls a
- * second: 13 of 430 reads granted).
+ * A job takes three turns of a timer, about 3.6 ms, so it is no call: it fetches all tokens that
+ * the stock lacks, after the call that took one has been written. With one job a token, slow turns
+ * hand out too few (turns of 30 ms, 50 calls a second: 13 of 430 reads granted).
  */
 export class BottleneckPool implements TokenPool {
   readonly leadMs = LEAD_MS
   readonly #limiter: Bottleneck
   readonly #options: TokenPoolOptions
   #stock: number
-  /** In the reservoir, and fetched by no job; -1 while a job waits for the next one. */
+  /** In the reservoir, fetched by no job; -1 while a job waits for the next. */
   #left: number
   #isFetching = false
   #cancelFetch: (() => void) | undefined
@@ -177,7 +175,7 @@ export class BottleneckPool implements TokenPool {
 
   constructor(options: TokenPoolOptions) {
     this.#options = options
-    // The first stock is not fetched: an account has a hundred pools, most of them never used.
+    // Most of an account's hundred pools are never used, so the first stock is not fetched.
     this.#stock = Math.min(options.stockMin, options.tokens)
     this.#left = options.tokens - this.#stock
     this.#limiter = new Bottleneck({ reservoir: this.#left })
@@ -255,23 +253,22 @@ export interface AnsweredCall {
 /** 500 ppm, the fastest correction that Linux makes. */
 export const DRIFT = 5e-4
 
-/** The exchange truncates to ms, so it took a call up to this much later than stated. */
+/** The exchange truncates to ms. */
 const ROUNDING_MS = 1
 
 /**
- * The offset is assumed at this share of the distance between its bounds, above the lower one. A
- * 429 then needs a call that travels in less than a third of the shortest time seen. With 5 to 25
- * ms each way, 98.2 % of 1 to 20 calls a second are used (share of one half: 98.4 %, without: 97.8
- * %), without a 429 on 3000 networks with delays varying up to twentyfold. A single offset, from
- * the best of 64 answers, ages: LIM1 broken in 4 of 500 worlds.
+ * The assumed offset's share of the distance between its bounds, above the lower one. A 429 then
+ * needs a call that travels in less than a third of the shortest time seen. With 5 to 25 ms each
+ * way, 98.2 % of 1 to 20 calls a second are used (share of one half: 98.4 %, without: 97.8 %),
+ * without a 429 on 3000 networks with delays varying up to twentyfold. A single offset, from the
+ * best of 64 answers, ages: LIM1 broken in 4 of 500 worlds.
  */
 const BELIEVED_SHARE = 1 / 3
 const ANSWERS_MIN = 8
 
 /**
  * Each answer bounds how far the exchange's clock is ahead of our monotonic one: at least
- * `requestTime - receivedAt`, at most `requestTime - sentAt`. The bounds of all answers are
- * intersected.
+ * `requestTime - receivedAt`, at most `requestTime - sentAt`. The bounds are intersected.
  */
 export class ArrivalBounds {
   #least = Number.NEGATIVE_INFINITY

@@ -10,7 +10,7 @@ export const PRIORITIES = [0, 1, 2, 3] as const
 /** Only the first call of either method counts. */
 export interface Grant {
   readonly endpoint: CallableName
-  /** Not earlier than the end of the call, since the window counts from now. */
+  /** Not before the end of the call, since the window counts from now. */
   release(call?: GrantedCall): void
   unused(): void
 }
@@ -26,7 +26,7 @@ export interface WaitingRequest {
 }
 
 export interface GrantSource {
-  /** Returns undefined if too many wait: then `onGranted` is never called. */
+  /** Undefined: too many wait, and `onGranted` is never called. */
   request(
     endpoint: CallableName,
     priority: Priority,

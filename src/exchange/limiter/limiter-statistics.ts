@@ -6,7 +6,7 @@ export interface EndpointStatistics {
   readonly calls: number
   readonly perMs: number
   readonly granted: number
-  /** Grants that were used; the difference was returned unused or is in flight. */
+  /** Used grants; others were returned or are in flight. */
   readonly made: number
   readonly turnedAway: number
   readonly rateLimited: number
@@ -30,7 +30,7 @@ const BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as c
 export class LimiterStatistics {
   readonly #limit: Pick<EndpointStatistics, 'endpoint' | 'calls' | 'perMs'>
   readonly #counts = { granted: 0, made: 0, turnedAway: 0, rateLimited: 0 }
-  /** Created at the first wait: most endpoints are never called. */
+  /** Most endpoints are never called. */
   #waits: Percentiles | undefined
   readonly #recentAt: number[] = []
   #windowMax = 0

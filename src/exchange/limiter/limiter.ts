@@ -31,12 +31,11 @@ export type AccountTier = 'ordinary' | 'copyTrader'
 export interface LimiterOptions {
   readonly clock: Clock
   readonly timers: Timers
-  /** The first limiter of the same address counts what counts per address. */
+  /** The first limiter of the address counts what counts per address. */
   readonly address?: Limiter | undefined
   readonly tier?: AccountTier
-  /** Whether endpoints beyond the document may be called, too. */
   readonly beyondDocument?: boolean
-  /** Share of each documented limit, 0 to 1; at least one call a window. Default 1. */
+  /** A share of each documented limit; at least one call a window. Default 1. */
   readonly use?: number
   /** Monotonic ms: a previous process may have made calls until then. */
   readonly previousRunEndedAt?: number | undefined
@@ -47,7 +46,7 @@ export interface LimiterOptions {
 
 interface AddressParts {
   readonly overall: OverallLimit
-  /** The gateway of scheme B may have its own clock. */
+  /** The gateway may have its own clock. */
   readonly bounds: Readonly<Record<'api' | 'gateway', ArrivalBounds>>
   readonly queues: Map<CallableName, EndpointQueue>
   readonly served: Set<EndpointQueue>
@@ -58,15 +57,15 @@ export const OVERALL_CALLS = 6000
 export const OVERALL_PER_MS = 60_000
 const OVERALL_STOCK = 128
 /**
- * Left unused in the first minute, because the previous run may have used it. The rest is 50 calls
- * a second, far more than a daemon polls.
+ * Left unused in the first minute, for what the previous run may have used. The rest is 50 calls a
+ * second, far more than a daemon polls.
  */
 const OVERALL_SPENT_BEFORE = 1 / 2
 
 /** A second, plus time for the last call in flight. */
 const PREVIOUS_RUN_MS = 1200
 
-/** These keep a call for what reduces risk. Cancel-all has only one call in a window. */
+/** They keep a call for what reduces risk. Cancel-all has only one call in a window. */
 const KEEPING: ReadonlySet<CallableName> = new Set(['batchPlaceOrder', 'isolatedBatchCancelOrders'])
 
 /**
@@ -77,8 +76,8 @@ const KEEPING: ReadonlySet<CallableName> = new Set(['batchPlaceOrder', 'isolated
  * after the exchange took its call: at the answer's `requestTime` by our clock ({@link
  * ArrivalBounds}), or at the answer itself.
  *
- * A limiter serves one account. The limiters of one `address` share the queues counted per address,
- * the overall limit and the bounds of the exchange's clock, other daemons through `shared`.
+ * The limiters of one `address`, one for each account, share the queues counted per address, the
+ * overall limit and the bounds of the exchange's clock; other daemons share through `shared`.
  */
 export class Limiter implements GrantSource {
   readonly #options: LimiterOptions
@@ -108,8 +107,8 @@ export class Limiter implements GrantSource {
 
   /**
    * If a grant is ready and no request of at least this priority waits, `onGranted` is called
-   * before this returns. Otherwise the request waits: first by priority, then by age. Returns
-   * undefined if too many wait: then `onGranted` is never called.
+   * before this returns. Others wait by priority, then age. Undefined: too many wait, and
+   * `onGranted` is never called.
    */
   request(
     endpoint: CallableName,
@@ -126,7 +125,7 @@ export class Limiter implements GrantSource {
     return [...this.#queues.values()].map((queue) => queue.statistics(now))
   }
 
-  /** Leaves no timer. The parts of the address go on for its other limiters. */
+  /** The parts of the address go on for its other limiters. */
   async stop(): Promise<void> {
     const { overall, served } = this.#address
     for (const queue of this.#own) served.delete(queue)
@@ -148,7 +147,7 @@ export class Limiter implements GrantSource {
     const { clock, previousRunEndedAt, onCoolDown = () => undefined } = this.#options
     const calls = this.#allowed(OVERALL_CALLS)
     const stockMin = Math.min(calls, OVERALL_STOCK)
-    // A shared limit already keeps the calls of the previous run in its share.
+    // A shared limit already keeps the previous run's calls in its share.
     const hasSpent = previousRunEndedAt !== undefined && this.#options.shared === undefined
     const spentBefore = hasSpent ? OVERALL_SPENT_BEFORE : 0
     const shareOf = this.#options.shared?.add({

@@ -16,13 +16,12 @@ export interface OverallLimitOptions {
   readonly onCoolDown: (restMs: number) => void
 }
 
-/** For calls that reduce risk: a cancel-all and a closing batch each second. */
+/** Keeps a cancel-all and a closing batch each second. */
 const KEPT_SHARE = 0.02
 const KEPT_MIN = 10
 
 /**
- * Above this use of the window, reads are spread over time, so that they do not stop when it is
- * used up.
+ * Above this use, reads are spread over time, so that they do not stop when the window is used up.
  */
 const UNSPREAD_SHARE = 0.25
 const SPREAD_MS_MAX = 1000
@@ -107,10 +106,7 @@ export class OverallLimit {
     return isSpread(allowed - free, allowed - this.#spentOf(allowed))
   }
 
-  /**
-   * At the steady pace of the limit, or slower, so that the calls left last until one leaves the
-   * window.
-   */
+  /** So that the calls left last until one leaves the window. */
   #spread(): void {
     const { window, clock, perMs } = this.#options
     const now = clock.monotonic()
@@ -141,7 +137,7 @@ const REST_MS_MAX = 300_000
 
 /**
  * A 429 on two endpoints in a row with nothing served between means that the exchange refuses the
- * whole address. Reads then rest, and without fresh prices no orders are placed either; calls that
+ * whole address. Reads then rest, so that without fresh prices no orders are placed; calls that
  * reduce risk go on. Instants are monotonic ms.
  */
 class CoolDown {

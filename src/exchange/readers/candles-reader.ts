@@ -6,9 +6,9 @@ import type { ProductType } from '../../protocol/values.ts'
 import type { CallOptions } from '../client/call-options.ts'
 import { PRIORITY } from '../limiter/grant.ts'
 
-/** A candle of the exchange: prices in quote coin, volume in base coin. */
+/** Prices in quote coin, volume in base coin. */
 export interface ExchangeCandle {
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   readonly openAt: number
   readonly open: number
   readonly high: number
@@ -17,7 +17,6 @@ export interface ExchangeCandle {
   readonly volume: number
 }
 
-/** Calls endpoints beyond the document, too. */
 export interface BeyondCaller {
   call<Name extends CallableName>(
     endpoint: Name,
@@ -31,9 +30,9 @@ export interface CandlesQuery {
   readonly productType: ProductType
   readonly symbol: string
   readonly granularity: Granularity
-  /** Unix ms; candles that open at or after it. */
+  /** Candles that open at or after it. */
   readonly fromAt?: number
-  /** Unix ms; candles that open before it. Default: now. */
+  /** Candles that open before it. Default: now. */
   readonly untilAt?: number
   readonly limit: number
 }
@@ -41,8 +40,8 @@ export interface CandlesQuery {
 const PRICE = /^\d{1,20}(\.\d{1,20})?$/
 
 /**
- * Reads a page of candles, oldest first, behind everything that trades. The exchange may count the
- * ends of the span in or out, so rows beyond them are dropped.
+ * A page of candles, oldest first, behind everything that trades. The exchange may count the ends
+ * of the span in or out, so rows beyond them are dropped.
  */
 export async function readCandles(
   caller: BeyondCaller,

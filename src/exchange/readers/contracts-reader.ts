@@ -13,8 +13,8 @@ const MILLIS = /^[1-9]\d{9,15}$/
 const PLACES_MAX = 18
 
 /**
- * Reads the rules of all contracts of a product type, behind everything that trades. Rows without a
- * tick, lot or minimum are left out.
+ * All contracts of a product type, behind everything that trades. Rows without a tick, lot or
+ * minimum are left out.
  */
 export async function readContracts(
   caller: BeyondCaller,
@@ -60,7 +60,7 @@ function toTick({ pricePlace, priceEndStep }: WireContract): Decimal | undefined
   return unit && steps?.times(unit)
 }
 
-/** The coarser one of the multiple and the last decimal; undefined if neither contains the other. */
+/** The coarser of multiple and last decimal; undefined if neither contains the other. */
 function toLot({ sizeMultiplier, volumePlace }: WireContract): Decimal | undefined {
   const [multiple, unit] = [readDecimal(sizeMultiplier), readPlaces(volumePlace)]
   if (multiple === undefined || unit === undefined) return multiple ?? unit
@@ -73,14 +73,14 @@ function readPlaces(text: string | null | undefined): Decimal | undefined {
   return places > PLACES_MAX ? undefined : decimal(`1e-${places}`)
 }
 
-/** Undefined unless it is above zero. */
+/** Undefined unless above zero. */
 function readDecimal(text: string | null | undefined): Decimal | undefined {
   if (!DECIMAL.test(text ?? '')) return undefined
   const value = decimal(text ?? '')
   return value.gt('0') ? value : undefined
 }
 
-/** Unix ms; the exchange writes an empty text or -1 for none. */
+/** The exchange writes an empty text or -1 for none. */
 function readTime(text: string | null | undefined): number | undefined {
   return MILLIS.test(text ?? '') ? Number(text) : undefined
 }

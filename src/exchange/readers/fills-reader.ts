@@ -31,9 +31,8 @@ const SPAN_MS_MAX = 89 * 24 * 3_600_000
 const WINDOWS_MAX = 8
 
 /**
- * If one page fails, the whole reading fails. If there are too many fills, only the oldest are
- * returned, as if they had been read before the newer ones existed. Document: GET
- * /api/v2/mix/order/fills.
+ * If one page fails, the whole reading fails. Of too many fills only the oldest are returned, as if
+ * read before the newer ones existed. Document: GET /api/v2/mix/order/fills.
  */
 export async function readFills(call: FillsCall): Promise<Answer<FillsReading>> {
   const { clock, offset, query } = call
@@ -107,8 +106,8 @@ function unknown(message: string, receivedAt: number): Answer<never> {
 }
 
 /**
- * Pages of fills become one reading: this calls nothing, so that the daemon's reader, a backtest
- * and the fault worlds share it.
+ * Pages of fills become one reading: pure, so that the daemon, a backtest and the fault worlds
+ * share it.
  *
  * Pages go back from the newest fill, until one is not full or reaches beyond the span. The two
  * fills of a self-trade have one tradeId, and a page may end between them. So the next page starts
@@ -141,7 +140,7 @@ export function beginPages({ sinceAt }: Pick<FillsSpan, 'sinceAt'>): FillsPages 
   return { pages: [], newestAt: Number.NaN, reachedAt: sinceAt }
 }
 
-/** @param page `askedAt`: exchange clock, at the time of the request: never too late */
+/** @param page `askedAt`: exchange clock at the request, never too late */
 export function takePage(
   span: FillsSpan,
   before: FillsPages,
@@ -185,8 +184,8 @@ export interface FillsReader {
 }
 
 /**
- * Each fill once. An unreadable row costs its instrument (MKT4); without a symbol it costs all of
- * them, and the good rows still count.
+ * Each fill once. An unreadable row costs its instrument (MKT4); without a symbol it costs all, and
+ * the good rows still count.
  */
 export function toFillsReading(
   { pages, exchangeTime = 0 }: FillsPages,

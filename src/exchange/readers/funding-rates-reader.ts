@@ -4,9 +4,8 @@ import type { ProductType } from '../../protocol/values.ts'
 import { PRIORITY } from '../limiter/grant.ts'
 import { type BeyondCaller, unreadableRow } from './candles-reader.ts'
 
-/** A payment of funding. */
 export interface FundingPayment {
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   readonly at: number
   /** A share of the position: 0.0001 is 1 bp, paid by longs. */
   readonly rate: number
@@ -21,7 +20,7 @@ export interface FundingQuery {
 
 const RATE = /^-?\d{1,5}(\.\d{1,20})?$/
 
-/** Reads a page of the payments of funding, behind everything that trades. */
+/** Behind everything that trades. */
 export async function readFundingRates(
   caller: BeyondCaller,
   { productType, symbol, page }: FundingQuery,

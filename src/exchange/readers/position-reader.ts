@@ -13,8 +13,8 @@ export interface PositionCall extends ReadingCall {
 }
 
 /**
- * A row that does not fit the instrument makes the whole answer unknown: it must not count as flat.
- * Document: GET /api/v2/mix/position/single-position.
+ * A row that does not fit makes the whole answer unknown: it must not count as flat. Document: GET
+ * /api/v2/mix/position/single-position.
  */
 export async function readPosition(call: PositionCall): Promise<Answer<PositionReading>> {
   const { caller, clock, offset, instrument } = call
@@ -24,7 +24,7 @@ export async function readPosition(call: PositionCall): Promise<Answer<PositionR
   if (answer.kind !== 'accepted') return answer
   const rows = toPositionRows(instrument, answer.data ?? [])
   if (typeof rows !== 'string') {
-    // An answer without a time gets that of its request, which is never too late.
+    // The request's time is never too late.
     const exchangeTime = answer.requestTime ?? offset.exchangeNow(requestedAt)
     const isSilent = answer.data === null
     return { ...answer, data: { symbol, rows, isSilent, requestedAt, exchangeTime } }

@@ -11,9 +11,9 @@ import { requestTimeOf, SUCCESS_CODE, withoutMark } from '../../protocol/envelop
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /**
- * - `filled`: the table holds this answer and nothing else. A row that is not as the document
- *   describes costs its instrument alone (MKT4): its values are NaN, and the table says why.
- * - `malformed`: a success by its code, but not as the document describes. The table is empty.
+ * - `filled`: the table holds this answer and nothing else. A row that is not as documented costs
+ *   its instrument alone (MKT4): its values are NaN, and the table says why.
+ * - `malformed`: a success by its code, but not as documented. The table is empty.
  * - `other`: no success. The table is empty.
  */
 export type TickersRead =

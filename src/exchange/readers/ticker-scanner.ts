@@ -17,10 +17,10 @@ import { type AnswerRules, readAnswer, unpackAnswer } from '../client/answer-rea
 import type { WireAnswer } from '../client/pending-call.ts'
 
 /**
- * Takes less than half the time of JSON.parse (`node bench/tickers.ts`). An answer is accepted only
- * if every byte that is no value equals the last answer that was read in full: field names, their
- * order, the instruments, `code` and `msg`. Any other answer is read in full and learned: a new
- * field costs one slow poll, never a wrong number.
+ * Takes less than half the time of JSON.parse (`node bench/tickers.ts`). Every byte that is no
+ * value must equal the last answer that was read in full: field names, their order, instruments,
+ * `code`, `msg`. Any other answer is read in full and learned: a new field costs one slow poll,
+ * never a wrong number.
  */
 export class TickerScanner {
   #skeleton: Skeleton | undefined
@@ -50,9 +50,7 @@ const COMMA = 0x2c
 const BACKSLASH = 0x5c
 const LETTER_N = 0x6e
 
-/**
- * With so few digits the integer and the power of ten are exact, so one division rounds correctly.
- */
+/** With so few digits integer and power of ten are exact, so one division rounds correctly. */
 const EXACT_DIGITS = 15
 const POWERS_OF_TEN = Float64Array.from({ length: EXACT_DIGITS + 1 }, (_, power) => 10 ** power)
 
@@ -70,15 +68,15 @@ interface Cursor {
   value: number
 }
 
-/** A skeleton is trusted only if it reads the answer from which it was learned. */
+/** A skeleton must read the answer from which it was learned. */
 function fits(body: Buffer, skeleton: Skeleton, requestTime: number | undefined): boolean {
   const read = scan(body, skeleton)
   return read?.kind === 'filled' && read.requestTime === requestTime
 }
 
 /**
- * Undefined if a byte differs from the skeleton: the table is then half written, and the answer
- * must be read in full. Without a table it only checks.
+ * Undefined if a byte differs: the table is then half written, and the answer must be read in full.
+ * Without a table it only checks.
  */
 function scan(body: Buffer, skeleton: Skeleton, table?: TickerTable): TickersRead | undefined {
   const cursor: Cursor = { at: 0, value: Number.NaN }
@@ -169,9 +167,7 @@ function skip(body: Buffer, cursor: Cursor, literal: Uint8Array): boolean {
   return true
 }
 
-/**
- * A number in a string, an empty string or null. False for anything that the row's schema refuses.
- */
+/** A number in a string, an empty string or null. False for anything that the schema refuses. */
 function scanNumber(body: Buffer, cursor: Cursor, column: number): boolean {
   let at = cursor.at
   if (body[at] !== QUOTE) return skipNull(body, cursor)
@@ -275,9 +271,9 @@ const ROW = new RegExp(String.raw`^\{"\w+":${TEXT_OR_NULL}(?:,"\w+":${TEXT_OR_NU
 const REQUEST_TIME = /^(.*"requestTime":)(?:\d+|"\d+")(.*)$/s
 
 /**
- * Learns from an answer whose rows are all good. Undefined if a scan cannot follow its shape:
- * blanks between values, escapes, lists within rows. The first row is the pattern; a scan of the
- * same answer checks that the others match.
+ * Undefined if a scan cannot follow the answer's shape: blanks between values, escapes, lists
+ * within rows. The first row is the pattern; a scan of the same answer checks that the others
+ * match.
  */
 function learnSkeleton(body: Buffer, symbols: readonly string[]): Skeleton | undefined {
   const text = body.toString('latin1')

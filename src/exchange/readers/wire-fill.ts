@@ -10,8 +10,7 @@ export const MONEY = /^-?\d{1,40}(\.\d{1,40})?([eE]-?\d{1,2})?$/
 
 /**
  * Paid fees are negative on the wire and positive here. A missing fee or profit is unknown (MON2);
- * whether an empty profit means a fill that opened is decided by the book, which knows the
- * position. Document: Futures fill.
+ * the book decides whether an empty profit means an opening fill. Document: Futures fill.
  */
 export function toFill(
   instrument: Instrument,
@@ -98,8 +97,8 @@ function kindOf({ tradeSide, enterPointSource }: WireFill): Pick<Fill, 'fillKind
 }
 
 /**
- * In hedge mode `side` is the direction of the position; if the system closed it, the trade side
- * names the direction.
+ * In hedge mode `side` is the direction of the position; the trade side names it if the system
+ * closed.
  */
 function toDirection(
   positionMode: PositionMode,

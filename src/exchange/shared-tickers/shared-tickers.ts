@@ -20,7 +20,7 @@ export interface SharedTickersOptions {
 export interface SharedTickersView {
   readonly taken: number
   readonly own: number
-  /** Handed on, but not a valid answer of the exchange for that time: read here instead. */
+  /** Handed on, but not a valid answer for that time: read here instead. */
   readonly refused: number
   readonly failed: number
 }
@@ -28,7 +28,7 @@ export interface SharedTickersView {
 export const ANSWER_MS_MAX = 50
 /** A single missing answer may be late because this process was held up. */
 const REST_MS = 1000
-/** A reading requested this share of the time between polls before one is as good as its own. */
+/** Requested this share of the time between polls before one, a reading is as good as its own. */
 const AGE_SHARE = 0.5
 const AGE_MS_MAX = 250
 const WAIT_MS_MAX = 1000
@@ -36,8 +36,8 @@ const IN_LINE_LOOK_MS = 5
 const CLOCK_ERROR_MS = 1000
 const ROUNDING_MS = 1
 
-type Found = TickerLooked & { readonly lookedAt: number; readonly answeredAt: number }
-type Turn = Extract<Found, { kind: 'read' }> & { readonly grant?: Grant }
+type LookResult = TickerLooked & { readonly lookedAt: number; readonly answeredAt: number }
+type Turn = Extract<LookResult, { kind: 'read' }> & { readonly grant?: Grant }
 
 /**
  * Tickers that daemons behind one address read for each other. A poll looks first at what others
@@ -51,16 +51,15 @@ type Turn = Extract<Found, { kind: 'read' }> & { readonly grant?: Grant }
  *
  * A daemon without a free call ends its turn at once: another one may have a call.
  *
- * A taken answer passes the same reader and checks as one of the exchange. Its age counts from the
- * request to the exchange (MKT1), as the sum of an upper bound by the server's clock and one by
- * ours, so it is never younger than stated. The exchange's own time in it must agree within a
- * second.
+ * A taken answer passes the same checks as one of the exchange. Its age counts from the request to
+ * the exchange (MKT1), as the sum of an upper bound by the server's clock and one by ours, so it is
+ * never younger than stated. The exchange's own time in it must agree within a second.
  */
 export class SharedTickers {
   readonly #options: SharedTickersOptions
   readonly #ageMsMax: number
   readonly #waitMsMax: number
-  /** When the newest known reading was requested, by the server's clock. */
+  /** Request of the newest known reading, by the server's clock. */
   readonly #has = new Map<ProductType, number>()
   readonly #counts = { taken: 0, own: 0, refused: 0, failed: 0 }
   #isFailing = false
@@ -98,7 +97,7 @@ export class SharedTickers {
     return this.#read(table, productType, found)
   }
 
-  async #find(productType: ProductType): Promise<Found | undefined> {
+  async #find(productType: ProductType): Promise<LookResult | undefined> {
     const { timers, trusted } = this.#options
     const { clock } = trusted
     const waitsUntil = clock.monotonic() + this.#waitMsMax
@@ -118,7 +117,7 @@ export class SharedTickers {
   async #look(
     productType: ProductType,
     wanted: Pick<TickerLook, 'since' | 'otherwise'>,
-  ): Promise<Found | undefined> {
+  ): Promise<LookResult | undefined> {
     const { store, trusted } = this.#options
     const lookedAt = trusted.clock.monotonic()
     const has = this.#has.get(productType) ?? 0
@@ -130,7 +129,7 @@ export class SharedTickers {
     return { ...looked, lookedAt, answeredAt: trusted.clock.now() }
   }
 
-  async #standInLine(productType: ProductType, turn: Turn): Promise<Found | Turn> {
+  async #standInLine(productType: ProductType, turn: Turn): Promise<LookResult | Turn> {
     const { limiter, timers, trusted } = this.#options
     let grant: Grant | undefined
     let wake = (): void => undefined
@@ -163,7 +162,7 @@ export class SharedTickers {
 
   #take(
     table: TickerTable,
-    found: Extract<Found, { kind: 'reading' }>,
+    found: Extract<LookResult, { kind: 'reading' }>,
   ): Answer<TickerTable> | undefined {
     const { client, trusted } = this.#options
     const { clock, offset } = trusted
@@ -189,7 +188,7 @@ export class SharedTickers {
   async #read(
     table: TickerTable,
     productType: ProductType,
-    found: Found | Turn | undefined,
+    found: LookResult | Turn | undefined,
   ): Promise<Answer<TickerTable>> {
     const { client } = this.#options
     const answer = await client.readTickers(table, productType, {
@@ -201,7 +200,7 @@ export class SharedTickers {
     return answer
   }
 
-  #handOn(productType: ProductType, { now, answeredAt }: Found, wire?: WireAnswer): void {
+  #handOn(productType: ProductType, { now, answeredAt }: LookResult, wire?: WireAnswer): void {
     const sentAt = wire?.sentAt ?? answeredAt
     // It may have waited for a grant between the two.
     const askedAt = now + Math.max(0, sentAt - answeredAt)

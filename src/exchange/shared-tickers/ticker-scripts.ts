@@ -3,7 +3,7 @@ const [LOOK_AGAIN_MS, LOOK_AGAIN_MS_MAX] = [5, 100]
 const IDLE_LOOK_MS = 25
 const KEPT_MS = 10_000
 
-/** An instant in the future comes from a clock that was set back, and is ignored. */
+/** A future instant comes from a clock that was set back, and is ignored. */
 const BEGIN = `
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
@@ -17,8 +17,8 @@ local asked, claimed = instant(held[1]), instant(held[2])
 
 /**
  * The newest reading, or whose turn it is: a daemon that finds nothing claims the turn, and the
- * others wait for it. ARGV: request time of the caller's newest reading; earliest good request
- * time, or 0 and the maximum age in ms; what else is wanted: turn, claim or wait.
+ * others wait. ARGV: request time of the caller's newest reading; earliest good request time, or 0
+ * and the maximum age in ms; what else is wanted: turn, claim or wait.
  */
 export const LOOK_SCRIPT = `${BEGIN}
 local since = tonumber(ARGV[2])

@@ -4,14 +4,14 @@ import type { Secret } from '../../lib/secret.ts'
 import { createRedis, explainRefusal } from '../limiter/shared/redis-client.ts'
 import { HAND_ON_SCRIPT, LOOK_SCRIPT } from './ticker-scripts.ts'
 
-/** Instants are Unix ms by the server's clock. */
+/** Instants are by the server's clock. */
 export interface TickerLook {
   readonly productType: string
   readonly has: number
-  /** Earliest request time that is good; 0: `ageMsMax` before this look. */
+  /** Earliest good request time; 0: `ageMsMax` before this look. */
   readonly since: number
   readonly ageMsMax: number
-  /** `turn` takes the turn unless another daemon reads; `claim` takes it in any case. */
+  /** `turn` takes the turn unless another daemon reads; `claim` in any case. */
   readonly otherwise: 'turn' | 'claim' | 'wait'
 }
 

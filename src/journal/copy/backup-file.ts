@@ -12,7 +12,6 @@ export interface FileToBackUp {
   /** A daemon may write it meanwhile. */
   readonly file: string
   readonly identity: string
-  /** The path of the copy, where no file may exist yet. */
   readonly to: string
 }
 
@@ -22,9 +21,8 @@ export interface JournalBackup {
 }
 
 /**
- * Copies a journal as it is at one moment, while a daemon may go on writing it, with a mark of its
- * own, and proves the copy record by record and row by row. The journal is not changed, and the
- * daemon never waits.
+ * Copies a journal as it is at one moment, with a mark of its own, and proves the copy record by
+ * record and row by row. The journal is not changed, and its daemon never waits.
  * @throws Failure JOURNAL_COPY_NOTHING, and as opening the copy does: a flaw in the copy is one in
  * the journal
  */

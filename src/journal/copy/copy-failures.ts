@@ -45,7 +45,7 @@ export function copyKilled(
   })
 }
 
-/** For failures before one side was marked: nothing has changed. */
+/** Before one side was marked nothing has changed. */
 export function copyFailed(error: unknown): Failure {
   if (error instanceof Failure) return error
   return new Failure({

@@ -17,26 +17,23 @@ import {
 } from '../postgres/server-tables.ts'
 import { quoteName } from '../postgres/tables.ts'
 
-/** A statement that takes longer has failed, ms: in a large journal one may take minutes. */
+/** In a large journal a statement may take minutes. */
 export const COPY_ANSWER_MS_MAX = 600_000
 
-/** A journal in a file and its place on a server, one of which is to be copied to the other. */
+/** One of the two is to be copied to the other. */
 export interface CopyOptions {
   readonly place: PostgresPlace
   /** The caller holds the lock of its directory. */
   readonly file: string
-  /** This machine's replica of the server's journal. */
   readonly replicaFile: string
   readonly identity: string
   /** Identifies the file among those of all machines. */
   readonly fileName: string
-  /** This state directory, as a holder of the lease. */
   readonly taker: LeaseTaker
   readonly terms: LeaseTerms
-  /** The machine's own clock. */
   readonly clock: Clock
   readonly timers: Timers
-  /** Called now and then with the number of rows copied, or read back, and the total. */
+  /** Rows copied or read back, and the total. */
   readonly onProgress: (progress: CopyProgress) => void
 }
 
@@ -56,24 +53,22 @@ export interface CopyReport {
   readonly last: Mark
 }
 
-/** The state of a journal on the server. */
 export interface ServerState {
   readonly nature: ServerNature
   readonly last: Mark
   readonly feedPlace: number
-  /** The place where it continues, if that is not here. */
+  /** Where it continues, if not here. */
   readonly movedTo: string | undefined
-  /** Whether it has never been written. */
   readonly isBlank: boolean
   readonly holder: string
-  /** Time until its lease is free for this taker. */
+  /** Until the lease is free for this taker. */
   readonly freeInMs: number
 }
 
 /**
- * Reads the state of the server's journal within a transaction, during which no other process
- * copies to this schema or from it, or takes the lease. If an earlier copy was cut off at its end,
- * this waits for its outcome. Undefined if there is no journal.
+ * Reads the server's journal in a transaction during which nobody else copies to or from this
+ * schema, or takes the lease. If an earlier copy was cut off at its end, this waits for its
+ * outcome. Undefined if there is no journal.
  * @throws Failure JOURNAL_SERVER_OLD
  */
 export async function lookAtServer(
@@ -112,7 +107,6 @@ export async function lookAtServer(
 export interface JournalCopy {
   readonly database: DatabaseSync
   readonly nature: JournalNature
-  /** Builds the failure of a copy that differs from its original. */
   readonly refuse: (flaw: Flaw) => Failure
 }
 
@@ -122,9 +116,8 @@ interface ExpectedCopy {
 }
 
 /**
- * Compares a copy with its original: as a start does, plus every row that a start does not read,
- * then its end and its numbers. Equal links of the last record and equal seals of the checkpoint
- * imply that everything below them is equal.
+ * Compares a copy with its original: as a start does, plus every row that a start does not read.
+ * Equal links of the last record and equal seals imply that everything below them is equal.
  * @throws the failure that `refuse` builds of the first flaw
  */
 export function proveCopy(copy: JournalCopy, expected: ExpectedCopy): void {

@@ -41,14 +41,13 @@ import { corruptOnServer, leaseHeld, leaseLost, movedAway } from '../postgres/po
 import { quoteName } from '../postgres/tables.ts'
 
 /**
- * A standby that took over during the copy would only spoil the copy: its last step names the
- * token. The lease is not renewed while the copy is proved, which takes a minute for some million
- * records.
+ * A standby that took over would only spoil the copy: its last step names the token. The lease is
+ * not renewed during the proof, a minute for some million records.
  */
 const LEASE_MS = 600_000
 
 export interface CopyToFileOptions extends CopyOptions {
-  /** Records durably that the book's resting orders may be outdated. */
+  /** Records durably that resting orders may be outdated. */
   readonly noteRetreat: () => void
 }
 
@@ -59,7 +58,8 @@ export interface CopyToFileOptions extends CopyOptions {
  *       └── any failure before: server
  *
  * No program opens a file that is marked as a copy. Repeating the copy begins anew.
- * @throws Failure JOURNAL_COPY_*, JOURNAL_FOREIGN, JOURNAL_LEASE_HELD, JOURNAL_MOVED, JOURNAL_CORRUPT
+ * @throws Failure JOURNAL_COPY_*, JOURNAL_FOREIGN, JOURNAL_LEASE_HELD, JOURNAL_MOVED,
+ * JOURNAL_CORRUPT
  */
 export async function copyToFile(options: CopyToFileOptions): Promise<CopyReport> {
   const { place, taker, file } = options
@@ -98,10 +98,7 @@ function removeFile(file: string): void {
   rmSync(markFileOf(file), { force: true })
 }
 
-/**
- * Whether a copy to the server only reached the mark of the file and not its end: the server then
- * has nothing of it.
- */
+/** A copy to the server reached only the file's mark: the server has nothing of it. */
 function isNeverCopied(
   { file, identity, place, fileName }: CopyOptions,
   mark: MarkReading,
@@ -196,9 +193,7 @@ async function holdLease(connection: Connection, options: CopyToFileOptions): Pr
   })
 }
 
-/**
- * Fetches everything from one snapshot of the server into a file of another name, and proves it.
- */
+/** From one snapshot of the server, under another name. */
 async function fetchFile(
   connection: Connection,
   options: CopyOptions,
@@ -262,7 +257,7 @@ async function fetchRows(
   return { last: { sequence: numberOf('last_sequence'), link: String(row['last_link']) }, counted }
 }
 
-/** From the mark on no start opens the file, whatever it holds. */
+/** From the mark on no start opens the file. */
 function putInPlace(options: CopyOptions): void {
   const { file } = options
   const made = madeFileOf(options)
@@ -273,7 +268,7 @@ function putInPlace(options: CopyOptions): void {
   syncDirectory(dirname(file))
 }
 
-/** Marks the server's journal as moved: no daemon writes it from now on. */
+/** No daemon writes it from now on. */
 async function leaveServer(
   connection: Connection,
   { place, fileName }: CopyOptions,

@@ -32,12 +32,12 @@ import { putFeedPlace } from '../postgres/replica.ts'
 import { insertServerRows, makeServerTables } from '../postgres/server-tables.ts'
 import { JOURNAL_TABLES, type JournalTable, quoteName } from '../postgres/tables.ts'
 
-/** Rows and characters that are sent to the server at a time. */
+/** Sent to the server at a time. */
 const PAGE_ROWS = 1000
 const PAGE_CHARACTERS = 1_000_000
 
 export interface CopyToServerOptions extends CopyOptions {
-  /** Whether the book's resting orders may be outdated: another machine must know of it. */
+  /** Resting orders may be outdated: another machine must know. */
   readonly isRetreated: boolean
 }
 
@@ -53,8 +53,10 @@ interface CopySource extends VerifiedJournal {
  *     file ──proved──► written, read back and proved there ──file marked as moved──► committed: server
  *       └── any failure before the mark: file
  *
- * Between the mark and the commit a start opens neither side. Repeating the copy finds out which one is the journal.
- * @throws Failure JOURNAL_COPY_*, JOURNAL_FOREIGN, JOURNAL_LEASE_HELD, JOURNAL_MOVED, and as opening the file does
+ * Between the mark and the commit a start opens neither side. Repeating the copy finds out which
+ * one is the journal.
+ * @throws Failure JOURNAL_COPY_*, JOURNAL_FOREIGN, JOURNAL_LEASE_HELD, JOURNAL_MOVED, and as
+ * opening the file does
  */
 export async function copyToServer(options: CopyToServerOptions): Promise<CopyReport> {
   const { file, identity, place } = options
@@ -78,7 +80,7 @@ export async function copyToServer(options: CopyToServerOptions): Promise<CopyRe
   }
 }
 
-/** The file that becomes this machine's replica of the server's journal. */
+/** It becomes this machine's replica. */
 function proofFileOf({ replicaFile }: CopyOptions): string {
   return `${replicaFile}.copied`
 }
@@ -115,7 +117,7 @@ async function copyOver(
     return { kind, counted: kind === 'copied' ? source.counted : undefined, last }
   } catch (error) {
     if (!isMarked) throw copyFailed(error)
-    // An error of the server itself proves that nothing is committed; otherwise it may be.
+    // An error of the server itself proves that nothing is committed.
     if (sqlStateOf(error) === undefined) throw copyUnknown(error)
     createMark(markFileOf(file), last)
     throw copyFailed(error)
@@ -123,7 +125,7 @@ async function copyOver(
 }
 
 /**
- * Decides what happens to an existing journal on the server.
+ * Decides what happens to an existing journal.
  * @throws Failure if this copy may not decide that
  */
 function judgeServer(
@@ -146,13 +148,13 @@ function judgeServer(
       throw tailLostOnServer(where, state.last.sequence, prefix.last.sequence)
     return 'done'
   }
-  // A journal that moved from the server to another file is newer than this one.
+  // A journal that moved on to another file is newer.
   if (isMoved && state.movedTo !== fileName) throw movedOn(file, where, state.movedTo)
   if (state.last.sequence > prefix.last.sequence) throw copyBehind(where, state.last, prefix.last)
   return 'replace'
 }
 
-/** Clears the server's tables; rights that were granted on them stay. */
+/** Rights that were granted on the tables stay. */
 async function clearServer(
   connection: Pick<Connection, 'query'>,
   name: string,
@@ -217,8 +219,8 @@ function* rowsOfTable(
 }
 
 /**
- * Writes a free lease, and makes every machine fetch its replica anew: the place in the feed is
- * beyond all earlier ones, since no journal has a transaction each millisecond.
+ * Every machine must fetch its replica anew: the place in the feed is beyond all earlier ones,
+ * since no journal has a transaction each millisecond.
  */
 async function writeLease(
   connection: Pick<Connection, 'query'>,
@@ -236,7 +238,7 @@ async function writeLease(
   return Number(row['feed_place'])
 }
 
-/** Reads everything on the server back, into a file beside the replica. */
+/** Into a file beside the replica. */
 async function proveServer(
   connection: Pick<Connection, 'query'>,
   options: CopyOptions,

@@ -1,17 +1,16 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { hasBlocks } from '../journal-layout.ts'
 
-/** The size of a journal. */
 export interface JournalSize {
   readonly records: number
-  /** Rows of the book at the checkpoint. */
+  /** At the checkpoint. */
   readonly book: number
   readonly keys: number
   readonly fills: number
   readonly funding: number
 }
 
-/** Counts the rows of its tables; this proves nothing. */
+/** This proves nothing. */
 export function countJournal(database: DatabaseSync): JournalSize {
   const count = (from: string, what = 'count(*)'): number =>
     toCount(database.prepare(`SELECT ${what} AS n FROM ${from}`).get()?.['n'])
@@ -29,7 +28,6 @@ function toCount(value: SQLOutputValue | undefined): number {
   return Number(value ?? 0)
 }
 
-/** The first difference; undefined if there is none. */
 export function differenceOf(one: JournalSize, other: JournalSize): string | undefined {
   const names = ['records', 'book', 'keys', 'fills', 'funding'] as const
   const name = names.find((each) => one[each] !== other[each])

@@ -4,79 +4,75 @@ import { type Connection, sqlStateOf } from '../postgres/connection.ts'
 import { killOrderColumn, type KillOrderRow, parseKillOrder } from '../postgres/kill-order.ts'
 import { quoteName } from '../postgres/tables.ts'
 
-/** A member that was not seen for longer is not listed. */
+/** Members unseen for longer are not listed. */
 export const LISTED_FOR = '1 day'
-/** A standby looks four times a second: one that was not seen for this long no longer follows. */
+/** A standby looks four times a second. */
 const SEEN_WITHIN_MS = 5000
-/** Accounts read per query: a distant server is then queried a dozen times for hundreds of them. */
+/** A distant server is queried a dozen times for hundreds of accounts. */
 const READ_TOGETHER = 25
 
 /**
  * `writes`: its lease is valid · `vanished`: it expired and was not given back · `ended`: given
- * back · `new`: never written · `moved`: the journal is elsewhere now.
+ * back · `new`: never written · `moved`: elsewhere now.
  */
 export type WriterState = 'writes' | 'vanished' | 'ended' | 'new' | 'moved'
 
-/** A standby that follows a journal, or did within the last day. */
+/** It follows a journal, or did within the last day. */
 export interface FleetStandby {
   readonly holder: string
   /** Transactions. */
   readonly behind: number
-  /** Time since it was last seen by the server's clock, ms. */
+  /** The server's clock counts. */
   readonly seenAgoMs: number
   readonly isFollowing: boolean
-  /** Differences between its trading and the writer's, in words; empty: none that is known. */
+  /** Differences from the writer's trading, in words; empty: none known. */
   readonly differs: string
 }
 
-/** An account, identified by its journal. */
 export interface FleetAccount {
   readonly schema: string
   readonly state: WriterState
-  /** The current or last writer. */
+  /** Current or last. */
   readonly holder: string
-  /** Unix ms by the server's clock: when the writer took the lease. */
+  /** Server's clock. */
   readonly takenAt: number
-  /** Time until the lease ends unless it is renewed, ms; negative after its end. */
+  /** Unless renewed; negative after its end. */
   readonly leaseLeftMs: number
-  /** Time until a standby may take over unless the lease is renewed, ms. */
+  /** Until a standby may take over. */
   readonly freeInMs: number
   readonly isHandoverAsked: boolean
   readonly lastSequence: number
-  /** The place of its journal, `HOST FILE`; absent if it is here. */
+  /** `HOST FILE`; absent if it is here. */
   readonly movedTo?: string | undefined
   readonly standbys: readonly FleetStandby[]
-  /** The last state that its writer has shown; undefined if there is none. */
+  /** As its writer showed it last. */
   readonly shown: FleetMemberRow | undefined
-  /** The last kill order; undefined if there was none. */
   readonly kill: KillOrderRow | undefined
 }
 
-/** A journal that cannot be read: another version's, or one without rights for this user. */
+/** Another version's, or one without rights for this user. */
 export interface FleetUnread {
   readonly schema: string
   readonly reason: string
 }
 
-/** The state that a member shows. */
 export interface FleetMemberRow {
   readonly holder: string
   readonly state: FleetState
-  /** Unix ms by the server's clock. */
+  /** Server's clock. */
   readonly startedAt: number
   readonly seenAgoMs: number
 }
 
-/** A worker that computes trials of sweeps. */
+/** It computes trials of sweeps. */
 export interface FleetWorkerRow extends FleetMemberRow {
-  /** Whether its connection to the server is open: it ends with the process. */
+  /** Its connection to the server ends with the process. */
   readonly isConnected: boolean
 }
 
-/** A journal, identified by its schema. */
 export interface JournalSchema {
   readonly schema: string
-  /** Whether it has a table for kill orders, which earlier versions did not make. */
+  /** Earlier versions did not make the table. */
   readonly hasOrder: boolean
 }
 
@@ -86,7 +82,7 @@ export interface FleetAccountsReading {
 }
 
 /**
- * Reads many accounts per query; each by itself if the server refuses that.
+ * Each by itself if the server refuses many.
  * @throws if the server does not answer
  */
 export async function readAccounts(
@@ -107,8 +103,7 @@ export async function readAccounts(
         else accounts.push(toAccount(schema, row))
       }
     } catch (error) {
-      // Only an error of the server concerns one journal; without an answer the others would fail
-      // too.
+      // Without an answer the others would fail too.
       if (sqlStateOf(error) === undefined) throw error
       const [{ schema } = { schema: '' }, ...others] = together
       if (others.length === 0) unread.push({ schema, reason: messageOf(error) })
@@ -120,7 +115,7 @@ export async function readAccounts(
   return { accounts, unread }
 }
 
-/** One row: the lease, its followers as JSON, and the kill order. */
+/** The lease, its followers as JSON, and the kill order. */
 function toSelect({ schema, hasOrder }: JournalSchema, place: number): string {
   const of = quoteName(schema)
   return `(SELECT ${place} AS place, token, holder, released, handover_at IS NOT NULL AND NOT released AS wanted,

@@ -2,17 +2,14 @@ import { messageOf } from '../../lib/failure.ts'
 import { type Connection, sqlStateOf } from '../postgres/connection.ts'
 import { type KillOrderRow, orderKill } from '../postgres/kill-order.ts'
 
-/** Maximum connections: the server may be near its own maximum. */
+/** The server may be near its own maximum. */
 const CONNECTIONS_MAX = 8
 
-/** Class of SQLSTATEs: a missing object or a missing right. Repeating the query gives the same. */
+/** Class of SQLSTATEs: a missing object or right. Repeating gives the same. */
 const REFUSED = '42'
 
-/**
- * The outcome of the kill order for one account: `refused` by the server for good, `moved`: its
- * journal is elsewhere.
- */
-export type KillOrdered =
+/** `refused` by the server for good; `moved`: the journal is elsewhere. */
+export type KillOrderResult =
   | { readonly kind: 'ordered'; readonly number: number }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'moved' }
@@ -23,16 +20,13 @@ export interface OrderKillsOptions {
   /** Already open, so that the first order does not wait. */
   readonly connection: Pick<Connection, 'open' | 'query'>
   readonly createConnection: () => Pick<Connection, 'open' | 'query' | 'close'>
-  /**
-   * Called per order. An order counts as soon as the server has accepted it, independent of the
-   * others.
-   */
-  readonly onOrdered: (schema: string, ordered: KillOrdered) => void
+  /** An order counts as soon as the server has accepted it. */
+  readonly onOrdered: (schema: string, ordered: KillOrderResult) => void
 }
 
 /**
- * Orders the kill of each account, over several connections side by side. Trouble with one account,
- * or a connection that the server does not grant, delays no other order.
+ * Orders kills over several connections side by side. Trouble with one account, or a connection
+ * that the server does not grant, delays no other order.
  * @returns the trouble that kept some orders back, which must then be repeated
  */
 export async function orderKills(options: OrderKillsOptions): Promise<unknown> {
@@ -59,7 +53,7 @@ interface KillOrdering extends Pick<OrderKillsOptions, 'order' | 'onOrdered'> {
   readonly noteTrouble: (error: unknown) => void
 }
 
-/** @throws if there is no connection; no account has then been taken from the waiting ones */
+/** @throws if there is no connection; no account has then been taken */
 async function orderWaiting(
   connection: Pick<Connection, 'open' | 'query'>,
   waiting: string[],

@@ -18,37 +18,33 @@ import {
   LISTED_FOR,
   readAccounts,
 } from './fleet-accounts.ts'
-import { type KillOrdered, orderKills } from './order-kills.ts'
+import { type KillOrderResult, orderKills } from './order-kills.ts'
 
-/** The server answers within this time, or counts as away. */
+/** Else the server counts as away. */
 const ANSWER_MS_MAX = 10_000
 /**
  * A longer lock on one journal must not keep others from being read or killed. PostgreSQL
- * overestimates the cost of reading many accounts, and compiling the query takes ten times as long
- * as running it. The only thing written is a kill order, which waits for no other server: a dead
- * replica must not keep it back.
+ * overestimates the cost, and compiling takes ten times as long as running. The only write is a
+ * kill order, which waits for no other server: a dead replica must not keep it back.
  */
 const SETTINGS = `SET lock_timeout = 1000; SET jit = off; ${COMMIT_LOCALLY}`
 
-/** Alerts shown beside the accounts. */
 const ALERTS_SHOWN = 10
 
-/** A journal is a schema with the first four tables, under any name. */
+/** A schema with the first four tables, under any name. */
 const FIND_JOURNALS = `
   SELECT n.nspname AS schema, bool_or(c.relname = 'kill_order') AS has_order
     FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid
     WHERE c.relkind = 'r' AND c.relname IN ('lease', 'followers', 'feed', 'records', 'kill_order')
     GROUP BY n.nspname HAVING count(*) FILTER (WHERE c.relname <> 'kill_order') = 4 ORDER BY n.nspname`
 
-/** All accounts whose journals are in a database. */
 export interface Fleet {
-  /** Unix ms by the server's clock. */
+  /** Server's clock. */
   readonly now: number
   readonly accounts: readonly FleetAccount[]
   readonly unread: readonly FleetUnread[]
-  /** Workers that computed trials of sweeps within the last day. */
   readonly workers: readonly FleetWorkerRow[]
-  /** The last ones, the newest last. */
+  /** The newest last. */
   readonly alerts: readonly FleetAlertRow[]
   /** Why workers, alerts and shown states could not be read. */
   readonly trouble: string | undefined
@@ -56,18 +52,18 @@ export interface Fleet {
 
 export interface FleetAlertRow extends FleetAlert {
   readonly id: number
-  /** Unix ms by the server's clock, when the server received it. */
+  /** Server's clock, at receipt. */
   readonly at: number
   readonly holder: string
   readonly schema: string
 }
 
-/** Reads the journals of a database; writes only kill orders. */
+/** Writes only kill orders. */
 export class FleetReader {
   readonly #place: PostgresPlace
   readonly #connection: Connection
 
-  /** @param place The place of any of its journals: the schema is ignored. */
+  /** @param place of any of its journals: the schema is ignored */
   constructor(place: PostgresPlace) {
     this.#place = { ...place, schema: '' }
     this.#connection = this.#createConnection()
@@ -102,7 +98,7 @@ export class FleetReader {
   }
 
   /**
-   * Reads one account; undefined if it has no journal there.
+   * Undefined if the account has no journal there.
    * @throws Failure JOURNAL_UNREACHABLE
    */
   async readAccount(schema: string): Promise<FleetAccount | undefined> {
@@ -118,15 +114,15 @@ export class FleetReader {
   }
 
   /**
-   * Orders the kill of all accounts that are not noted yet, durably and before anything is read of
-   * them. The lease's current or next holder obeys it before it trades.
-   * @param noted The outcome per account, filled in as the server answers.
+   * Orders the kill of all accounts that are not noted yet, durably and before anything is read.
+   * The lease's current or next holder obeys it before it trades.
+   * @param noted outcomes, filled in as the server answers
    * @returns the trouble that kept some orders back, which must then be repeated
    * @throws Failure JOURNAL_UNREACHABLE
    */
   async orderKills(
     order: Pick<KillOrderRow, 'reason' | 'by'>,
-    noted: Map<string, KillOrdered>,
+    noted: Map<string, KillOrderResult>,
   ): Promise<string | undefined> {
     try {
       const journals = await this.#findJournals()
@@ -145,7 +141,7 @@ export class FleetReader {
     }
   }
 
-  /** Whether repeating the call would give the same error. */
+  /** Repeating the call would give the same error. */
   isRefusal(error: unknown): boolean {
     return isRefusal(error)
   }
@@ -155,7 +151,7 @@ export class FleetReader {
   }
 
   /**
-   * The alerts after an id, the newest last, or the last ones.
+   * Alerts after an id, or the last ones, the newest last.
    * @throws Failure JOURNAL_UNREACHABLE
    */
   async readAlerts(after: number | undefined, most: number): Promise<readonly FleetAlertRow[]> {
@@ -197,7 +193,7 @@ export class FleetReader {
     )
   }
 
-  /** @param ids SQL that selects the ids of the alerts. */
+  /** @param ids SQL that selects them */
   async #selectIds(ids: string): Promise<readonly FleetAlertRow[]> {
     const rows = await this.#connection.query(
       `SELECT id, extract(epoch FROM at) * 1000 AS at, holder, schema, urgency, event, title, lines
@@ -215,7 +211,7 @@ export class FleetReader {
     }))
   }
 
-  /** Reads data that trading does not need: trouble with it hides no account. */
+  /** Trading does not need this: trouble with it hides no account. */
   async #readShown() {
     const daemons = new Map<string, FleetMemberRow>()
     const workers: FleetWorkerRow[] = []
@@ -259,7 +255,7 @@ function lastAlerts(most: number, where = ''): string {
   return `${ALERT_IDS} ${where} ORDER BY id DESC LIMIT ${most}`
 }
 
-/** The state that its current writer has shown; that of an earlier writer is ignored. */
+/** An earlier writer's state is ignored. */
 function ownOf(
   { schema, holder }: Pick<FleetAccount, 'schema' | 'holder'>,
   daemons: ReadonlyMap<string, FleetMemberRow>,

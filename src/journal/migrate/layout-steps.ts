@@ -6,26 +6,24 @@ import { readBuckets } from '../tables/key-table.ts'
 import { type RowsSum, sumToText } from '../tables/rows-sum.ts'
 import { sealOf } from '../verify-journal.ts'
 
-/** The change from one layout to the next. */
 interface LayoutStep {
-  /** SQL for the tables of a file. */
+  /** SQL for a file's tables. */
   readonly file: string
-  /** SQL for the tables of a server, in its schema; empty if they stay as they are. */
+  /** SQL for a server's schema; empty if tables stay. */
   readonly server: string
   /**
-   * Changes rows, in a file whose tables have the present layout already. The rows of a server are
-   * changed in such a file too, and then written back. Records are never changed; rows of the book
-   * get new digests and a new seal.
+   * Changes rows, in a file of the present layout; a server's rows too, which are then written
+   * back. Records never change; rows of the book get new digests and a new seal.
    */
   readonly rows?: (database: DatabaseSync, nature: JournalNature) => void
 }
 
-/** Keyed by the layout that a step starts from. A new layout is one more entry. */
+/** Keyed by the layout that a step starts from. */
 const STEPS: Readonly<Record<number, LayoutStep>> = {
-  // Packed records. A server's are never packed.
+  // Packed records; a server's are never packed.
   5: { file: BLOCKS_TABLE, server: '' },
-  // A fill is named by trade and order. The kind of earlier fills and their fees in other coins are
-  // unknown. On a server a standby states how its trading would differ.
+  // A fill is named by trade and order. Kind and other fees of earlier fills are unknown. On a
+  // server a standby states how its trading would differ.
   6: {
     file: `
       DROP INDEX fills_by_time;
@@ -43,7 +41,6 @@ const STEPS: Readonly<Record<number, LayoutStep>> = {
   },
 }
 
-/** The steps from a layout to the present one. */
 export function stepsFrom(layout: number): readonly LayoutStep[] {
   return Array.from({ length: LAYOUT - layout }, (_, index) => {
     const step = STEPS[layout + index]
@@ -66,7 +63,7 @@ function nameFillsByOrder(database: DatabaseSync, { first }: JournalNature): voi
   sealAnew(database, book)
 }
 
-/** @param book The sum of its present rows. */
+/** @param book sum of its present rows */
 function sealAnew(database: DatabaseSync, book: RowsSum): void {
   const row = database.prepare('SELECT sequence, link, booked FROM checkpoints').get()
   if (row === undefined) return

@@ -35,29 +35,24 @@ export interface FileToMigrate {
   /** The caller holds the lock of its directory. */
   readonly file: string
   readonly identity: string
-  /**
-   * Whether a file that was moved to a server is migrated too: an interrupted copy is repeated from
-   * it.
-   */
+  /** One that was moved to a server too: an interrupted copy is repeated from it. */
   readonly evenMoved?: boolean
 }
 
-/** A journal of an earlier layout, and its migration. */
 export interface MigrationPlan {
   readonly from: number
   readonly to: number
   readonly counted: JournalSize
-  /** The path where the original journal is kept. */
+  /** Where the original is kept. */
   readonly copy: string
   readonly bytes: number
-  /** Maximum disk space that the copy and the change take, and the free space. */
+  /** Space for the copy and the change, and the free space. */
   readonly neededBytes: number
   readonly freeBytes: number
 }
 
 /**
- * The migration of the journal, proved row by row; undefined if there is nothing to do. Nothing is
- * changed.
+ * Proved row by row; undefined if there is nothing to do. Nothing is changed.
  * @throws Failure JOURNAL_LAYOUT_UNKNOWN, and as opening the journal does
  */
 export function planMigration(options: FileToMigrate): MigrationPlan | undefined {
@@ -65,7 +60,7 @@ export function planMigration(options: FileToMigrate): MigrationPlan | undefined
 }
 
 /**
- * Migrates a journal from an earlier layout to the present one; undefined if there is nothing to do.
+ * Migrates to the present layout; undefined if there is nothing to do.
  *
  *     earlier ──proved, copied beside, the copy proved and durable──► copied ──changed in one transaction, proved──► present
  *       └── any failure before the commit: earlier, and it can be run again
@@ -134,7 +129,7 @@ function sizeOf(file: string): number {
 type OriginalJournal = Pick<ExaminedJournal, 'verified'> & { readonly counted: JournalSize }
 
 /**
- * The copy of an interrupted migration, or the first free name: a copy of another state is never
+ * An interrupted migration's copy, or the first free name: a copy of another state is never
  * replaced.
  */
 function chooseCopy(file: string, layout: number, original: OriginalJournal): string {
@@ -149,7 +144,7 @@ function isCopyOf(copy: string, { verified, plan: { counted } }: ExaminedJournal
   return existsSync(copy) && isSame(copy, { verified, counted })
 }
 
-/** Whether a file holds all rows of the journal, as they were written. */
+/** It holds all rows as they were written. */
 function isSame(file: string, { verified, counted }: OriginalJournal): boolean {
   try {
     return reading(
@@ -162,7 +157,7 @@ function isSame(file: string, { verified, counted }: OriginalJournal): boolean {
 }
 
 /**
- * A row that is not as it was written, or not as in the original journal.
+ * A row that is not as written, or not as in the original.
  * @throws for a damaged file
  */
 function findDifference(
@@ -182,8 +177,8 @@ function findDifference(
 }
 
 /**
- * The copy has another name until it is whole, proved and durable. Its mark lies beside it, so that
- * it can be put back.
+ * Under another name until it is whole, proved and durable. Its mark lies beside it, so that it can
+ * be put back.
  */
 function copyAside(file: string, { verified, plan }: ExaminedJournal): void {
   const { copy, counted } = plan

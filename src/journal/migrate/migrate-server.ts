@@ -26,18 +26,16 @@ import { insertServerRows } from '../postgres/server-tables.ts'
 import { functionsSql, JOURNAL_TABLES, type JournalTable, quoteName } from '../postgres/tables.ts'
 import { stepsFrom } from './layout-steps.ts'
 
-/** A standby looks four times a second: one that was not seen for this long has ended. */
+/** A standby looks four times a second. */
 const FOLLOWED_FOR = '10 seconds'
 
-/** Rows that are written at a time. */
 const PAGE_ROWS = 1000
 
 export interface ServerToMigrate {
   readonly place: PostgresPlace
   readonly identity: string
-  /** This state directory, as a holder of the lease. */
   readonly taker: LeaseTaker
-  /** Reports what would be done, and changes nothing. */
+  /** Reports what would be done. */
   readonly isDry: boolean
 }
 
@@ -45,21 +43,20 @@ export interface ServerMigration {
   readonly from: number
   readonly to: number
   readonly counted: JournalSize
-  /** The schema that keeps the original tables. */
+  /** Keeps the original tables. */
   readonly copy: string
-  /** The size of the tables on the server. */
   readonly bytes: number
 }
 
 /**
- * Migrates a journal on a server from an earlier layout to the present one, in one transaction; undefined if there is
- * nothing to do. No machine holds or gets the lease meanwhile, and all earlier tokens become void.
+ * Migrates in one transaction on the server; undefined if there is nothing to do. No machine holds
+ * or gets the lease meanwhile, and all earlier tokens become void.
  *
  *     earlier ──copied into a schema beside, tables changed, proved, rows changed, proved again──► committed: present
  *       └── any failure before: earlier, unchanged
  *
- * @throws Failure JOURNAL_LEASE_HELD, JOURNAL_FOLLOWED, JOURNAL_MOVED, JOURNAL_FOREIGN, JOURNAL_CORRUPT,
- * JOURNAL_MIGRATE_COPY_EXISTS, JOURNAL_UNREACHABLE
+ * @throws Failure JOURNAL_LEASE_HELD, JOURNAL_FOLLOWED, JOURNAL_MOVED, JOURNAL_FOREIGN,
+ * JOURNAL_CORRUPT, JOURNAL_MIGRATE_COPY_EXISTS, JOURNAL_UNREACHABLE
  */
 export async function migrateServer(
   options: ServerToMigrate,
@@ -122,7 +119,7 @@ function assertFree({ place, identity }: ServerToMigrate, state: ServerState): v
   if (freeInMs > 0) throw leaseHeld(place, holder, freeInMs)
 }
 
-/** A machine that follows an earlier layout could not take over any more. */
+/** A follower of an earlier layout could not take over any more. */
 async function refuseFollowed(
   connection: MigrationConnection,
   place: PostgresPlace,
@@ -184,7 +181,7 @@ function copyExists(place: PostgresPlace, copy: string): Failure {
   })
 }
 
-/** The copy has no feed and no followers, so it is not read as a journal. */
+/** Without feed and followers the copy is not read as a journal. */
 async function copyTables(
   connection: MigrationConnection,
   schema: string,
@@ -197,7 +194,7 @@ async function copyTables(
     )
 }
 
-/** The functions of the earlier layout are dropped, so calls to them fail. */
+/** Calls to the earlier layout's dropped functions fail. */
 async function changeTables(
   connection: MigrationConnection,
   schema: string,
@@ -223,7 +220,7 @@ interface ServerProof {
   readonly file: string
 }
 
-/** Fetches everything on the server into a file, and proves it. */
+/** Into a file. */
 async function fetchProved(
   connection: MigrationConnection,
   { place }: ServerToMigrate,
@@ -243,7 +240,7 @@ async function fetchProved(
 }
 
 /**
- * Changes the rows in the file.
+ * In the file.
  * @returns the changes
  */
 function changeRows(database: DatabaseSync, from: number, { nature }: ServerState): Changes {
@@ -286,9 +283,7 @@ async function dropRows(
     )
 }
 
-/**
- * A writer that was suspended has no lease any more, and replicas of the journal are fetched anew.
- */
+/** A suspended writer has no lease any more, and replicas are fetched anew. */
 async function voidEarlier(connection: MigrationConnection, name: string): Promise<void> {
   const schema = quoteName(name)
   await connection.query(

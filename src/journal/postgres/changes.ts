@@ -1,10 +1,10 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { JOURNAL_TABLES, type JournalTable, tableNamed } from './tables.ts'
 
-/** A row of a journal's table, or only its key. */
+/** One that is dropped has only its key. */
 export type TableRow = Readonly<Record<string, string | number | null>>
 
-/** The changes of a transaction to the tables of the journal, in no particular order. */
+/** A transaction's changes, in no particular order. */
 export type Changes = Readonly<
   Record<string, { readonly put?: readonly TableRow[]; readonly drop?: readonly TableRow[] }>
 >
@@ -14,7 +14,6 @@ const NUL = '\0'
 /** A private-use character: before `0` it stands for NUL, before `1` for itself. */
 const ESCAPE = '\uf8ff'
 
-/** Changes, or rows, encoded for the server. */
 export function toServerText(changes: Changes | readonly TableRow[]): string {
   const text = JSON.stringify(changes)
   if (!text.includes('\\u0000') && !text.includes(ESCAPE)) return text
@@ -25,7 +24,6 @@ export function toServerText(changes: Changes | readonly TableRow[]): string {
   )
 }
 
-/** Decodes a value of the server. */
 function fromServer(value: TableRow[string] | undefined): string | number | null {
   if (typeof value !== 'string' || !value.includes(ESCAPE)) return value ?? null
   return value.replaceAll(`${ESCAPE}0`, NUL).replaceAll(`${ESCAPE}1`, ESCAPE)
@@ -42,9 +40,8 @@ const DELETED = 9
 const UPDATED = 23
 
 /**
- * The changes in a changeset of a SQLite session: new or changed rows, whole, and the keys of
- * deleted ones. @see https://sqlite.org/session/c_changeset_apply.html and the head of
- * sqlite3session.c
+ * New or changed rows, whole, and keys of deleted ones, from a SQLite session. @see
+ * https://sqlite.org/session/c_changeset_apply.html and the head of sqlite3session.c
  */
 export function readChanges(database: DatabaseSync, changeset: Uint8Array): Changes {
   const changes: Record<string, { put: TableRow[]; drop: TableRow[] }> = {}
@@ -75,8 +72,8 @@ function readRow(database: DatabaseSync, table: JournalTable, key: TableRow): Ta
 }
 
 /**
- * Applies the changes to the tables of another journal, within a transaction.
- * @param changes As the server gives them.
+ * Within a transaction.
+ * @param changes as the server gives them
  */
 export function applyChanges(database: DatabaseSync, changes: Changes): void {
   for (const table of JOURNAL_TABLES) {
@@ -87,7 +84,7 @@ export function applyChanges(database: DatabaseSync, changes: Changes): void {
   }
 }
 
-/** @param rows As the server gives them. */
+/** @param rows as the server gives them */
 export function putRows(
   database: DatabaseSync,
   table: JournalTable,
@@ -137,7 +134,7 @@ class ChangesetReader {
     return this.#bytes[this.#at] === 'T'.charCodeAt(0)
   }
 
-  /** Reads the name of the table that the following rows belong to. */
+  /** The table of the following rows. */
   readTable(): string {
     this.#at += 1
     const columns = this.#readLength()
@@ -148,7 +145,6 @@ class ChangesetReader {
     return name
   }
 
-  /** Reads the operation on a row, and its key. */
   readRow(table: JournalTable | undefined): { readonly operation: number; readonly key: TableRow } {
     const operation = this.#bytes[this.#at] ?? 0
     // The next byte says whether a trigger did it. There is none.

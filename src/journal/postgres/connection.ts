@@ -2,39 +2,36 @@ import type { Socket } from 'node:net'
 import pg from 'pg'
 import type { Secret } from '../../lib/secret.ts'
 
-/** The place of a journal on PostgreSQL. */
 export interface PostgresPlace {
   /** Without a password. */
   readonly url: string
   readonly password: Secret | undefined
-  /** The schema of this account alone. */
+  /** This account's alone. */
   readonly schema: string
 }
 
-/** A name for display. */
+/** For display. */
 export function serverName({ url, schema }: PostgresPlace): string {
   return `${url} ${schema}`
 }
 
-/** Timeout of connecting, with TLS: a slower server counts as away. */
+/** With TLS: a slower server counts as away. */
 const CONNECT_MS_MAX = 5000
 
 /**
- * A server may be set to confirm a commit before it is durable. Settings that promise more than
- * `on` stay.
+ * A server may confirm a commit before it is durable. Settings that promise more than `on` stay.
  */
 const COMMIT_DURABLY = `SELECT set_config('synchronous_commit', 'on', false)
   WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')`
 
-/** For writes that must not wait for another server: a kill, and its progress. */
+/** A kill, and its progress, must not wait for another server. */
 export const COMMIT_LOCALLY = 'SET synchronous_commit = local'
 
 type ServerRow = Readonly<Record<string, unknown>>
 
 /**
- * One connection to the server, opened when needed and reopened after it was lost. A query during
- * the loss has failed: no query is repeated automatically. The caller must send one query at a
- * time.
+ * One connection, opened when needed and reopened after a loss. A query during the loss has failed:
+ * none is repeated automatically. The caller must send one query at a time.
  */
 export class Connection {
   readonly #place: PostgresPlace
@@ -43,12 +40,12 @@ export class Connection {
   readonly #settings: string
   #client: pg.Client | undefined
   #connecting: Promise<pg.Client> | undefined
-  /** The client with an open transaction. */
+  /** With an open transaction. */
   #within: pg.Client | undefined
 
   /**
-   * @param answerMsMax Timeout of an answer, ms; without one there is no timeout.
-   * @param settings SQL that each session begins with.
+   * @param answerMsMax of an answer; 0: none
+   * @param settings SQL that each session begins with
    */
   constructor(place: PostgresPlace, answerMsMax = 0, settings = '') {
     this.#place = place
@@ -56,7 +53,7 @@ export class Connection {
     this.#settings = `${COMMIT_DURABLY}; ${settings}`
   }
 
-  /** Opens the connection now, if it is closed: otherwise the first query does it. */
+  /** Otherwise the first query opens it. */
   async open(): Promise<void> {
     await this.#connect()
   }
@@ -78,10 +75,7 @@ export class Connection {
     }
   }
 
-  /**
-   * Runs work within one transaction, which ends if the connection is lost: no query is sent
-   * outside of it.
-   */
+  /** One transaction, which ends if the connection is lost: no query is sent outside of it. */
   async within<Result>(begin: string, work: () => Promise<Result>): Promise<Result> {
     const client = await this.#connect()
     this.#within = client
@@ -122,7 +116,7 @@ export class Connection {
       application_name: 'intentd',
       keepAlive: true,
     })
-    // After a loss between queries, the next query reconnects.
+    // After a loss the next query reconnects.
     client.on('error', () => {
       if (this.#client === client) this.#client = undefined
     })
@@ -143,7 +137,7 @@ export class Connection {
   }
 }
 
-/** The address for the driver, with the password. It must never be shown. */
+/** With the password: never to be shown. */
 export function withPassword({ url, password }: Pick<PostgresPlace, 'url' | 'password'>): string {
   if (password === undefined) return url
   const whole = new URL(url)
@@ -151,7 +145,7 @@ export function withPassword({ url, password }: Pick<PostgresPlace, 'url' | 'pas
   return whole.href
 }
 
-/** The SQLSTATE of a server's error; undefined for any other error. */
+/** Undefined for any other error. */
 export function sqlStateOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }

@@ -10,15 +10,14 @@ import { JOURNAL_TABLES } from './tables.ts'
 export interface TablesToFetch {
   readonly connection: Pick<Connection, 'query'>
   readonly schema: string
-  /** A database with empty tables. */
+  /** With empty tables. */
   readonly database: DatabaseSync
-  /** Records up to this one are packed as they come; none if absent. */
+  /** Records up to this one are packed as they come; absent: none. */
   readonly packUpTo?: number
-  /** Called after each page with the table and its number of rows. */
   readonly onRows?: (table: string, rows: number) => void
 }
 
-/** Reads every table of the journal on the server, within a transaction there, page by page. */
+/** Every table, in a transaction there, page by page. */
 export async function fetchTables(options: TablesToFetch): Promise<void> {
   const { connection, schema, database, packUpTo = 0, onRows } = options
   for (const table of JOURNAL_TABLES) {
@@ -37,10 +36,7 @@ function packRecords(database: DatabaseSync, upTo: number): void {
     putBlock(database, block)
 }
 
-/**
- * Opens a replica with its SQLite files for the owner only: an earlier version made it readable for
- * all.
- */
+/** For the owner only: an earlier version made it readable for all. */
 export function openReplica(file: string): DatabaseSync {
   closeSync(openSync(file, 'a', 0o600))
   chmodSync(file, 0o600)

@@ -2,44 +2,37 @@ import type { FleetAlert, FleetState } from '../journal.ts'
 import { type Connection, sqlStateOf } from './connection.ts'
 import { cleanText } from './tables.ts'
 
-/** The schema for all accounts of a database. Trading does not need it. */
+/** For all accounts of a database. Trading does not need it. */
 export const FLEET_SCHEMA = 'intentd_fleet'
 
-/**
- * Members that were not seen for longer are deleted; alerts are kept this long, up to a maximum
- * number.
- */
+/** Members unseen for longer are deleted; alerts are kept this long, up to a maximum. */
 const MEMBERS_KEPT = '7 days'
 const ALERTS_KEPT = '30 days'
 const ALERTS_MAX = 5000
 
-/** The class of members' locks among all of the database: `memb`. */
+/** The class of members' locks in the database: `memb`. */
 const LOCKS = 0x6d_65_6d_62
 
 /**
- * A worker holds this lock on its own connection: the server releases it at the moment its process
- * is gone. `$1` is its id.
+ * A worker holds this lock on its own connection: the server releases it when its process is gone.
+ * `$1` is its id.
  */
 export const LOCK_MEMBER = `SELECT pg_advisory_lock_shared(${LOCKS}, hashtext($1))`
 
 const HELD_LOCKS = `FROM pg_locks WHERE locktype = 'advisory' AND classid = ${LOCKS} AND objsubid = 2
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
-/** The number of members with a lock. */
 export const COUNT_CONNECTED = `SELECT count(DISTINCT pid) AS connected ${HELD_LOCKS}`
 
-/** Whether the member of a row has a lock. */
 export const IS_CONNECTED = `hashtext(id)::bit(32)::bigint IN (SELECT objid::bigint ${HELD_LOCKS})`
 
-/**
- * SQLSTATEs for a missing schema, table or function, and for one that another session is creating.
- */
+/** SQLSTATEs: a missing schema, table or function, or one that another session is creating. */
 const MISSING: ReadonlySet<unknown> = new Set(['3F000', '42P01', '42883'])
 const MADE_BY_ANOTHER: ReadonlySet<unknown> = new Set(['42P06', '42P07', '42723', '23505'])
 
 /**
- * Rows are updated in place and have room for that in their page. The function waits for no lock,
- * since other work waits for the connection that calls it.
+ * Rows are updated in place and have room for that. The function waits for no lock, since other
+ * work waits for its connection.
  */
 const FLEET_SQL = `
   CREATE SCHEMA IF NOT EXISTS ${FLEET_SCHEMA};
@@ -75,18 +68,18 @@ const FLEET_SQL = `
 export interface FleetMemberOptions {
   readonly connection: Pick<Connection, 'query'>
   /**
-   * A writer with the same id takes the row over: for an account the id is its schema, for a worker
-   * its process.
+   * A writer with the same id takes the row over: an account's is its schema, a worker's its
+   * process.
    */
   readonly id: string
   readonly kind: 'daemon' | 'worker'
-  /** For display: user, machine and process. */
+  /** For display: user, machine, process. */
   readonly holder: string
-  /** The schema of its journal; empty if it has none. */
+  /** Empty if it has no journal. */
   readonly schema: string
 }
 
-/** One member's row that all readers of the database see, and its stream of alerts. */
+/** A member's row that all readers see, and its alerts. */
 export class FleetMember {
   readonly #options: FleetMemberOptions
 
@@ -95,7 +88,7 @@ export class FleetMember {
   }
 
   /**
-   * Writes the row anew, or only alerts if there is no state.
+   * Without a state only alerts.
    * @throws the server's error
    */
   async show(state: FleetState | undefined, alerts: readonly FleetAlert[] = []): Promise<void> {
@@ -111,7 +104,7 @@ export class FleetMember {
     }
   }
 
-  /** Marks a clean end, so that the member is not missed. */
+  /** A clean end, so that the member is not missed. */
   async leave(): Promise<void> {
     const { connection, id, holder } = this.#options
     await connection.query(`DELETE FROM ${FLEET_SCHEMA}.members WHERE id = $1 AND holder = $2`, [
@@ -121,10 +114,7 @@ export class FleetMember {
   }
 }
 
-/**
- * Texts in an alert or a reason can contain any character, and one invalid text would keep all of
- * them back.
- */
+/** Alerts can contain any character, and one invalid text would keep all of them back. */
 function toJson(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) =>
     typeof part === 'string' ? cleanText(part) : part,

@@ -13,25 +13,23 @@ import { isAway, isPassing } from './postgres-failures.ts'
 import type { Replica } from './replica.ts'
 import { quoteName } from './tables.ts'
 
-/** Interval of looking for changes. */
 const FOLLOW_MS = 250
 
-/** The state of a standby. */
 export interface StandbyState {
-  /** The current or last writer; empty if there was none, or it is not known yet. */
+  /** Empty if there was none, or it is not known yet. */
   readonly holder: string
-  /** How many transactions it was behind when it looked. */
+  /** Transactions behind, when it looked. */
   readonly behind: number
-  /** Time until it could take over by itself, ms; 0 if it may now. */
+  /** Until it could take over by itself; 0: now. */
   readonly freeInMs: number
-  /** Settings and code that differ from the writer's; empty if none do, or that is not known. */
+  /** Settings and code that differ from the writer's; empty if none, or unknown. */
   readonly differs: readonly string[]
-  /** Why it could not look; the other fields are then from before. */
+  /** Why it could not look; the other fields are from before. */
   readonly trouble?: string | undefined
 }
 
-export interface Following {
-  /** Called after each look. */
+export interface FollowSettings {
+  /** After each look. */
   readonly onState: (state: StandbyState) => void
   /**
    * Resolves after this many ms.
@@ -47,20 +45,19 @@ export interface FollowOptions {
   readonly taker: LeaseTaker
   readonly terms: LeaseTerms
   readonly clock: Clock
-  readonly following: Following
+  readonly following: FollowSettings
   /** The writer that the journal is to get. */
   readonly own?: JournalWriter | undefined
-  /** Whether a difference keeps it from taking over. */
+  /** A difference keeps it from taking over. */
   readonly refusesDifference?: boolean
 }
 
-/** The state before the first look. */
 const UNSEEN: StandbyState = { holder: '', behind: 0, freeInMs: 0, differs: [] }
 
-/** Retries while a server is away: a standby that ended would be restarted too often. */
+/** Waits while the server is away: a standby that ended would be restarted too often. */
 export async function waitForServer<Result>(
   open: () => Promise<Result>,
-  { onState, pause }: Following,
+  { onState, pause }: FollowSettings,
 ): Promise<Result> {
   for (;;) {
     try {
@@ -103,7 +100,7 @@ function isOfOtherKeys(error: unknown): boolean {
   return error instanceof Failure && error.code === 'STATE_OF_OTHER_KEYS'
 }
 
-/** Rows of standbys that have gone must not stay for ever. */
+/** Rows of gone standbys must not stay for ever. */
 async function forgetFollowers({ connection, place }: FollowOptions): Promise<void> {
   const old = `DELETE FROM ${quoteName(place.schema)}.followers WHERE seen_at < clock_timestamp() - interval '7 days'`
   // The loop below waits for a server that is away.
@@ -126,10 +123,10 @@ async function look({
       FROM ${schema}.lease`,
     [taker.place, WRITER],
   )
-  // A replica that knows more than the server is no standby of it, and is not listed as one.
+  // A replica that knows more than the server is no standby of it, and is not listed.
   replica.assertWithin(Number(row['feed_place']))
   const writer = parseWriter(row['writer'])
-  // The first writer may note its keys while this standby follows.
+  // The first writer may note its keys meanwhile.
   if (own) assertKeys(serverName(place), writer, own)
   const differs = differencesOf(own, writer)
   await connection.query(

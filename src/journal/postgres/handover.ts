@@ -3,30 +3,23 @@ import { Connection, type PostgresPlace } from './connection.ts'
 import { translatePostgresError } from './postgres-failures.ts'
 import { quoteName } from './tables.ts'
 
-/** A standby looks four times a second: one that was not seen for this long does not count. */
+/** A standby looks four times a second. */
 const SEEN_WITHIN = '5 seconds'
-/** The server answers within this time, or counts as away. */
+/** Else the server counts as away. */
 const ANSWER_MS_MAX = 10_000
 
-/** The state of a journal's lease. */
 export interface LeaseState {
   readonly token: number
   readonly holder: string
   readonly isHeld: boolean
-  /** The place of the journal, machine and file; undefined if it is here. */
+  /** Machine and file; undefined if it is here. */
   readonly movedTo: string | undefined
-  /**
-   * Standbys that follow now, with the differences between their trading and the writer's; empty:
-   * none.
-   */
+  /** Standbys that follow now, with their differences from the writer. */
   readonly followers: readonly { readonly holder: string; readonly differs: string }[]
-  /** The last writer. */
   readonly writer: JournalWriter | undefined
 }
 
-/**
- * Requests that an account moves to another machine: reads its lease, and asks for the handover.
- */
+/** Reads a journal's lease, and asks its holder for a handover. */
 export class Handover {
   readonly #place: PostgresPlace
   readonly #connection: Connection
@@ -58,7 +51,7 @@ export class Handover {
     }
   }
 
-  /** The holder learns of it when it renews its lease, and stops in good order. */
+  /** The holder learns of it at its renewal, and stops in good order. */
   async ask(token: number): Promise<void> {
     await this.#query('UPDATE $schema.lease SET handover_at = clock_timestamp() WHERE token = $1', [
       token,

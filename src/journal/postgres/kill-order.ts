@@ -5,8 +5,8 @@ import { cleanText, quoteName } from './tables.ts'
 type KillConnection = Pick<Connection, 'query'>
 
 /**
- * One row per account, beside its lease and equally durable: a kill that was ordered elsewhere, and its progress.
- * Numbers only grow.
+ * One row per account, as durable as its lease: a kill ordered elsewhere, and its progress. Numbers
+ * only grow.
  *
  *     asked ──its writer hears of it──► seen ──proved──► clean ──released there──► released
  *       ▲                                                  │                           │
@@ -23,13 +23,10 @@ const KILL_ORDER_SQL = `
 
 const TABLE_MISSING = '42P01'
 
-/**
- * SQLSTATEs of two sessions that create it at once: for a table, and for a row in the server's own
- * list of types.
- */
+/** Two sessions create it at once: a table, and a row in the server's list of types. */
 const MADE_BY_ANOTHER: ReadonlySet<unknown> = new Set(['42P07', '23505'])
 
-/** Creates the table in a journal of an earlier version. */
+/** Earlier versions lack the table. */
 export async function ensureKillOrder(connection: KillConnection, schema: string): Promise<void> {
   if (await hasKillOrder(connection, schema)) return
   const table = KILL_ORDER_SQL.replace('kill_order', `${quoteName(schema)}.kill_order`)
@@ -47,17 +44,17 @@ async function hasKillOrder(connection: KillConnection, schema: string): Promise
   return row?.['found'] === true
 }
 
-/** One column of a query: the order as {@link parseKillOrder} reads it. */
+/** As {@link parseKillOrder} reads it. */
 export function killOrderColumn(schema: string): string {
   return `(SELECT to_jsonb(k) || jsonb_build_object('ordered_ms', extract(epoch FROM k.ordered_at) * 1000,
     'answered_ms', extract(epoch FROM k.answered_at) * 1000) FROM ${quoteName(schema)}.kill_order k) AS kill`
 }
 
-/** An order, with the facts for the person who gave it. */
+/** With facts for the person who gave it. */
 export interface KillOrderRow extends OrderedKill {
-  /** Unix ms by the server's clock. */
+  /** Server's clock. */
   readonly orderedAt: number
-  /** The daemon that answered, and when; empty and undefined without an answer. */
+  /** Empty and undefined without an answer. */
   readonly answeredBy: string
   readonly answeredAt: number | undefined
 }
@@ -77,7 +74,6 @@ export function parseKillOrder(value: unknown): KillOrderRow | undefined {
   }
 }
 
-/** Reads the present order. */
 export async function readKillOrder(
   connection: KillConnection,
   schema: string,
@@ -88,8 +84,8 @@ export async function readKillOrder(
 }
 
 /**
- * Orders a kill, durably, in one query. An order under way stays the same order, and so does a
- * proved one while the lease was not taken since. A journal that was moved accepts none.
+ * Durably, in one query. An order under way stays the same order, and so does a proved one while
+ * the lease was not taken since. A moved journal accepts none.
  * @returns its number
  */
 export async function orderKill(
@@ -120,13 +116,13 @@ export async function orderKill(
     if (sqlStateOf(error) !== TABLE_MISSING) throw error
     await ensureKillOrder(connection, schema)
   }
-  // Another session may have given the first order at this moment: the second query sees it.
+  // Another session may have given the first order: the second query sees it.
   number ??= await ask()
   if (number === undefined) throw new Error('its lease has no row')
   return number
 }
 
-/** Writes the progress of an order. Only the holder of the lease may do that. */
+/** Only the lease's holder may do that. */
 export async function answerKill(
   connection: KillConnection,
   schema: string,

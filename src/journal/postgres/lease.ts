@@ -6,29 +6,27 @@ import type { FleetNews, OrderedKill, WriterLease } from '../journal.ts'
 import type { Connection } from './connection.ts'
 import { FleetMember } from './fleet-member.ts'
 import { answerKill, killOrderColumn, parseKillOrder, readKillOrder } from './kill-order.ts'
-import { type Instant, instantOf, LeaseTerm } from './lease-term.ts'
 import { leaseLost } from './postgres-failures.ts'
 import { quoteName, STILL_HELD } from './tables.ts'
 
 /**
- * A slow renewal may be waiting for another, dead server. Kill orders are then read over a separate
- * connection, this often, ms.
+ * A slow renewal may wait for another, dead server: kill orders are then read over a separate
+ * connection.
  */
 const KILL_LOOK_MS = 1000
 
-/** How long an end waits for its last alerts to be taken, ms. */
+/** An end waits so long for its last alerts. */
 const LAST_WORD_MS = 500
 
 export interface LeaseTerms {
-  /** Term of the lease without a renewal, ms. */
+  /** Without a renewal. */
   readonly lastingMs: number
-  /** How long after its signature the exchange may still act on a request, ms. */
+  /** The exchange may act on a request this long after its signature. */
   readonly validityMs: number
 }
 
-/** A state directory that takes a lease. */
 export interface LeaseTaker {
-  /** Identifies the state directory. */
+  /** Identifies the directory. */
   readonly place: string
   /** For display. */
   readonly name: string
@@ -38,11 +36,10 @@ export interface TakenLease {
   readonly kind: 'taken'
   readonly token: number
   readonly feedPlace: number
-  /** Whether the last holder was at another place and did not give it back. */
+  /** The last holder was elsewhere and did not give it back. */
   readonly isAbandoned: boolean
-  /** The moment before the request, by both clocks: the lease is valid from then at least. */
+  /** Both clocks; the lease is valid from then at least. */
   readonly asked: Instant
-  /** Duration of the commit that took it, ms. */
   readonly commitMs: number
 }
 
@@ -53,7 +50,7 @@ export type LeaseAttempt =
 interface LeaseFrame {
   readonly connection: Pick<Connection, 'query' | 'close'>
   readonly schema: string
-  /** The machine's own clock: one that corrects jumps would hide a sleep. */
+  /** One that corrects jumps would hide a sleep. */
   readonly clock: Clock
 }
 
@@ -81,11 +78,11 @@ export async function takeLease(
 
 export interface HeldLeaseOptions extends LeaseFrame, Pick<LeaseTerms, 'lastingMs'> {
   readonly taken: TakenLease
-  /** For display: the holder. */
+  /** For display. */
   readonly holder: string
   readonly timers: Timers
   /**
-   * Opened when needed; commits on it wait for no other server. Absent: kill orders are not obeyed
+   * Opened when needed; its commits wait for no other server. Absent: kill orders are not obeyed
    * here.
    */
   readonly kills?: Pick<Connection, 'query' | 'close'>
@@ -111,7 +108,6 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
   #news: FleetNews | undefined
   #showing: Promise<void> = Promise.resolve()
   #isHandoverAsked = false
-  /** Why the last renewal failed. */
   #lastTrouble: string | undefined
   #isOver = false
   #cancelTimers: readonly (() => void)[] = []
@@ -152,7 +148,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     this.#onKill = listener
   }
 
-  /** Notes the kill order from before the lease was taken. */
+  /** Ordered before the lease was taken. */
   noteKill(kill: OrderedKill | undefined): void {
     this.#kill = kill
   }
@@ -161,18 +157,15 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     this.#news = news
   }
 
-  /** A write was refused because another machine has the lease. */
+  /** Another machine has the lease: a write was refused. */
   noteGone(): void {
     this.#lose('another has taken it')
   }
 
-  /**
-   * Another machine may take it at once from now on: no request of this process is on its way any
-   * more.
-   */
+  /** Another machine may take it at once: no request of this process is on its way any more. */
   async giveBack(): Promise<void> {
     const { connection, schema } = this.#options
-    // A kill that has just been proved must not stay unanswered.
+    // A just proved kill must not stay unanswered.
     await this.answerKill()
     await this.#showNews()
     const isHeld = this.objection() === undefined
@@ -184,7 +177,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     )
   }
 
-  /** Stops renewing, so that the lease expires. The reason of the end is shown if possible. */
+  /** The lease expires. The reason is shown if possible. */
   async close(): Promise<void> {
     const { connection, kills, timers } = this.#options
     this.#end()
@@ -230,7 +223,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
       this.#kill = parseKillOrder(row['kill'])
       if (row['wanted'] === true) this.#hearHandover()
     } catch (error) {
-      // The renewal is repeated until the term is over.
+      // Renewal is repeated until the term is over.
       this.#lastTrouble = messageOf(error)
       hasFailed = true
     } finally {
@@ -242,7 +235,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     await this.#showNews()
   }
 
-  /** Runs until it is stopped: a delayed renewal must not delay a kill. */
+  /** A delayed renewal must not delay a kill. */
   #lookForKills(): () => void {
     const { kills, timers, schema } = this.#options
     if (kills === undefined) return () => undefined
@@ -268,7 +261,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     }
   }
 
-  /** Writes one after the other: news on its way to the server is not sent twice. */
+  /** One after the other: news on its way is not sent twice. */
   #showNews(isLast = false): Promise<void> {
     this.#showing = this.#showing.then(() =>
       this.#showNow(!isLast && this.objection() === undefined),
@@ -278,7 +271,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
 
   /**
    * A failure here is no trouble of the lease.
-   * @param isHeld False: only alerts are written, if there are any.
+   * @param isHeld false: only alerts, if any
    */
   async #showNow(isHeld: boolean): Promise<void> {
     const news = this.#news
@@ -293,7 +286,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     }
   }
 
-  /** Writes the listener's progress of the kill. After a failure the next renewal does it. */
+  /** After a failure the next renewal writes it. */
   async answerKill(): Promise<void> {
     const { connection, kills = connection, schema } = this.#options
     const kill = this.#kill
@@ -320,5 +313,72 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     const trouble = this.#lastTrouble === undefined ? '' : `: ${this.#lastTrouble}`
     this.#failure = leaseLost(`${why}${trouble}`)
     this.#onLost?.(this.#failure)
+  }
+}
+
+/** How often the lease is renewed within its term; after a failure oftener. */
+const RENEWALS = 4
+const TRIES = 20
+/**
+ * It counts as over this share before its end: two clocks drift, and a request signed at the last
+ * moment is valid for as long as the successor waits.
+ */
+const MARGIN = 0.1
+
+/** Both clocks of the machine. */
+interface Instant {
+  readonly monotonic: number
+  readonly now: number
+}
+
+export function instantOf(clock: Clock): Instant {
+  return { monotonic: clock.monotonic(), now: clock.now() }
+}
+
+/**
+ * When requests may be signed under a lease. The exchange knows no token, so nothing may be signed
+ * once another machine could have it: both clocks must be before the deadline, since one stops
+ * while the machine is suspended, and the other can be set. The deadline counts from before the
+ * granted query, so it is never later than the server's. A term that is over stays over.
+ */
+export class LeaseTerm {
+  readonly #clock: Clock
+  readonly #lastingMs: number
+  #deadline: Instant
+  #isOver = false
+
+  /** @param asked before the lease was requested */
+  constructor(clock: Clock, lastingMs: number, asked: Instant) {
+    this.#clock = clock
+    this.#lastingMs = lastingMs
+    this.#deadline = this.#deadlineFrom(asked)
+  }
+
+  get isOver(): boolean {
+    const { monotonic, now } = instantOf(this.#clock)
+    const isBefore = monotonic < this.#deadline.monotonic && now < this.#deadline.now
+    this.#isOver ||= !isBefore
+    return this.#isOver
+  }
+
+  /** The monotonic clock counts. */
+  get leftMs(): number {
+    return Math.max(0, this.#deadline.monotonic - this.#clock.monotonic())
+  }
+
+  renewInMs(hasFailed: boolean): number {
+    return Math.min(this.#lastingMs / (hasFailed ? TRIES : RENEWALS), this.leftMs)
+  }
+
+  /**
+   * Granted to the request of that moment. A late answer does not begin a term that is over again.
+   */
+  extend(asked: Instant): void {
+    if (!this.isOver) this.#deadline = this.#deadlineFrom(asked)
+  }
+
+  #deadlineFrom({ monotonic, now }: Instant): Instant {
+    const ms = this.#lastingMs * (1 - MARGIN)
+    return { monotonic: monotonic + ms, now: now + ms }
   }
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { OpenedJournal } from '../journal.ts'
-import type { TablesGiven } from '../journal-tables.ts'
+import type { TableSettings } from '../journal-tables.ts'
 import { COMMIT_LOCALLY, Connection, type PostgresPlace } from './connection.ts'
-import { follow, type Following, waitForServer } from './follow.ts'
+import { follow, type FollowSettings, waitForServer } from './follow.ts'
 import { readKillOrder } from './kill-order.ts'
 import { HeldLease, type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
 import { leaseHeld, translatePostgresError } from './postgres-failures.ts'
@@ -18,36 +18,35 @@ import {
   type ServerDurability,
 } from './server-tables.ts'
 
-export interface OpenPostgresOptions extends TablesGiven {
+export interface OpenPostgresOptions extends TableSettings {
   readonly place: PostgresPlace
   readonly identity: string
-  /** The writer that the journal is to get; absent: a process that does not trade. */
+  /** Absent: a process that does not trade. */
   readonly own?: JournalWriter | undefined
-  /** Whether a standby with other settings or code must not take over. */
+  /** A standby with other settings or code must not take over. */
   readonly refusesDifference?: boolean
-  /** The file of the replica. The caller holds the lock of its directory. */
+  /** The caller holds the lock of its directory. */
   readonly file: string
   readonly taker: LeaseTaker
   readonly terms: LeaseTerms
-  /** The machine's own clock, not one that corrects jumps. */
+  /** Not one that corrects jumps. */
   readonly clock: Clock
   readonly timers: Timers
   readonly onAway: OnAway
-  /** Waits for the lease, and follows meanwhile. Absent: a held lease is a refusal. */
-  readonly following?: Following | undefined
+  /** Waits for the lease. Absent: a held lease is a refusal. */
+  readonly following?: FollowSettings | undefined
 }
 
 export interface OpenedPostgres extends ServerDurability {
   readonly journal: OpenedJournal
-  /** Whether it has never been written. */
+  /** Never written. */
   readonly isEmpty: boolean
-  /** Duration of a commit, ms. */
   readonly commitMs: number
 }
 
 /**
- * Opens the journal on PostgreSQL for writing: makes the schema if it is missing, updates the
- * replica, takes the lease, and proves the contents.
+ * Opens the journal on PostgreSQL for writing: makes a missing schema, updates the replica, takes
+ * the lease, and proves the contents.
  * @throws Failure JOURNAL_UNREACHABLE, JOURNAL_LEASE_HELD, JOURNAL_FOREIGN, STATE_OF_OTHER_KEYS,
  * JOURNAL_MOVED, JOURNAL_CORRUPT, JOURNAL_SERVER_OLD
  */
@@ -89,11 +88,11 @@ async function openOver(
       holder: options.taker.name,
     })
     try {
-      // A kill that was ordered while there was no writer holds from the beginning.
+      // A kill ordered while there was no writer holds from the beginning.
       lease.noteKill(await readKillOrder(connection, place.schema))
       await replica.catchUp()
       const prefix = await replica.verify()
-      // Another writer may have been noted while this one waited.
+      // Another writer may have been noted meanwhile.
       const writer = (await readServerNature(connection, place))?.writer
       const journal = new PostgresJournal({
         ...options,

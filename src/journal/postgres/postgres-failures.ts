@@ -7,13 +7,11 @@ import { JOURNAL_MOVED, LAYOUT_OTHER, toLayout } from './tables.ts'
 
 type FailureFacts = Readonly<Record<string, string | number>>
 
-/** The place of a journal, as facts of a failure. */
 function placeFacts({ url, schema }: PostgresPlace): FailureFacts {
   // A command that reads a whole database has no schema.
   return schema === '' ? { url } : { url, schema }
 }
 
-/** Translates an error of opening or reading a journal on the server. */
 export function translatePostgresError(error: unknown, place: PostgresPlace): Failure {
   if (error instanceof Failure) return error
   const state = sqlStateOf(error)
@@ -37,7 +35,7 @@ const PASSWORD = 'INTENTD_JOURNAL_PASSWORD, or the file that INTENTD_JOURNAL_PAS
 /** A command on a whole database may read one with a queue of sweeps. */
 const PASSWORD_OF_QUEUE = 'where neither is set, --url takes INTENTD_SWEEP_PASSWORD'
 
-/** Keyed by SQLSTATE, which PostgreSQL's manual lists under "PostgreSQL Error Codes". */
+/** Keyed by SQLSTATE, see PostgreSQL's manual, "PostgreSQL Error Codes". */
 const ADVICE: Readonly<Record<string, string>> = {
   '28000':
     'create the user (`createuser`), and let it in from this machine (pg_hba.conf); journal.url names it',
@@ -50,7 +48,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 const READING_ADVICE =
   'let the user read it: `GRANT USAGE ON SCHEMA … TO …` and `GRANT SELECT ON ALL TABLES IN SCHEMA … TO …`, for each journal and for intentd_fleet (docs/servers.md)'
 
-/** The place in which the driver looks for a certificate. */
+/** Where the driver looks for a certificate. */
 const COPY_IN_ADDRESS = 'the address (sslrootcert=FILE)'
 
 /** A server's messages are in its language; these are in English, the default. */
@@ -78,23 +76,21 @@ function isPasswordMissing(error: unknown): boolean {
 }
 
 /**
- * SQLSTATEs of a server that shuts down, starts up, or ended the connection; has no room, no
- * memory, no connection left, or disk trouble; or is a standby that is not promoted yet.
+ * SQLSTATEs of a server that shuts down or starts up, ended the connection, lacks room, memory or
+ * connections, has disk trouble, or is a standby not promoted yet.
  */
 const PASSING = ['57P', '08', '53', '58', '25006']
 
-/** Whether the error is not the server's own, or one that will pass. */
+/** Not the server's own error, or one that will pass. */
 export function isPassing(error: unknown): boolean {
   const state = sqlStateOf(error)
   return state === undefined || PASSING.some((start) => state.startsWith(start))
 }
 
-/**
- * SQLSTATEs of a refused login, a missing database, a missing right. Any other trouble may pass.
- */
+/** A refused login, a missing database or right. Other trouble may pass. */
 const LASTING = ['28', '3D', '42501']
 
-/** Whether a translated error lasts: a refused login or certificate, a missing database. */
+/** A refused login or certificate, a missing database. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof Failure)) return false
   const { facts, cause } = error
@@ -103,15 +99,12 @@ export function isRefusal(error: unknown): boolean {
   return facts['found'] === NO_PASSWORD || adviseCertificate(cause, COPY_IN_ADDRESS) !== undefined
 }
 
-/**
- * Whether a server cannot be reached now: it has refused nothing for good, and nothing on our side
- * is wrong.
- */
+/** The server has refused nothing for good, and nothing on our side is wrong. */
 export function isAway(error: unknown): boolean {
   return !(error instanceof Failure) && !isPasswordMissing(error) && isPassing(error)
 }
 
-/** A server that ends itself because its disk is full gives its clients no other error. */
+/** A server that ends itself because its disk is full gives no other error. */
 const CUT: ReadonlySet<unknown> = new Set(['EPIPE', 'ECONNRESET'])
 
 export function foundOf(error: unknown): string {
@@ -123,7 +116,7 @@ export function foundOf(error: unknown): string {
     : messageOf(error)
 }
 
-/** A write failed, or its outcome is unknown. */
+/** Also when the outcome is unknown. */
 export function notWritten(error: unknown): Failure {
   return new Failure({
     code: 'JOURNAL_POISONED',
@@ -162,7 +155,7 @@ export function movedAway(place: PostgresPlace, to: string): Failure {
   })
 }
 
-/** @param where A server with its schema. */
+/** @param where a server with its schema */
 export function corruptOnServer(
   where: string,
   { sequence, found }: Flaw,
@@ -178,8 +171,8 @@ export function corruptOnServer(
 }
 
 /**
- * @param where A server with its schema.
- * @param durable The last record that it reported as durable, in the same count as `found`.
+ * @param where a server with its schema
+ * @param durable the last record reported as durable, counted as `found`
  */
 export function tailLostOnServer(where: string, found: number, durable: number): Failure {
   return new Failure({
@@ -190,7 +183,7 @@ export function tailLostOnServer(where: string, found: number, durable: number):
   })
 }
 
-/** @param found The right that its user lacks. */
+/** @param found the right that its user lacks */
 export function notAllowed(place: PostgresPlace, found: string): Failure {
   return new Failure({
     code: 'JOURNAL_UNREACHABLE',
@@ -209,7 +202,7 @@ export function serverOld(place: PostgresPlace, version: string): Failure {
   })
 }
 
-/** @param text The layout, as the journal has it. */
+/** @param text the layout, as the journal has it */
 export function layoutOther(place: PostgresPlace, text: string): Failure {
   const layout = toLayout(text)
   if (layout < LAYOUT)

@@ -5,7 +5,7 @@ import { rollBack } from '../../lib/roll-back.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { BookedRow, Booking, BookingSpan } from '../booking.ts'
 import { FETCH_ANEW, keysDamaged, translateJournalError } from '../journal-failures.ts'
-import { JournalTables, type TablesGiven, toContents } from '../journal-tables.ts'
+import { JournalTables, type TableSettings, toContents } from '../journal-tables.ts'
 import type { JournalContents, OpenedJournal, RowChange, WriterLease } from '../journal.ts'
 import { untilDurable } from '../until-durable.ts'
 import { readVerified, type VerifiedPrefix } from '../verify-journal.ts'
@@ -20,8 +20,7 @@ import { noteServerWriter } from './server-tables.ts'
 import { LEASE_GONE, quoteName } from './tables.ts'
 
 /**
- * An unreachable server is tried again this often, and at most this long while the lease is valid:
- * both ms.
+ * An unreachable server is tried again this often, and at most this long while the lease is valid.
  */
 const RECONNECT_MS = 250
 const AWAY_MS_MAX = 30_000
@@ -29,7 +28,7 @@ const AWAY_MS_MAX = 30_000
 /** Records that need not be durable wait for the next durable one, but at most this many. */
 const WAITING_MAX = 256
 
-/** The parts of one transaction, in this order. */
+/** Steps of one transaction, in this order. */
 type WriteStep =
   | {
       readonly kind: 'record'
@@ -42,7 +41,7 @@ type WriteStep =
 
 type OnDone = (failure?: unknown) => void
 
-export interface PostgresJournalOptions extends TablesGiven {
+export interface PostgresJournalOptions extends TableSettings {
   readonly connection: Pick<Connection, 'connect' | 'query' | 'close'>
   readonly schema: string
   readonly nature: JournalNature
@@ -50,29 +49,27 @@ export interface PostgresJournalOptions extends TablesGiven {
   readonly prefix: VerifiedPrefix
   readonly lease: HeldLease
   readonly writer: JournalWriter | undefined
-  /** The file of the replica, for readers. */
+  /** For readers. */
   readonly file: string
   readonly clock: Pick<Clock, 'monotonic'>
   readonly timers: Timers
   readonly onAway: OnAway
 }
 
-/**
- * Called when the server cannot be reached, with the reason; or when it can again, with the time,
- * ms.
- */
+/** When the server cannot be reached, with the reason; or can again, with the time. */
 export type OnAway = (away: { readonly reason: string } | { readonly afterMs: number }) => void
 
 /**
- * The journal on PostgreSQL. Appended records wait until they must be durable. Then one transaction writes all of them
- * to the server, in one call that also checks the lease. Records that come meanwhile wait for the next transaction:
+ * The journal on PostgreSQL. Appended records wait until they must be durable. Then one transaction
+ * writes all of them in one call that also checks the lease. Records that come meanwhile wait for
+ * the next:
  *
  *     quiet ──commit, flush──► under way ──committed there, then here──► quiet, or under way with what came meanwhile
  *                                 └──refused, lost, too late──► broken, for ever
  *
- * The same transaction is open on the replica from before until then, so everything read here is durable there. The
- * outcome of a commit without an answer is unknown, and the commit is not repeated: the next start finds out. Only
- * connecting is repeated, while the lease is valid, since an unreachable server has received nothing.
+ * The same transaction is open on the replica, so everything read here is durable there. A commit
+ * without an answer is unknown and not repeated: the next start finds out. Only connecting is
+ * repeated, while the lease is valid, since an unreachable server has received nothing.
  */
 export class PostgresJournal implements OpenedJournal {
   readonly salt: string
@@ -82,7 +79,7 @@ export class PostgresJournal implements OpenedJournal {
   readonly #tables: JournalTables
   #found: JournalContents | undefined
   #checkpointed: number
-  /** The number of `#steps` that are records. */
+  /** `#steps` that are records. */
   #recordsWaiting = 0
   #steps: WriteStep[] = []
   #waitingFor: OnDone[] = []
@@ -125,7 +122,6 @@ export class PostgresJournal implements OpenedJournal {
     }
   }
 
-  /** Why its server cannot be reached. */
   get trouble(): string | undefined {
     return this.#trouble
   }
@@ -278,7 +274,7 @@ export class PostgresJournal implements OpenedJournal {
   }
 
   /**
-   * Runs the steps within the replica's open transaction.
+   * Within the replica's open transaction.
    * @returns the changes, encoded for the server
    */
   #carryOut(steps: readonly WriteStep[]): string {
@@ -307,7 +303,7 @@ export class PostgresJournal implements OpenedJournal {
     rollBack(replica.database)
   }
 
-  /** @param isHeard Whether a commit waited for it. */
+  /** @param isHeard a commit waited for it */
   #sayBroken(isHeard: boolean): void {
     for (const done of this.#waitingFor.splice(0)) done(this.#failure)
     if (!isHeard && this.#failure) this.#onBroken?.(this.#failure)

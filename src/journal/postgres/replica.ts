@@ -19,22 +19,20 @@ import { corruptOnServer, tailLostOnServer } from './postgres-failures.ts'
 import { fetchTables, openReplica } from './fetch-tables.ts'
 import { quoteName } from './tables.ts'
 
-/** Transactions fetched at a time: a checkpoint is a megabyte or two. */
+/** A checkpoint is a megabyte or two. */
 const FEED_PAGE = 50
 
 export interface ReplicaOptions {
   readonly connection: Pick<Connection, 'query' | 'within'>
   readonly place: PostgresPlace
-  /** The identity of the server's journal. */
   readonly nature: JournalNature
   readonly file: string
 }
 
 /**
- * The server's journal in a SQLite file, table by table: a writer answers from it at once, a
- * standby keeps it up to date, and readers read it. It proves nothing by itself, needs no mark and
- * may be removed at any time: a file that is not exactly the server's journal is discarded and
- * fetched anew.
+ * The server's journal in a SQLite file: a writer answers from it at once, a standby keeps it up to
+ * date, and readers read it. It proves nothing by itself and may be removed at any time: a file
+ * that is not exactly the server's journal is fetched anew.
  */
 export class Replica {
   readonly #options: ReplicaOptions
@@ -64,7 +62,6 @@ export class Replica {
     return this.#database
   }
 
-  /** The place in the feed that it has reached. */
   get feedPlace(): number {
     return this.#feedPlace
   }
@@ -75,7 +72,7 @@ export class Replica {
   }
 
   /**
-   * Fetches until there is nothing new.
+   * Until there is nothing new.
    * @returns the number of the writer's transactions
    */
   async catchUp(): Promise<number> {
@@ -96,8 +93,8 @@ export class Replica {
   }
 
   /**
-   * Compares it with the server: the last record, the checkpoint and the sums. A replica that
-   * differs is fetched anew, once.
+   * Compares the last record, the checkpoint and the sums with the server's. A replica that differs
+   * is fetched anew, once.
    * @throws Failure JOURNAL_CORRUPT if the server's data is not what was written
    */
   async verify(): Promise<VerifiedPrefix> {
@@ -113,7 +110,7 @@ export class Replica {
     this.#database.close()
   }
 
-  /** Notes the writer's own changes, which are committed here once they are on the server. */
+  /** The writer's own changes are committed here once they are on the server. */
   noteWritten(feedPlace: number): void {
     this.#feedPlace = feedPlace
   }
@@ -157,7 +154,7 @@ export class Replica {
     }
   }
 
-  /** Whether the server's journal ends with the same record, after the same checkpoint. */
+  /** It ends with the same record, after the same checkpoint. */
   async #isServers({ last, checkpoint }: VerifiedPrefix): Promise<boolean> {
     const { connection, place, nature } = this.#options
     const schema = quoteName(place.schema)
@@ -175,7 +172,7 @@ export function putFeedPlace(database: DatabaseSync, place: number): void {
 }
 
 /**
- * Opens the replica of an earlier run, if it can be continued.
+ * The replica of an earlier run, if it can be continued.
  * @throws Failure JOURNAL_TAIL_LOST
  */
 async function openKept({
@@ -224,9 +221,7 @@ function readFeedPlace(database: DatabaseSync, nature: JournalNature, file: stri
   return first === nature.first && place !== undefined ? Number(place) : -1
 }
 
-/**
- * Reads every table from one snapshot of the server, into a file that then replaces the old one.
- */
+/** From one snapshot of the server, into a file that replaces the old one. */
 async function fetchAnew({
   connection,
   place,

@@ -15,20 +15,17 @@ import {
 } from './postgres-failures.ts'
 import { type JournalTable, quoteName, schemaSql, STILL_HELD, toLayout } from './tables.ts'
 
-/** Rows read at a time: some hundred kilobytes. */
+/** Some hundred kilobytes. */
 const PAGE_ROWS = 1000
 
-/**
- * SQLSTATEs of two sessions that create the same at once: for a schema, and for a row in the
- * server's own list of them.
- */
+/** Two sessions create the same at once: a schema, and a row in the server's list. */
 const MADE_BY_ANOTHER: ReadonlySet<string> = new Set(['42P06', '23505'])
 
-/** The oldest version with which the daemon is tested, in the server's numbering. */
+/** The oldest tested version, in the server's numbering. */
 const VERSION_MIN = 150_000
 
 /**
- * @returns the version in words.
+ * @returns the version in words
  * @throws Failure JOURNAL_SERVER_OLD
  */
 export async function assertServerVersion(
@@ -45,15 +42,14 @@ export async function assertServerVersion(
 
 type TablesConnection = Pick<Connection, 'query' | 'within'>
 
-/** The account of a journal on the server. */
 export interface ServerOwner {
   readonly identity: string
-  /** The writer that it is to get; absent: a process that does not trade. */
+  /** Absent: a process that does not trade. */
   readonly own?: JournalWriter | undefined
 }
 
 /**
- * The identity of the server's journal, which is created if it is missing.
+ * Created if missing.
  * @throws Failure STATE_OF_OTHER_KEYS
  */
 export async function openServerTables(
@@ -78,7 +74,7 @@ export async function openServerTables(
   }
 }
 
-/** Must be called within a transaction. */
+/** Within a transaction. */
 export async function makeServerTables(
   connection: Pick<Connection, 'query'>,
   schema: string,
@@ -98,7 +94,6 @@ export async function makeServerTables(
     await connection.query(`INSERT INTO ${quoteName(schema)}.meta VALUES ($1, $2)`, [name, value])
 }
 
-/** A journal on the server, and its layout. */
 export interface ServerNature extends JournalNature {
   readonly layout: number
 }
@@ -135,7 +130,7 @@ function assertOwner(
   return nature
 }
 
-/** Notes the writer from now on: only the holder of the lease may do that. */
+/** Only the holder of the lease may do that. */
 export async function noteServerWriter(
   connection: Pick<Connection, 'query'>,
   schema: string,
@@ -149,7 +144,7 @@ export async function noteServerWriter(
   )
 }
 
-/** @param rows As SQLite has them. */
+/** @param rows as SQLite has them */
 export async function insertServerRows(
   connection: Pick<Connection, 'query'>,
   schema: string,
@@ -164,7 +159,7 @@ export async function insertServerRows(
   )
 }
 
-/** All rows of a table in the order of its key, within a transaction. */
+/** In the order of the key, within a transaction. */
 export async function* readServerTable(
   connection: Pick<Connection, 'query'>,
   schema: string,
@@ -192,7 +187,7 @@ export async function* readServerTable(
 }
 
 export interface ServerDurability {
-  /** Whether a commit also waits for another server, and whether this one waits for its disk. */
+  /** A commit also waits for another server, and this one waits for its disk. */
   readonly isReplicated: boolean
   readonly isSynchronised: boolean
 }
@@ -206,24 +201,21 @@ export async function readDurability(
   return { isReplicated: row['replicated'] === true, isSynchronised: row['synchronised'] === true }
 }
 
-/** The server of a journal, as a start would find it. */
+/** As a start would find it. */
 export interface ProbedServer extends ServerDurability {
   readonly version: string
-  /** Whether the journal exists; `empty`: a start has made it, and nothing was written. */
+  /** `empty`: a start has made it, and nothing was written. */
   readonly journal: 'none' | 'empty' | 'written'
-  /** Whether this user may show the account in the fleet, whose schema another user has made. */
+  /** This user may show the account in the fleet, whose schema another user has made. */
   readonly maySayInFleet: boolean
-  /** Duration of a commit, ms. */
   readonly commitMs: number
-  /** The last writer. */
   readonly writer: JournalWriter | undefined
 }
 
-/** Timeout of an answer, ms. */
 const ANSWER_MS_MAX = 10_000
 
 /**
- * Reads everything that a start depends on, and changes nothing.
+ * Reads everything that a start depends on.
  * @throws Failure as a start would
  */
 export async function probeServer(
@@ -280,7 +272,7 @@ async function readWhatIsThere(
   return row?.['is_empty'] === true ? 'empty' : 'written'
 }
 
-/** Checked step by step: a table cannot be named without a right to its schema. */
+/** A table cannot be named without a right to its schema. */
 async function maySayInFleet(connection: Pick<Connection, 'query'>): Promise<boolean> {
   const [row] = await connection.query(
     `SELECT CASE
@@ -295,10 +287,7 @@ async function maySayInFleet(connection: Pick<Connection, 'query'>): Promise<boo
   return row?.['may'] !== false
 }
 
-/**
- * Writes a message to the server's log of changes, which has no reader: it is waited for as a
- * record is.
- */
+/** A message to the server's log of changes, which has no reader, is waited for as a record is. */
 async function measureCommit(
   connection: Pick<Connection, 'query'>,
   clock: Pick<Clock, 'monotonic'>,

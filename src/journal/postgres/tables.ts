@@ -1,4 +1,4 @@
-/** A table of the journal, the same in SQLite and PostgreSQL. */
+/** The same in SQLite and PostgreSQL. */
 export interface JournalTable {
   readonly name: string
   /** In SQLite's order. */
@@ -33,32 +33,26 @@ export const JOURNAL_TABLES: readonly JournalTable[] = [
   table('checkpoints', ['sequence'], 'sequence# link rows# sum keys# key_sum booked seal'),
 ]
 
-/** Undefined for a table that is not the journal's own. */
+/** Undefined for another's table. */
 export function tableNamed(name: string): JournalTable | undefined {
   return JOURNAL_TABLES.find((one) => one.name === name)
 }
 
-/**
- * The layout in a server's `meta` until layout 7: it stands for 5 and 6, which differ only in
- * files.
- */
+/** In a server's `meta` until layout 7: it stands for 5 and 6, which differ only in files. */
 const SERVER_LAYOUT_FIRST = '1'
 
-/** The layout of a journal on a server, from the text in its `meta`. */
+/** From the text in its `meta`. */
 export function toLayout(text: string): number {
   return text === SERVER_LAYOUT_FIRST ? 6 : Number(text)
 }
 
 /**
- * How far followers may be behind before they must read the tables anew: a machine that was away
- * for longer is no standby, and the changes of an hour are some megabytes.
+ * Followers further behind must read the tables anew: a machine away for longer is no standby, and
+ * an hour's changes are some megabytes.
  */
 const FEED_KEPT = '1 hour'
 
-/**
- * A handover goes to another place: the previous holder may not take the lease back within this
- * time.
- */
+/** A handover goes to another place: the previous holder may not take the lease back meanwhile. */
 const HANDED_OVER_FOR = '30 seconds'
 
 /** SQLSTATEs of our own. */
@@ -66,7 +60,7 @@ export const LEASE_GONE = 'IN001'
 export const JOURNAL_MOVED = 'IN002'
 export const LAYOUT_OTHER = 'IN003'
 
-/** The condition of a lease that may be renewed, by its token. */
+/** For a renewal. */
 export const STILL_HELD = 'token = $1 AND NOT released'
 
 const DOUBLE_QUOTE = /"/g
@@ -76,7 +70,7 @@ export function quoteName(name: string): string {
   return `"${name.replaceAll(DOUBLE_QUOTE, '""')}"`
 }
 
-/** @returns a text that the server accepts: without NUL and halves of characters */
+/** @returns a text without NUL and halves of characters, which the server refuses */
 export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
@@ -86,9 +80,11 @@ export function cleanText(text: string): string {
  *
  * - the tables of the journal, and `meta`, as SQLite has them;
  * - `feed`: the changes of each transaction, for followers;
- * - `lease`: one row with the writer and the end of its lease. Every write names its token, in its own transaction, and
- *   leaves the link of the last record, so that a tail cannot be lost without notice;
- * - `followers`: each standby, its place in the feed, and how its trading would differ from the writer's.
+ * - `lease`: one row with the writer and the end of its lease. Every write names its token, in its
+ *   own transaction, and leaves the link of the last record, so that a tail cannot be lost without
+ *   notice;
+ * - `followers`: each standby, its place in the feed, and how its trading would differ from the
+ *   writer's.
  */
 export function schemaSql(schema: string): string {
   return `
@@ -116,7 +112,6 @@ export function schemaSql(schema: string): string {
   `
 }
 
-/** The functions on the server. */
 export function functionsSql(schema: string): string {
   return `
     ${functionSql('write_changes(held bigint, new_place bigint, new_sequence bigint, new_link text, changes jsonb) RETURNS void', WRITE_CHANGES, schema)}
@@ -138,8 +133,8 @@ function functionSql(head: string, body: string, schema: string): string {
 }
 
 /**
- * One write of the journal. It checks the token first, which locks the row of the lease until the
- * end. A lease that another machine has taken has a different token for ever.
+ * It checks the token first, which locks the lease's row until the end. A lease that another
+ * machine has taken has a different token for ever.
  */
 const WRITE_CHANGES = `
   BEGIN

@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { BookRow, RowChange } from '../journal.ts'
 import { addDigest, NO_ROWS, type RowsSum, takeDigest, toNumber } from './rows-sum.ts'
 
-/** A row of the book with its position: the rows of a collection are in the order of a map. */
+/** The rows of a collection are in the order of a map. */
 export interface PlacedRow {
   readonly position: number
   readonly row: BookRow
@@ -14,7 +14,7 @@ export interface StoredBook {
   readonly sum: RowsSum
 }
 
-/** Reads every row and checks its digest. @throws RangeError when one is not as it was written */
+/** Checks every digest. @throws RangeError if a row is not as it was written */
 export function readRows(database: DatabaseSync, first: string): StoredBook {
   const rows: PlacedRow[] = []
   let sum = 0n
@@ -37,8 +37,8 @@ export function readRows(database: DatabaseSync, first: string): StoredBook {
 }
 
 /**
- * The rows of the book in SQLite, in the order in which they were added, so that young rows, which change often, lie
- * together. The position of each row is kept in memory.
+ * The rows of the book, in the order in which they were added, so that young rows, which change
+ * often, lie together. Positions are kept in memory.
  */
 export class BookTable {
   readonly #first: string
@@ -47,7 +47,7 @@ export class BookTable {
   #lastPosition = 0
   #sum: RowsSum
 
-  /** @param found What {@link readRows} has read. */
+  /** @param found read by {@link readRows} */
   constructor(database: DatabaseSync, first: string, found: StoredBook | undefined) {
     this.#first = first
     this.#sum = found?.sum ?? NO_ROWS
@@ -67,7 +67,7 @@ export class BookTable {
   }
 
   /**
-   * Must be called within a transaction.
+   * Within a transaction.
    * @throws RangeError if an expected row is missing
    */
   apply(changes: Iterable<RowChange>): void {
@@ -95,7 +95,7 @@ export class BookTable {
     this.#sum = addDigest(without, digest)
   }
 
-  /** An entry that was added and removed between two checkpoints has no row. */
+  /** An entry added and removed between two checkpoints has no row. */
   #remove(name: string, key: string, position: number | undefined): void {
     if (position === undefined) return
     this.#sum = takeDigest(this.#sum, digestIn(this.#statements.delete.get(position), position))
@@ -115,9 +115,9 @@ export class BookTable {
 }
 
 /**
- * Gives the rows of a collection other keys, for a migration. Their positions stay, and with them the order of the map.
+ * For a migration. Positions stay, and with them the order of the map.
  * @returns the sum of all rows of the book
- * @throws RangeError when one is not as it was written
+ * @throws RangeError if one is not as it was written
  */
 export function renameRows(
   database: DatabaseSync,
@@ -146,8 +146,8 @@ function digestIn(row: ReturnType<StatementSync['get']>, position: number): stri
 }
 
 /**
- * Takes half as long as a link, which matters since a start reads all rows. The separator is safe:
- * no name contains a blank.
+ * Takes half as long as a link, which matters since a start reads all rows. No name contains the
+ * blank that separates.
  */
 function digestOf(first: string, { position, row: { name, key, value } }: PlacedRow): string {
   return hash('sha256', `${first} ${position} ${name} ${key.length} ${key}${value}`, 'hex').slice(

@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000
 
 type BookedKind = BookedRow['kind']
 
-/** The columns of each table in the digest's order, and its key. */
+/** In the digest's order, and the key. */
 const TABLES = {
   fill: {
     name: 'fills',
@@ -33,8 +33,8 @@ const TABLES = {
       'otherFees',
     ] as readonly (keyof BookedFill)[],
     /**
-     * Number of columns that layout 7 added. The digest omits them if both are empty, so earlier
-     * rows keep theirs.
+     * Columns that layout 7 added. The digest omits them if both are empty, so earlier rows keep
+     * theirs.
      */
     added: 2,
   },
@@ -48,14 +48,14 @@ const TABLES = {
 
 export const BOOKED_KINDS = ['fill', 'funding'] as const
 
-/** Number and sum of the rows of each day, and of all. */
+/** Sums of each day, and of all. */
 export interface BookedDays {
   /** Keyed by kind and day. */
   readonly days: ReadonlyMap<string, RowsSum>
   readonly sum: RowsSum
 }
 
-/** Reads number and sum of each day, not the rows. */
+/** Number and sum of each day, not the rows. */
 export function readDays(database: DatabaseSync): BookedDays {
   const days = new Map<string, RowsSum>()
   let [rows, sum] = [0, 0n]
@@ -68,12 +68,12 @@ export function readDays(database: DatabaseSync): BookedDays {
   return { days, sum: { rows, sum: BigInt.asUintN(128, sum) } }
 }
 
-/** The sum of all rows as text. Each record that books something holds it, and so does the seal. */
+/** Each record that books something holds it, and so does the seal. */
 export function totalToText(sum: RowsSum): string {
   return `${sum.rows} ${sumToText(sum)}`
 }
 
-/** Every row of a kind that is as it was written, even if others are damaged. */
+/** Every row that is as written, even if others are damaged. */
 export function* salvageBookings(
   database: DatabaseSync,
   first: string,
@@ -86,7 +86,7 @@ export function* salvageBookings(
 }
 
 /**
- * Rows of a kind in a span, the oldest first, for a reader beside the daemon. Each row is checked, but not that none is
+ * The oldest first, for a reader beside the daemon. Each row is checked, but not that none is
  * missing.
  * @throws RangeError for a row that is not as it was written
  */
@@ -114,12 +114,10 @@ export function* readBookings(
   }
 }
 
-/** Number and sum of the rows that were read. */
 export interface RowsCount {
   sum: RowsSum
 }
 
-/** Whether every row is as it was written. */
 export function areBookingsWhole(database: DatabaseSync, first: string): boolean {
   const { days } = readDays(database)
   const found = new Map<string, RowsSum>()
@@ -135,9 +133,10 @@ export function areBookingsWhole(database: DatabaseSync, first: string): boolean
 }
 
 /**
- * Fills and funding payments until they are archived, one row each. They are written in the transaction of the record that
- * books them. That record holds the sum of all rows, so that none can be lost unnoticed. Each day has its own number and
- * sum of rows: so writing a row costs the same however many there are, and a day can be checked when it is read.
+ * Fills and funding payments until they are archived, written in the transaction of their record,
+ * which holds the sum of all rows, so that none can be lost unnoticed. Each day has its own number
+ * and sum: so writing a row costs the same however many there are, and a day is checked when it is
+ * read.
  */
 export class BookingTable {
   readonly #database: DatabaseSync
@@ -150,7 +149,7 @@ export class BookingTable {
   >
   #sum: RowsSum
 
-  /** @param found What {@link readDays} has read. */
+  /** @param found read by {@link readDays} */
   constructor(database: DatabaseSync, first: string, found: BookedDays) {
     this.#database = database
     this.#first = first
@@ -181,13 +180,12 @@ export class BookingTable {
     }
   }
 
-  /** The sum of all rows. */
   get sum(): RowsSum {
     return this.#sum
   }
 
   /**
-   * Writes bookings, within the transaction of their record.
+   * Within the transaction of their record.
    * @throws RangeError if a changed row is not as it was written
    */
   apply(bookings: Iterable<Booking>): void {
@@ -204,7 +202,8 @@ export class BookingTable {
   }
 
   /**
-   * Rows of one kind, the oldest first. A day is checked at its end, so only a span that was read to its end is proved.
+   * The oldest first. A day is checked at its end, so only a span that was read to its end is
+   * proved.
    * @throws RangeError for a day that is not as it was written
    */
   *read(
@@ -231,7 +230,7 @@ export class BookingTable {
     for (const [day] of expected) throw notAsWritten(kind, day)
   }
 
-  /** Deletes rows that are older than `before` (Unix ms), within a transaction. */
+  /** Within a transaction. `before`: Unix ms. */
   drop(before: number): void {
     for (const kind of BOOKED_KINDS) {
       const { read, drop } = this.#statements[kind]
@@ -290,7 +289,7 @@ function toRow(kind: BookedKind, row: BookingRow): BookedRow {
   const columns: readonly string[] = TABLES[kind].columns
   const values = columns.map((column) => [
     column,
-    // A table of an earlier layout lacks the columns that were added since.
+    // A table of an earlier layout lacks added columns.
     column === 'at' ? Number(row[column]) : String(row[column] ?? ''),
   ])
   return { kind, ...Object.fromEntries(values) } as BookedRow

@@ -9,10 +9,9 @@ import {
 import { addDigest, NO_ROWS, type RowsSum, sumToText, takeDigest } from './rows-sum.ts'
 import type { BookRow, RowChange } from '../journal.ts'
 
-/** The number of buckets. To look a key up its whole bucket is read: some fifteen rows with a million keys. */
+/** A look-up reads a whole bucket: some fifteen rows with a million keys. */
 const BUCKETS = 65_536
 
-/** The buckets of a journal, and their sum. */
 export interface BucketSums {
   readonly buckets: ReadonlyMap<number, RowsSum>
   readonly sum: RowsSum
@@ -20,7 +19,7 @@ export interface BucketSums {
 
 export const NO_KEYS: BucketSums = { buckets: new Map(), sum: NO_ROWS }
 
-/** Reads number and sum of each bucket, not the keys. */
+/** Number and sum of each bucket, not the keys. */
 export function readBuckets(database: DatabaseSync): BucketSums {
   const buckets = new Map<number, RowsSum>()
   let [rows, sum] = [0, 0n]
@@ -33,12 +32,11 @@ export function readBuckets(database: DatabaseSync): BucketSums {
   return { buckets, sum: { rows, sum: BigInt.asUintN(128, sum) } }
 }
 
-/** Every key that is as it was written, even if others are damaged: a key that was used once stays used. */
+/** Even if others are damaged: a key that was used once stays used. */
 export function* salvageKeys(database: DatabaseSync, first: string): Generator<UsedKey> {
   for (const { stored } of readProved(database, first)) yield toUsedKey(stored)
 }
 
-/** Whether every key is as it was written. */
 export function areKeysWhole(database: DatabaseSync, first: string): boolean {
   const { buckets } = readBuckets(database)
   const found = new Map<number, RowsSum>()
@@ -67,17 +65,18 @@ function* readProved(
 interface StoredKey {
   readonly bucket: number
   readonly name: string
-  /** Unix ms, our clock. */
+  /** Our clock. */
   readonly at: number
 }
 
 /**
- * The keys that were used, for as long as the journal keeps them; the book itself holds only the keys of its orders. A
- * checkpoint stores the keys of the records before it. Those of later records are kept in memory, from the records; some
- * may be stored already, since to store a key again changes nothing.
+ * The used keys, for as long as the journal keeps them; the book holds only those of its orders. A
+ * checkpoint stores the keys of the records before it. Later ones are kept in memory; some may be
+ * stored already, since to store a key again changes nothing.
  *
- * It must be proved too that a key is *not* there: if a used key were lost, an order could be placed twice. So keys lie in
- * buckets by their digest, each bucket has a sum like the book, and a look-up reads and checks a whole bucket.
+ * It must be proved too that a key is *not* there: a lost key could place an order twice. So keys
+ * lie in buckets by their digest, each bucket has a sum, and a look-up reads and checks a whole
+ * bucket.
  */
 export class KeyTable {
   readonly #first: string
@@ -88,7 +87,7 @@ export class KeyTable {
   >
   #sum: RowsSum
 
-  /** @param found What {@link readBuckets} has read. */
+  /** @param found read by {@link readBuckets} */
   constructor(database: DatabaseSync, first: string, found: BucketSums) {
     this.#first = first
     this.#buckets = new Map(found.buckets)
@@ -109,17 +108,17 @@ export class KeyTable {
     return this.#sum
   }
 
-  /** Notes the keys of a record that was appended. */
+  /** Keys of an appended record. */
   add(record: JournalRecord): void {
     this.#recent.add(record)
   }
 
-  /** Adds the keys that a new journal begins with. */
+  /** A new journal begins with these. */
   put(keys: Iterable<UsedKey>): void {
     for (const key of keys) this.#recent.put(key)
   }
 
-  /** @throws RangeError when what is stored is not what was written */
+  /** @throws RangeError if what is stored is not what was written */
   find(key: StrategyKey): UsedKey | undefined {
     const recent = this.#recent.find(key)
     if (recent) return recent
@@ -133,15 +132,14 @@ export class KeyTable {
     return stored && toUsedKey(stored)
   }
 
-  /** How many keys are not stored yet. */
+  /** Not stored yet. */
   get waiting(): number {
     return this.#recent.size
   }
 
   /**
-   * Stores keys, those that have waited longest first, within a transaction that also writes the
-   * sum. Buckets that get a key lose those that were used before `before` (Unix ms), so that they
-   * do not grow beyond what is kept.
+   * Stores keys, longest waiting first, within a transaction that also writes the sum. Buckets that
+   * get a key lose those used before `before` (Unix ms), so that they do not grow.
    */
   save(before: number, keysMax = Number.POSITIVE_INFINITY): void {
     let count = 0
@@ -152,7 +150,7 @@ export class KeyTable {
     }
   }
 
-  /** Adds keys without reading the bucket: damage in it remains, and is found when a key is looked up there. */
+  /** Without reading the bucket: damage in it is found when a key is looked up there. */
   #save(used: UsedKey, before: number): void {
     const name = nameOf(used)
     const bucket = bucketOf(this.#first, name)
@@ -189,9 +187,9 @@ export class KeyTable {
   }
 
   /**
-   * The seal covers the total of all buckets, not the number of each: a valid row in a bucket that
-   * counts as empty shows that its number was changed. For 50 look-ups in a young journal this
-   * takes 0.16 ms instead of 0.03.
+   * The seal covers the total of all buckets: a valid row in a bucket that counts as empty shows
+   * that its number was changed. For 50 look-ups in a young journal this takes 0.16 ms instead of
+   * 0.03.
    */
   #assertEmpty(bucket: number): void {
     const isProved = this.#statements.read
@@ -233,7 +231,7 @@ function toUsedKey({ name, at }: StoredKey): UsedKey {
   return { purpose: purpose === 'call' ? 'call' : 'place', strategyId, key, at }
 }
 
-/** The rows of a checkpoint in memory, for journals that end with their process. */
+/** For journals that end with their process. */
 export class MemoryRows {
   readonly #values = new Map<string, Map<string, string>>()
 
@@ -257,7 +255,7 @@ export class MemoryRows {
   }
 }
 
-/** Used keys in memory: those of a journal that ends with its process, or of records after a checkpoint. */
+/** Used keys of a journal that ends with its process, or of records after a checkpoint. */
 export class MemoryKeys {
   readonly #keys = new Map<string, UsedKey>()
 
@@ -265,7 +263,7 @@ export class MemoryKeys {
     for (const used of keysUsedBy(record)) this.put(used)
   }
 
-  /** Adds a key; the first use of it counts. */
+  /** The first use counts. */
   put(used: UsedKey): void {
     const name = nameOf(used)
     if (!this.#keys.has(name)) this.#keys.set(name, used)
@@ -289,7 +287,7 @@ export class MemoryKeys {
   }
 }
 
-/** Unique for each key: neither a purpose nor a strategy's id contains a bar. */
+/** Unique: neither a purpose nor a strategy's id contains a bar. */
 function nameOf({ purpose, strategyId, key }: StrategyKey): string {
   return `${purpose}|${strategyId}|${key}`
 }

@@ -1,5 +1,5 @@
 /**
- * The sum of rows: how many there are, and their digests added up modulo 2^128, which is as long as a digest. A change
+ * How many rows there are, and their digests added up modulo 2^128, as long as a digest. A change
  * subtracts one digest and adds another, so a seal costs only as much as what changed.
  */
 export interface RowsSum {
@@ -21,7 +21,7 @@ export function toNumber(digest: string): bigint {
   return BigInt(`0x${digest}`)
 }
 
-/** The sum as text, for the seal. */
+/** For the seal. */
 export function sumToText({ sum }: RowsSum): string {
   return sum.toString(16).padStart(32, '0')
 }

@@ -16,8 +16,8 @@ export interface ForwardProxy {
 export type ProxyFor = (address: string) => ForwardProxy | undefined
 
 /**
- * CONNECT, then TLS with the address itself, whose certificate is checked as ever. No byte of a
- * request leaves before. Each of the two has the time of an attempt to connect.
+ * CONNECT, then TLS with the address itself. No byte of a request leaves before. Each has the time
+ * of an attempt to connect.
  */
 export function openTunnel(
   { url, authorization }: ForwardProxy,
@@ -44,15 +44,14 @@ export function openTunnel(
   })
 }
 
-/** Only a login, a host and a port. */
 export function isProxyUrl({ protocol, pathname, search, hash }: URL): boolean {
   return (protocol === 'http:' || protocol === 'https:') && pathname === '/' && search + hash === ''
 }
 
 /**
- * NO_PROXY is a list, separated by commas or spaces, of hosts with their subdomains, each with or
- * without a port. `.example.com` means the same as `example.com`, `*.example.com` only the
- * subdomains, `*` all.
+ * NO_PROXY lists hosts with their subdomains, with or without a port, separated by commas or
+ * spaces. `.example.com` means the same as `example.com`, `*.example.com` only the subdomains, `*`
+ * all.
  */
 export function isExempt(noProxy: string, { hostname, port, protocol }: URL): boolean {
   const host = bareHost(hostname)

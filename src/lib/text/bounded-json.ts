@@ -8,8 +8,8 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /**
- * For JSON from outside the process. Levels are counted before anything is parsed. @throws
- * SyntaxError for a text that is not JSON, or is nested deeper than 64 levels
+ * For JSON from outside the process. @throws SyntaxError for no JSON, or more than 64 levels,
+ * counted before anything is parsed
  */
 export function parseBoundedJson(
   text: string,

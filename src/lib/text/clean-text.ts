@@ -1,7 +1,7 @@
 /**
- * Texts of others (the exchange, a strategy, a file) go to a terminal, a log or people. Whatever
- * moves the cursor, sets a colour, turns the direction of writing or is not seen at all is removed,
- * and not replaced, so that `HiddenTexts` finds a text that hides behind it.
+ * Texts of others go to a terminal, a log or people. Whatever moves the cursor, sets a colour,
+ * turns the direction of writing or is not seen is removed, and not replaced, so that `HiddenTexts`
+ * finds a text behind it.
  */
 
 /** Nearly every text is printable ASCII. */

@@ -1,4 +1,3 @@
-/** A shell reads the word back unchanged. */
 export function toShellWord(word: string): string {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,6 +1,6 @@
 /**
  * Files of one instrument become playable rows: in order of time, each time once, every row
- * possible. Wrong rows are dropped or sorted and counted, and the first place is named.
+ * possible. Wrong rows are counted, and the first place is named.
  */
 import { Failure } from '../../lib/failure.ts'
 import { assertRowCount } from '../price-file.ts'

@@ -5,9 +5,9 @@ import type { Field } from '../recording.ts'
 
 export type ShapeKind = 'candles' | 'quotes' | 'trades' | 'funding'
 /**
- * Besides fields of prices: price, size and id of a trade; the time of day beside a date, and the
- * time zone of both; names of the instrument and the exchange; sizes in other units, used to find
- * the one in the base coin; whether a candle has ended; and the period of a funding payment.
+ * Besides prices: price, size and id of a trade; the time of day beside a date, and the zone of
+ * both; instrument and exchange; sizes in other units; whether a candle has ended; the period of a
+ * funding payment.
  */
 export type ShapeField =
   | Field

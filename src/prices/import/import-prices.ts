@@ -42,7 +42,7 @@ interface WrittenFile {
   readonly sha256?: string
 }
 
-export interface Imported extends CleanRows {
+export interface ImportedPrices extends CleanRows {
   readonly symbol: string
   readonly name: string
   readonly sources: readonly string[]
@@ -59,15 +59,14 @@ export interface ImportedFunding extends CleanFunding {
 
 /**
  * If all file names state the instrument, memory holds only one instrument. A strict import reads
- * all files twice: before it writes, it must know what the times of all instruments mean. @throws
- * Failure IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER,
- * IMPORT_EXCHANGES_DIFFER, IMPORT_INTERVAL_DIFFERS, IMPORT_STAMPS_DIFFER, IMPORT_EXISTS,
- * IMPORT_UNWRITABLE, and those of reading: {@link readTables}, {@link cleanTables}, {@link
- * cleanFunding}
+ * all files twice: before it writes, it must know what all times mean. @throws Failure
+ * IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER, IMPORT_EXCHANGES_DIFFER,
+ * IMPORT_INTERVAL_DIFFERS, IMPORT_STAMPS_DIFFER, IMPORT_EXISTS, IMPORT_UNWRITABLE, and those of
+ * reading: {@link readTables}, {@link cleanTables}, {@link cleanFunding}
  */
 export async function* importPrices(
   options: ImportOptions,
-): AsyncGenerator<Imported | ImportedFunding> {
+): AsyncGenerator<ImportedPrices | ImportedFunding> {
   await Promise.all(options.files.map(assertReadable))
   if (options.isStrict) await assertSameStamps(options)
   for await (const { symbol, groups, funding } of readInstruments(options)) {
@@ -115,7 +114,7 @@ export function* writePrices(
     readonly symbol: string
     readonly options: Pick<ImportOptions, 'directory' | 'market' | 'isStrict' | 'isReplacing'>
   },
-): Generator<Imported> {
+): Generator<ImportedPrices> {
   for (const [intervalMs, tables] of groups) {
     const clean = cleanTables(tables, intervalMs)
     const name = intervalMs === undefined ? 'quotes' : nameInterval(intervalMs)
@@ -129,10 +128,10 @@ export function* writePrices(
 
 /**
  * Beside candles stamped by their open, those stamped by their close would come a candle too late
- * or too early. @param stamps One instrument for each kind of time seen so far.
+ * or too early. @param stamps one instrument for each kind of time so far
  */
 function assertOneStamp(
-  { symbol, isByClose }: Pick<Imported, 'symbol' | 'isByClose'>,
+  { symbol, isByClose }: Pick<ImportedPrices, 'symbol' | 'isByClose'>,
   stamps: Map<boolean, string>,
 ): void {
   stamps.set(isByClose, symbol)
@@ -168,14 +167,14 @@ function writeFunding(
 export function isClean({
   findings,
   gaps,
-}: Pick<Imported | ImportedFunding, 'findings' | 'gaps'>): boolean {
+}: Pick<ImportedPrices | ImportedFunding, 'findings' | 'gaps'>): boolean {
   return gaps.count === 0 && Object.values(findings).every(({ count }) => count === 0)
 }
 
 type WriteOptions = Pick<ImportOptions, 'directory' | 'market' | 'isReplacing'>
 
 function writePriceFile(
-  { symbol, name, sources, rows, intervalMs }: Omit<Imported, 'written'>,
+  { symbol, name, sources, rows, intervalMs }: Omit<ImportedPrices, 'written'>,
   options: WriteOptions,
 ): WrittenFile {
   const { market } = options

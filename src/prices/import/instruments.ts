@@ -86,7 +86,7 @@ function agrees({ instrument, isPriceFile }: NamedTable, symbol: string): boolea
 
 /**
  * A spot pair and a future of one name are two instruments. Vendors mark only the future, so marked
- * and unmarked names differ. The market of a price file came from `--market`.
+ * and unmarked names differ. A price file's market came from `--market`.
  */
 function assertOneMarket(
   symbol: string,

@@ -6,8 +6,8 @@ import { type Finding, findRows } from './price-table.ts'
 const TIMES_MAX = 5
 
 /**
- * Rows are compared with the last price that was no outlier, the first row with the two after it.
- * If prices stay at a new level, only the first row of that level is found.
+ * Compares with the last price that was no outlier, the first row with the two after it. If prices
+ * stay at a new level, only its first row is found.
  */
 export function findOutliers(
   rows: Pick<CandleRows, 'kind' | 'open' | 'high' | 'low' | 'close'> | QuoteRows,

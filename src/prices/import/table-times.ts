@@ -8,8 +8,8 @@ import { intervalInName, nameInterval } from '../times.ts'
 const ASTRAY_SHARE_MAX = 0.1
 
 /**
- * The file's statement comes first, then the operator's or the file name's, because an instrument
- * with few trades may not show it; else the shortest step that is no exception. @throws Failure
+ * The file's statement comes first, then the operator's or the file name's, because a thin market
+ * may not show it; else the shortest step that is no exception. @throws Failure
  * IMPORT_INTERVAL_DIFFERS, IMPORT_INTERVAL_MONTHS
  */
 export function intervalOf(
@@ -84,7 +84,7 @@ function commonDivisor(numbers: Float64Array): number {
 
 /**
  * Candles at 12:00:59.999 cover 12:00 to 12:01 and are stamped at their end. Taken for an open, a
- * price would be known a candle too late, and beside other files too early.
+ * price would be known a candle too late.
  */
 export function toOpenTimes(table: PriceTable, intervalMs: number | undefined): PriceTable {
   if (intervalMs === undefined || intervalMs >= MONTH_MS_MIN) return { ...table, isByClose: false }

@@ -99,8 +99,8 @@ function pickMinute(
 }
 
 /**
- * If files overlap or are cut within a minute, the minute is built from the trades of all of them,
- * each once. @param tables of one instrument
+ * If files overlap or are cut within a minute, the minute is built from all their trades, each
+ * once. @param tables of one instrument
  */
 export function joinSeams(tables: readonly PriceTable[]): readonly PriceTable[] {
   const edges = tables.flatMap((table) => table.trades?.edges ?? [])

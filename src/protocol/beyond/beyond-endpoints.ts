@@ -3,9 +3,9 @@ import { contracts } from './contracts.ts'
 import { currentFundRate, historyFundRate } from './funding-rates.ts'
 
 /**
- * The second table: public endpoints of the exchange that are not in the document. Nothing needs
- * them. A daemon calls them only if `exchange.beyondDocument` allows it, behind everything that
- * trades; if a call fails, that is said once, and trading goes on as without it.
+ * The second table: public endpoints that are not in the document. Nothing needs them. A daemon
+ * calls them only if `exchange.beyondDocument` allows it, behind everything that trades; a failure
+ * is said once.
  */
 export const beyondEndpoints = {
   contracts,

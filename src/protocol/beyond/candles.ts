@@ -10,8 +10,8 @@ const DAY_MS = 24 * HOUR_MS
 const EXCHANGE_ZONE_MS = 8 * HOUR_MS
 
 /**
- * The lengths of candles up to a day, by their name on the wire. `shiftMs` moves the midnight from
- * which they are counted before that of UTC. Weeks and months are left out.
+ * Candles up to a day, by their name on the wire. `shiftMs` moves their midnight before that of
+ * UTC.
  */
 export const GRANULARITIES = {
   '1m': { lengthMs: MINUTE_MS, shiftMs: 0 },
@@ -33,7 +33,7 @@ export type Granularity = keyof typeof GRANULARITIES
 
 const names = Object.keys(GRANULARITIES) as [Granularity, ...Granularity[]]
 
-/** The name of candles of this length that are counted from midnight UTC, if the exchange has them. */
+/** Counted from midnight UTC; undefined if the exchange has none. */
 export function granularityOf(lengthMs: number): Granularity | undefined {
   return names.find((name) => {
     const { lengthMs: own, shiftMs } = GRANULARITIES[name]
@@ -44,7 +44,7 @@ export function granularityOf(lengthMs: number): Granularity | undefined {
 export const CANDLES_PAGE_MAX = 1000
 export const HISTORY_CANDLES_PAGE_MAX = 200
 
-/** The parameters of both endpoints, which differ in the most rows of a page. */
+/** Only the most rows of a page differ. */
 function candlesRequest(limitMax: number) {
   return z.strictObject({
     symbol: symbol.describe('Trading pair'),
@@ -68,8 +68,8 @@ const spanRule = (request: TimeSpan) =>
   isWithin90Days(request) ? [] : ['startTime and endTime are at most 90 days apart']
 
 /**
- * Reads recent candles, the running one too: minutes go back a month, hours 83 days. Public.
- * Source: https://www.bitget.com/api-doc/contract/market/Get-Candle-Data
+ * Recent candles, the running one too: minutes go back a month, hours 83 days. Public. Source:
+ * https://www.bitget.com/api-doc/contract/market/Get-Candle-Data
  */
 export const candles = defineEndpoint({
   name: 'candles',
@@ -86,7 +86,7 @@ export const candles = defineEndpoint({
 })
 
 /**
- * Reads closed candles as far back as the exchange has them. Public. Source:
+ * Closed candles as far back as the exchange has them. Public. Source:
  * https://www.bitget.com/api-doc/contract/market/Get-History-Candle-Data
  */
 export const historyCandles = defineEndpoint({

@@ -4,9 +4,8 @@ import { defineEndpoint } from '../endpoint.ts'
 import { productType, symbol } from '../values.ts'
 
 /**
- * A contract and its rules. Only the symbol is required, because the exchange leaves fields out and
- * adds others. The tick is priceEndStep × 10^-pricePlace; a size is a multiple of sizeMultiplier
- * with volumePlace decimals at most.
+ * Only the symbol is required, because the exchange leaves fields out. The tick is priceEndStep ×
+ * 10^-pricePlace; a size is a multiple of sizeMultiplier with volumePlace decimals at most.
  */
 const contract = z.looseObject({
   symbol: z.string().min(1).describe('Trading pair name'),
@@ -58,10 +57,7 @@ const contract = z.looseObject({
   isRwa: knownTextOrNull('YES', 'NO').describe('Whether it stands for an asset of the real world'),
 })
 
-/**
- * Reads the contracts of a product type and their rules. Public. Source:
- * https://www.bitget.com/api-doc/contract/market/Get-All-Symbols-Contracts
- */
+/** Public. Source: https://www.bitget.com/api-doc/contract/market/Get-All-Symbols-Contracts */
 export const contracts = defineEndpoint({
   name: 'contracts',
   method: 'GET',

@@ -11,7 +11,7 @@ const oneContract = {
 export const FUNDING_PAGE_MAX = 100
 
 /**
- * Reads the funding rates that were paid, newest first, by page. Public. Source:
+ * Paid rates, newest first. Public. Source:
  * https://www.bitget.com/api-doc/contract/market/Get-History-Funding-Rate
  */
 export const historyFundRate = defineEndpoint({
@@ -42,9 +42,9 @@ export const historyFundRate = defineEndpoint({
 })
 
 /**
- * Reads the rate of the next payment and the hours between two payments. Public. Source:
- * https://www.bitget.com/api-doc/contract/market/Get-Current-Funding-Rate; the interval and what
- * follows it are in answers of today, as in those of
+ * The rate of the next payment and the hours between two payments. Public. Source:
+ * https://www.bitget.com/api-doc/contract/market/Get-Current-Funding-Rate; answers of today also
+ * have the interval and what follows it, as in
  * https://www.bitget.com/api-doc/uta/public/Get-Current-Funding-Rate
  */
 export const currentFundRate = defineEndpoint({

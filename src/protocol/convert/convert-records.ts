@@ -7,7 +7,7 @@ import { exchangeId, millisText, pageLimit } from '../values.ts'
 /** Document: "limit (optional, default 20, max 100)". */
 export const CONVERT_PAGE_MAX = 100
 
-/** Document: Convert record. Its time is `ts` in the table of fields, `ctime` in the sample. */
+/** Document: Convert record. Its time is `ts` in the table, `ctime` in the sample. */
 const record = z
   .object({
     orderId: z.string().describe('Record ID'),
@@ -29,7 +29,7 @@ const record = z
   })
   .transform(({ ctime, ts, ...rest }) => ({ ...rest, ts: ctime ?? ts }))
 
-/** Reads the conversions of small balances into the platform's own coin, newest first, a page at a time. */
+/** Conversions of small balances into the platform's coin, newest first, by page. */
 export const convertRecords = defineEndpoint({
   name: 'convertRecords',
   method: 'GET',

@@ -5,10 +5,7 @@ import { symbol } from '../values.ts'
 /** Document: "settingList — list, required, at most 50 items". */
 const COPY_SETTINGS_MAX = 50
 
-/**
- * Document: "positive integer 1-400; larger values invalid". The meaning of empty and `0` depends
- * on the type.
- */
+/** Document: "positive integer 1-400; larger values invalid". Empty and `0` depend on the type. */
 const RATIO = /^(|0|[1-9]\d?|[1-3]\d\d|400)$/
 const ratioMeaning =
   'Integer 1 to 400. ADD: empty means none set. UPDATE: empty means no change, 0 cancels the earlier ' +
@@ -44,7 +41,7 @@ const setting = z
     }
   })
 
-/** Changes which symbols may be copied, and the ratios at which copied positions close. */
+/** Sets which symbols may be copied, and the ratios at which copied positions close. */
 export const copyConfigSettingSymbols = defineEndpoint({
   name: 'copyConfigSettingSymbols',
   method: 'POST',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { listOf, textIfAny } from '../answer-values.ts'
 import { defineEndpoint } from '../endpoint.ts'
 
-/** The wire names a point's time `ctime`; everywhere else it is `ts`. */
+/** Elsewhere the wire says `ts`. */
 const at = { ctime: textIfAny.describe('Timestamp, Unix ms') }
 
 const rates = listOf(
@@ -17,7 +17,7 @@ const profits = listOf(
     .transform(({ ctime: ts, amount }) => ({ ts, amount })),
 )
 
-/** Reads how the account performs as a copied trader. Document: Copy trader summary. */
+/** The account's performance as a copied trader. Document: Copy trader summary. */
 export const copyOrderTotalDetail = defineEndpoint({
   name: 'copyOrderTotalDetail',
   method: 'GET',

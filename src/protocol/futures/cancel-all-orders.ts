@@ -9,10 +9,7 @@ import {
   symbol,
 } from '../values.ts'
 
-/**
- * Cancels every normal order of a product type, or of one symbol: the API has no other way to
- * cancel.
- */
+/** The API's only way to cancel: all normal orders of a product type or a symbol. */
 export const cancelAllOrders = defineEndpoint({
   name: 'cancelAllOrders',
   method: 'POST',

@@ -13,9 +13,9 @@ import {
 
 const empty = z.literal('')
 const newTriggerType = z.union([triggerType, empty])
-/** Empty keeps the price, a price sets or adds it, `0` removes it. */
+/** Empty keeps the price, a price sets it, `0` removes it. */
 const removable = z.union([decimalText, empty])
-/** Empty keeps the value, another value sets it. */
+/** Empty keeps the value. */
 const settable = z.union([positiveDecimal, empty])
 
 /** Document: "must not be greater than 10". */
@@ -108,7 +108,7 @@ const request = z
 
 type WirePlanModification = z.input<typeof request>
 
-/** The clean request: the take-profit's trigger price has one name. */
+/** The take-profit's trigger price has one name. */
 type PlanModification = Omit<WirePlanModification, 'newSurplusTriggerPrice'>
 
 /** Changes a pending trigger order: amount, prices, take-profit and stop-loss. */
@@ -127,8 +127,8 @@ export const modifyPlanOrder = defineEndpoint({
 })
 
 /**
- * The price is sent under both names: the document's table has one, its sample and other rules the
- * other. An exchange that reads only one of them would silently keep the old take-profit.
+ * The document's table has one name of the price, its sample and other rules the other, so both are
+ * sent: an exchange that reads only one would silently keep the old take-profit.
  */
 function toWire(modification: PlanModification): WirePlanModification {
   const { newStopSurplusTriggerPrice } = modification
@@ -145,9 +145,8 @@ const EMPTY_WHEN_TRAILING = [
 ] as const
 
 /**
- * Checks what a modification requires or forbids for trailing, trigger and market orders. Without
- * the pending order's type in the context, no problem is reported. Document: POST
- * /api/v2/mix/order/modify-plan-order.
+ * Checks what a modification may contain, by the pending order's type; without it, no problem is
+ * reported. Document: POST /api/v2/mix/order/modify-plan-order.
  */
 function planOrderProblems(body: WirePlanModification, { planOrder }: RuleContext): string[] {
   if (planOrder === undefined) return []

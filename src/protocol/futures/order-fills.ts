@@ -48,7 +48,7 @@ export const fill = z.object({
   cTime: z.string().describe('Transaction time, Unix ms'),
 })
 
-/** Reads the account's fills, newest first, a page at a time. */
+/** Newest first, a page at a time. */
 export const orderFills = defineEndpoint({
   name: 'orderFills',
   method: 'GET',

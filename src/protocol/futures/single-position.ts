@@ -34,8 +34,8 @@ export const position = z.object({
 })
 
 /**
- * Reads one symbol's position: no row if flat, one in one-way mode, up to two in hedge mode. Real
- * answers may be `null`, which does not mean flat.
+ * No row if flat, one in one-way mode, up to two in hedge mode. Real answers may be `null`, which
+ * does not mean flat.
  */
 export const singlePosition = defineEndpoint({
   name: 'singlePosition',

@@ -40,7 +40,7 @@ export const ticker = z.object({
   ),
 })
 
-/** Reads every ticker of a product type. Public. */
+/** All of a product type. Public. */
 export const tickers = defineEndpoint({
   name: 'tickers',
   method: 'GET',

@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../endpoint.ts'
 
-/** Document: "the signing example path `/swap/api/test` with two query parameters and a JSON body". */
+/**
+ * Document: "the signing example path `/swap/api/test` with two query parameters and a JSON body".
+ */
 const QUERY_PARAMETERS = 2
 
 /**
- * Calls the signed gateway's example path, to check key, clock and signature. The document shows
- * neither the parameters' names nor the payload nor the limit behind the gateway's 429.
+ * The signed gateway's example path, to check key, clock and signature. The document shows neither
+ * the parameters' names nor the payload nor the limit behind the gateway's 429.
  */
 export const gatewayTest = defineEndpoint({
   name: 'gatewayTest',

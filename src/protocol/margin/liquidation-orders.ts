@@ -6,8 +6,8 @@ import { coin, exchangeId, millisText, pageLimit, symbol } from '../values.ts'
 import { MARGIN_PAGE_MAX, toCleanSide } from './open-orders.ts'
 
 /**
- * A sale or swap by the system in a liquidation. Fields of the other type come empty. Document:
- * Margin liquidation record (isolated and cross).
+ * A sale or swap by the system. Fields of the other type come empty. Document: Margin liquidation
+ * record (isolated and cross).
  */
 const liquidationRecord = z.object({
   orderId: z.string().min(1).describe('Order number'),
@@ -80,14 +80,14 @@ const columns = {
   response: liquidationPage,
 } as const
 
-/** Reads liquidations of the account's isolated margin, newest first, a page at a time. */
+/** Newest first, a page at a time. */
 export const isolatedLiquidationOrders = defineEndpoint({
   ...columns,
   name: 'isolatedLiquidationOrders',
   path: '/api/v2/margin/isolated/liquidation-order',
 })
 
-/** Reads liquidations of the account's cross margin, newest first, a page at a time. */
+/** Newest first, a page at a time. */
 export const crossedLiquidationOrders = defineEndpoint({
   ...columns,
   name: 'crossedLiquidationOrders',

@@ -6,7 +6,7 @@ import { clientOid, exchangeId, millisText, pageLimit, symbol } from '../values.
 /** Document: "`systemRepay-selll` (spelled so)". */
 const MISSPELT_SIDE = 'systemRepay-selll'
 
-/** Normalises sides of system orders: hyphens, and no surplus `l`. */
+/** System orders: hyphens, and no surplus `l`. */
 export function toCleanSide(side: string | undefined): string | undefined {
   if (side === MISSPELT_SIDE) return 'systemRepay-sell'
   return side?.replace('liquidation_', 'liquidation-')
@@ -42,10 +42,10 @@ function marginOrder(...sides: readonly string[]) {
   })
 }
 
-/** An order of isolated margin. Document: Margin order (isolated and cross current orders). */
+/** Document: Margin order (isolated and cross current orders). */
 const isolatedOrder = marginOrder('sell', 'buy')
 
-/** An order of cross margin; its side may also be an action of the system. */
+/** Its side may also be an action of the system. */
 const crossedOrder = marginOrder(
   'sell',
   'buy',
@@ -81,7 +81,7 @@ const query = {
 /** Document: "limit — optional, default 100, max 500". */
 export const MARGIN_PAGE_MAX = 500
 
-/** Reads the orders of isolated margin that rest on one symbol. */
+/** Orders that rest on one symbol. */
 export const isolatedOpenOrders = defineEndpoint({
   ...columns,
   name: 'isolatedOpenOrders',
@@ -95,7 +95,7 @@ export const isolatedOpenOrders = defineEndpoint({
   response: openOrdersPage(isolatedOrder),
 })
 
-/** Reads the orders of cross margin that rest on one symbol. The document gives `limit` no maximum. */
+/** Orders that rest on one symbol. The document gives `limit` no maximum. */
 export const crossedOpenOrders = defineEndpoint({
   ...columns,
   name: 'crossedOpenOrders',

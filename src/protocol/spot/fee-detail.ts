@@ -2,21 +2,19 @@ import { z } from 'zod'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /**
- * The fees of a spot order. Amounts keep the digits and the sign of the wire: negative when the account pays.
- * Document: feeDetail structure.
+ * Amounts keep the digits and the sign of the wire: negative when the account pays. Document:
+ * feeDetail structure.
  */
 export interface SpotFees {
-  /** `newFees` if the order has it, else the fields under a coin's name (earlier data). */
+  /** `newFees` if present, else the fields under a coin's name (earlier data). */
   readonly source: 'newFees' | 'coin'
-  /** Total fee payable, in the coin obtained from the trade (`t`, or `totalFee`). */
+  /** Total, in the obtained coin (`t`, or `totalFee`). */
   readonly total: string | undefined
-  /** Deducted by coupons, in the coin obtained from the trade (`c`). */
+  /** Deducted by coupons, in the obtained coin (`c`). */
   readonly byCoupons: string | undefined
-  /** Deducted in the platform's own coin (`d`, or `totalDeductionFee`). */
+  /** Deducted in the platform's coin (`d`, or `totalDeductionFee`). */
   readonly byPlatformCoin: string | undefined
-  /**
-   * Deducted from the obtained coin, if the balance of the platform coin was insufficient (`r`).
-   */
+  /** From the obtained coin, if the platform coin was insufficient (`r`). */
   readonly fromObtainedCoin: string | undefined
   /** Fees under a coin's name, which may be present beside `newFees`. */
   readonly coin: CoinFees | undefined
@@ -24,7 +22,6 @@ export interface SpotFees {
 
 export interface CoinFees {
   readonly feeCoin: string | undefined
-  /** Whether a deduction applies. */
   readonly isDeducted: boolean | undefined
   readonly deduction: string | undefined
   readonly total: string | undefined
@@ -47,10 +44,7 @@ const coinFees = z.object({
 })
 const document = z.looseObject({ newFees: newFees.nullish() })
 
-/**
- * Parses the text of `feeDetail`. @returns undefined for an empty text, a sentence if it cannot be
- * read.
- */
+/** @returns undefined for an empty text, a sentence if it cannot be read */
 export function parseFeeDetail(text: string): SpotFees | undefined | string {
   if (text === '') return undefined
   let json: unknown
@@ -94,10 +88,7 @@ function readCoin([key, value]: [string, unknown]): CoinFees | string {
   }
 }
 
-/**
- * Keeps a number's digits if the runtime provides them, because a float would lose some of long
- * amounts.
- */
+/** A float would lose digits of long amounts; not every runtime provides them. */
 function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source
   return typeof value === 'number' && source !== undefined && PLAIN.test(source) ? source : value

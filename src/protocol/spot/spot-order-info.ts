@@ -4,7 +4,7 @@ import { defineEndpoint } from '../endpoint.ts'
 import { clientOid, exchangeId, receiveWindow, requestTime } from '../values.ts'
 import { spotOrderDetail } from './spot-order.ts'
 
-/** Reads one spot order: no row if there is none. */
+/** No row if there is none. */
 export const spotOrderInfo = defineEndpoint({
   name: 'spotOrderInfo',
   method: 'GET',

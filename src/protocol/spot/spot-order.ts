@@ -3,9 +3,8 @@ import { knownText, textIfAny } from '../answer-values.ts'
 import { parseFeeDetail } from './fee-detail.ts'
 
 /**
- * Fields of a spot order in both endpoints' answers. The document has tpslType and triggerPrice
- * only in the history, real answers have them in both. Document: Spot order (history-orders and
- * orderInfo).
+ * In both endpoints' answers. The document has tpslType and triggerPrice only in the history, real
+ * answers in both. Document: Spot order (history-orders and orderInfo).
  */
 const shared = {
   userId: textIfAny.describe('Account ID'),

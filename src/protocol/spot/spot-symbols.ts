@@ -25,7 +25,7 @@ const spotSymbol = z.object({
   areaSymbol: knownText('yes', 'no').describe('Whether it is an area symbol'),
 })
 
-/** Reads the pairs of the spot market and their rules. Public. */
+/** Pairs and their rules. Public. */
 export const spotSymbols = defineEndpoint({
   name: 'spotSymbols',
   method: 'GET',

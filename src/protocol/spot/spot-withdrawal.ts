@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineEndpoint } from '../endpoint.ts'
 import { clientOid, coin, orderReference, positiveDecimal } from '../values.ts'
 
-/** Longer than any address: a Lightning Network invoice has over a thousand characters. */
+/** A Lightning Network invoice has over a thousand characters. */
 const ADDRESS_CHARS_MAX = 4096
 
 const INTERNAL_ADDRESS = {
@@ -18,8 +18,8 @@ const INTERNAL_ADDRESS = {
 } as const
 
 /**
- * Withdraws coins, on chain or to another account. It is never repeated automatically, because a
- * second withdrawal is a second payment. The address must be in the address book.
+ * On chain or to another account. Never repeated automatically: a second withdrawal is a second
+ * payment. The address must be in the address book.
  */
 export const spotWithdrawal = defineEndpoint({
   name: 'spotWithdrawal',

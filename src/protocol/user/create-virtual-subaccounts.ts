@@ -33,8 +33,8 @@ const request = z.strictObject({
 })
 
 /**
- * Creates virtual sub-accounts. The API key must be bound to an IP address. Repeating it creates
- * nothing twice: the second answer has the alias in its failureList.
+ * The API key must be bound to an IP address. Repeating it creates nothing twice: the second answer
+ * has the alias in its failureList.
  */
 export const createVirtualSubaccounts = defineEndpoint({
   name: 'createVirtualSubaccounts',
@@ -52,10 +52,7 @@ export const createVirtualSubaccounts = defineEndpoint({
   rules,
 })
 
-/**
- * Checked by the client only: the exchange would report the second one in failureList, too late for
- * a typing error.
- */
+/** The exchange would report the second alias in failureList, too late for a typing error. */
 function rules({ subAccountList }: z.output<typeof request>): string[] {
   const isTwice = new Set(subAccountList).size < subAccountList.length
   return isTwice ? ['an alias is unique: one stands here twice'] : []

@@ -1,16 +1,15 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 
-/** Maximum characters that are buffered before they are written. */
+/** Characters buffered before they are written. */
 const WAITING_MAX = 65_536
 
-/** A CSV file that is written row by row and keeps only a small buffer in memory. */
 export class CsvFile {
   readonly #descriptor: number | undefined
   #waiting: string
   rows = 0
 
-  /** @param path Undefined: no file is written. */
+  /** @param path undefined: no file */
   constructor(path: string | undefined, columns: readonly string[]) {
     this.#descriptor = path === undefined ? undefined : openSync(path, 'w')
     this.#waiting = `${columns.join(',')}\n`

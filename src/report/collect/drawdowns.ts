@@ -1,8 +1,8 @@
-/** A drawdown, from a peak of the equity until it is reached again. Instants are Unix ms. */
+/** From a peak of the equity until it is reached again. */
 export interface Drawdown {
   readonly peakAt: number
   readonly troughAt: number
-  /** Undefined: not reached again before the end. */
+  /** Undefined: not reached before the end. */
   readonly recoveredAt: number | undefined
   /** A share of the peak: 0.1 is 10 %. */
   readonly depth: number
@@ -12,7 +12,7 @@ export interface Drawdown {
 
 const WORST_KEPT = 5
 
-/** Follows the equity from peak to peak at every value, and keeps the worst drawdowns. */
+/** Follows the equity at every value, and keeps the worst drawdowns. */
 export class DrawdownTracker {
   readonly #worst: Drawdown[] = []
   #peak: number
@@ -23,7 +23,6 @@ export class DrawdownTracker {
   #underMs = 0
   #longestMs = 0
 
-  /** @param at Unix ms. */
   constructor(at: number, equity: number) {
     this.#peak = equity
     this.#trough = equity
@@ -32,7 +31,7 @@ export class DrawdownTracker {
     this.#lastAt = at
   }
 
-  /** @returns how far the equity is below the last peak, as a share: 0 or more. */
+  /** @returns how far the equity is below the last peak, as a share */
   take(at: number, equity: number): number {
     if (this.#trough < this.#peak) this.#underMs += at - this.#lastAt
     this.#lastAt = at
@@ -50,7 +49,7 @@ export class DrawdownTracker {
     return shareBelow(this.#peak, equity)
   }
 
-  /** The worst drawdowns first, including one that is not over. */
+  /** Includes one that is not over. */
   worst(): readonly Drawdown[] {
     return ranked([
       ...this.#worst,
@@ -58,7 +57,7 @@ export class DrawdownTracker {
     ])
   }
 
-  /** How long the equity was below its last peak, in total and at the longest, ms. */
+  /** Below the last peak, in total and at the longest. */
   underWater(): { readonly totalMs: number; readonly longestMs: number } {
     const currentMs = this.#trough < this.#peak ? this.#lastAt - this.#peakAt : 0
     return { totalMs: this.#underMs, longestMs: Math.max(this.#longestMs, currentMs) }

@@ -2,21 +2,20 @@ import type { AccountFigures } from '../run-facts.ts'
 import { type Drawdown, DrawdownTracker } from './drawdowns.ts'
 import { bucketOf, emptyColumn, DAY_MS, type TimeBuckets } from './time-buckets.ts'
 
-/** The equity per bucket: its last value and its extremes. Margin coin. */
+/** The last value per bucket and its extremes. Margin coin. */
 export interface EquityColumns {
   readonly close: readonly number[]
   readonly low: readonly number[]
   readonly high: readonly number[]
-  /** The deepest drawdown below the last peak, a share. */
+  /** The deepest below the last peak, a share. */
   readonly drawdown: readonly number[]
-  /** At the end of the bucket: all positions over the equity; long less short over the equity. */
+  /** At the end of the bucket: all positions, and long less short, over the equity. */
   readonly gross: readonly number[]
   readonly net: readonly number[]
 }
 
-/** The equity at the end of a day, UTC. */
 export interface DayClose {
-  /** Unix ms when the day began. */
+  /** The UTC day. */
   readonly startAt: number
   readonly equity: number
 }
@@ -24,14 +23,12 @@ export interface DayClose {
 export interface EquityFacts {
   readonly columns: EquityColumns
   readonly days: readonly DayClose[]
-  /** Margin coin, by hour of the day (UTC) and by day of the week, Sunday first. */
+  /** Margin coin, by hour and by weekday from Sunday, UTC. */
   readonly profitByHour: readonly number[]
   readonly profitByWeekday: readonly number[]
   readonly drawdowns: readonly Drawdown[]
   readonly underWater: { readonly totalMs: number; readonly longestMs: number }
-  /** How long any position was held, ms. */
   readonly heldMs: number
-  /** All positions over the equity: time average and maximum. */
   readonly exposureMean: number
   readonly exposureMax: number
   readonly equityMean: number
@@ -39,7 +36,6 @@ export interface EquityFacts {
   readonly nearestLiquidation: { readonly at: number; readonly marginUse: number }
 }
 
-/** Unix ms; the end is excluded. */
 export interface RunSpan {
   readonly startAt: number
   readonly endAt: number
@@ -50,8 +46,8 @@ const HOUR_MS = DAY_MS / 24
 const FIRST_WEEKDAY = 4
 
 /**
- * The equity at every quote, kept in as many buckets as a screen shows. Each bucket keeps its
- * extremes, and drawdowns are followed from quote to quote, so that no extreme is lost.
+ * The equity in as many buckets as a screen shows. Buckets keep extremes, and drawdowns are
+ * followed from quote to quote, so that no extreme is lost.
  */
 export class EquitySeries {
   readonly #buckets: TimeBuckets
@@ -61,7 +57,6 @@ export class EquitySeries {
   readonly #byHour = zeros(24)
   readonly #byWeekday = zeros(7)
   readonly #startAt: number
-  /** The end of the run, Unix ms. */
   readonly #endAt: number
   #lastAt: number
   #equity: number
@@ -74,10 +69,7 @@ export class EquitySeries {
   #equityMs = 0
   #nearest = { at: 0, marginUse: 0 }
 
-  /**
-   * @param endAt Excluded: a value at this instant belongs to the hour and the day that end. Unix
-   * ms.
-   */
+  /** @param endAt excluded: a value at this instant belongs to the hour and day that end */
   constructor(buckets: TimeBuckets, { startAt, endAt }: RunSpan, opening: number) {
     this.#buckets = buckets
     this.#startAt = startAt
@@ -98,7 +90,7 @@ export class EquitySeries {
     this.#hourEquity = opening
   }
 
-  /** Takes the account's figures at an instant, not earlier than the last (Unix ms). */
+  /** @param at not earlier than the last */
   take(at: number, figures: Readonly<AccountFigures>): void {
     this.#passTime(at)
     const { equity, gross, net, marginUse } = figures
@@ -137,9 +129,7 @@ export class EquitySeries {
     }
   }
 
-  /**
-   * Adds the time since the last value to the held time, and closes hours and days that are over.
-   */
+  /** Adds to the held time, and closes hours and days that are over. */
   #passTime(at: number): void {
     const passedMs = at - this.#lastAt
     if (this.#exposure > 0) this.#heldMs += passedMs

@@ -4,7 +4,7 @@ import { floatOnGrid } from '../../lib/grid.ts'
 import { isInverse } from '../../domain/instrument.ts'
 import type { PositionSlot, RunFill } from '../run-facts.ts'
 
-/** One strategy's position on an instrument, from flat to flat. Money in the margin coin, instants Unix ms. */
+/** A strategy's position from flat to flat. Margin coin. */
 export interface RoundTrip {
   readonly strategyId: string
   readonly instrument: Instrument
@@ -15,7 +15,7 @@ export interface RoundTrip {
   readonly closedAt: number | undefined
   readonly peakLots: number
   readonly fills: number
-  /** Quote coin: the mean price of the opening and of the closing fills. */
+  /** Quote coin: means of the opening and of the closing fills. */
   readonly openPrice: number
   readonly closePrice: number
   /** Before fees; exact for a closed position in a linear contract. */
@@ -30,21 +30,21 @@ interface OpenPosition {
   peakLots: number
   fills: number
   /**
-   * Ticks times lots of the current position, and of everything that opened and closed it. All but
-   * `cost` are whole numbers.
+   * Ticks times lots of the current position, and of all that opened and closed it. All but `cost`
+   * are whole.
    */
   cost: number
   opened: { lots: number; tickLots: number }
   closed: { lots: number; tickLots: number }
-  /** A float, used for inverse contracts. */
+  /** A float, for inverse contracts. */
   profit: number
   fees: Decimal
 }
 
-/** Decimals of a coin-margined profit, which is a quotient. */
+/** A coin-margined profit is a quotient. */
 const MONEY_DECIMALS = 12
 
-/** The position from one strategy's own fills, by average cost. */
+/** Counts by average cost. */
 export class PositionBook {
   readonly #key: Pick<RoundTrip, 'strategyId' | 'instrument' | 'slot'>
   readonly #onClosed: (trip: RoundTrip) => void
@@ -65,7 +65,7 @@ export class PositionBook {
     return this.#open === undefined ? 0 : this.#open.lots * (this.#open.entry === 'buy' ? 1 : -1)
   }
 
-  /** @returns the realised profit before fees, in the margin coin: 0 if the fill closes nothing. */
+  /** @returns the realised profit before fees, margin coin: 0 if the fill closes nothing */
   take({
     direction,
     ticks,
@@ -89,7 +89,7 @@ export class PositionBook {
     return realised
   }
 
-  /** The unrealised profit at a price (quote coin), in the margin coin, before fees. */
+  /** Margin coin, before fees; price in quote coin. */
   unrealised(price: number): number {
     const open = this.#open
     if (open === undefined || open.lots === 0) return 0
@@ -100,7 +100,6 @@ export class PositionBook {
     return isInverse(instrument) ? gain / price : gain
   }
 
-  /** The open position so far. */
   current(): RoundTrip | undefined {
     return this.#open && this.#toTrip(this.#open, undefined)
   }
@@ -163,8 +162,8 @@ export class PositionBook {
   }
 
   /**
-   * Proceeds of the closed lots less their cost. For a flat position this is the sum of everything
-   * bought and sold.
+   * Proceeds of the closed lots less their cost. For a flat position this is the sum of all bought
+   * and sold.
    */
   #profitOf({ entry, opened, closed, cost, profit }: OpenPosition): Decimal {
     if (isInverse(this.#key.instrument)) return decimal(profit.toFixed(MONEY_DECIMALS))

@@ -1,7 +1,7 @@
 import type { RestingPrices } from '../run-facts.ts'
 import { bucketOf, emptyColumn, type TimeBuckets } from './time-buckets.ts'
 
-/** Prices and trades of one instrument, one value per bucket; NaN for none. Quote coin. */
+/** One value per bucket, NaN for none. Quote coin. */
 export interface PriceColumns {
   readonly low: readonly number[]
   readonly high: readonly number[]
@@ -9,7 +9,7 @@ export interface PriceColumns {
   /** The nearest own orders at the bucket's end. */
   readonly restingBuy: readonly number[]
   readonly restingSell: readonly number[]
-  /** The mean price of the fills, and their size in base coin. */
+  /** Mean price of the fills, and their size in base coin. */
   readonly boughtAt: readonly number[]
   readonly bought: readonly number[]
   readonly soldAt: readonly number[]
@@ -18,7 +18,7 @@ export interface PriceColumns {
 
 export interface PriceFacts {
   readonly columns: PriceColumns
-  /** The first and the last price; undefined if there were none. */
+  /** Undefined without prices. */
   readonly first: number | undefined
   readonly last: number | undefined
 }
@@ -32,7 +32,7 @@ export class PriceSeries {
   #first: number | undefined
   #last: number | undefined
 
-  /** @param resting Called when a bucket ends. */
+  /** @param resting called when a bucket ends */
   constructor(buckets: TimeBuckets, resting: () => RestingPrices) {
     this.#buckets = buckets
     this.#resting = resting
@@ -60,7 +60,7 @@ export class PriceSeries {
     this.#last = price
   }
 
-  /** @param size Base coin. */
+  /** @param size base coin */
   trade(
     at: number,
     direction: 'buy' | 'sell',

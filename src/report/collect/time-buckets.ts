@@ -10,10 +10,9 @@ const STEPS_MS = [
   ...[1, 2, 4, 8, 16].map((count) => count * DAY_MS),
 ]
 
-/** A line on a screen has no more points than this, so the lists of a report are never longer. */
+/** A line on a screen has no more points. */
 const BUCKETS_MAX = 1500
 
-/** A span cut into equal stretches, so that its memory does not grow with its length. Unix ms. */
 export interface TimeBuckets {
   /** A whole multiple of the step. */
   readonly startAt: number
@@ -21,7 +20,7 @@ export interface TimeBuckets {
   readonly count: number
 }
 
-/** @param givenMs Length of a bucket; by default the shortest that fits the maximum. */
+/** @param givenMs default: the shortest that fits the maximum */
 export function cutIntoBuckets(fromAt: number, toAt: number, givenMs?: number): TimeBuckets {
   const stepMs =
     givenMs ??
@@ -31,12 +30,11 @@ export function cutIntoBuckets(fromAt: number, toAt: number, givenMs?: number): 
   return { startAt, stepMs, count: Math.max(1, Math.ceil((toAt - startAt) / stepMs)) }
 }
 
-/** The bucket of an instant; instants outside the span belong to the first or the last. */
+/** Instants outside the span belong to the first or last bucket. */
 export function bucketOf({ startAt, stepMs, count }: TimeBuckets, at: number): number {
   return Math.max(0, Math.min(count - 1, Math.floor((at - startAt) / stepMs)))
 }
 
-/** A column of NaN, one value per bucket. */
 export function emptyColumn({ count }: TimeBuckets): number[] {
   return Array.from({ length: count }, () => Number.NaN)
 }

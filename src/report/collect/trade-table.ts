@@ -2,13 +2,12 @@ import { join } from 'node:path'
 import { addToSums, type ClosedTrade, type TradeSums } from '../../domain/closed-trade.ts'
 import { CsvFile } from './csv-file.ts'
 
-/** So many of the last trades are in the report; all are in the file. */
+/** Last trades in the report; the file has all. */
 const SHOWN_MAX = 200
 
-/** The closed trades of a run. */
 export interface TradesReport {
   readonly count: number
-  /** The last ones, the oldest first. */
+  /** The oldest first. */
   readonly last: readonly ClosedTrade[]
   readonly reasons: readonly TradeSums[]
 }
@@ -16,13 +15,13 @@ export interface TradesReport {
 const COLUMNS =
   'instrument_id,strategy_id,entry,peak_qty,avg_px_open,avg_px_close,gross_pnl,commissions,funding,net_pnl,currency,net_return,fills,reason,ts_opened,ts_closed,duration_ms,not_counted'
 
-/** Collects closed trades: each goes to a file, the last ones and the sums of each reason stay in memory. */
+/** Each trade goes to a file; the last ones and the sums by reason stay in memory. */
 export class TradeTable {
   readonly #file: CsvFile
   readonly #last: ClosedTrade[] = []
   readonly #sums = new Map<string, TradeSums>()
 
-  /** @param directory That of the run's files, which exists; undefined for no file. */
+  /** @param directory exists; undefined for no file */
   constructor(directory: string | undefined) {
     this.#file = new CsvFile(directory && join(directory, 'trades.csv'), COLUMNS.split(','))
   }
@@ -53,7 +52,6 @@ export class TradeTable {
     ])
   }
 
-  /** Closes the file. */
   finish(): TradesReport {
     this.#file.close()
     return {

@@ -1,16 +1,16 @@
 import { escapeHtml } from './html.ts'
 
-/** One line, area, band or row of dots, one value per bucket; NaN and null for none. */
+/** One value per bucket; NaN and null for none. */
 export interface ChartSeries {
   readonly name: string
-  /** A custom property of the page's style, such as `--blue`. */
+  /** A custom property of the page's style: `--blue`. */
   readonly colour: string
   readonly kind: 'line' | 'area' | 'band' | 'dots'
   readonly values: readonly (number | null)[]
   /** The other edge of a band. */
   readonly upper?: readonly (number | null)[]
   /**
-   * The path of the values in the report, for the page's script. Absent: the pointer does not show
+   * Where the values stand in the report, for the page's script. Absent: the pointer does not show
    * them.
    */
   readonly path?: string
@@ -18,7 +18,7 @@ export interface ChartSeries {
 
 export interface ChartOptions {
   readonly title: string
-  /** Unix ms of the first bucket, and the length of a bucket. */
+  /** Unix ms of the first bucket, and its length. */
   readonly startAt: number
   readonly stepMs: number
   readonly count: number
@@ -50,8 +50,8 @@ export interface Scale {
 }
 
 /**
- * A chart as SVG that is stretched to the width of the page; labels stand beside it as text, so
- * that they keep their size. It needs no script; with one, the pointer shows values.
+ * SVG that is stretched to the page's width; labels stand beside it as text, so that they keep
+ * their size. Only the pointer's values need the script.
  */
 export function renderChart(options: ChartOptions): string {
   const { title, series, heightPx, unit, group, startAt, stepMs, count } = options
@@ -99,7 +99,7 @@ export function scaleOf(series: readonly Pick<ChartSeries, 'values' | 'upper' | 
   return { low, high }
 }
 
-/** The distance from the top, in the units of the drawing, which are per cent of its height. */
+/** From the top, in per cent of the height. */
 export function y(value: number, { low, high }: Scale): number {
   const share = (value - low) / (high - low)
   return Number((HEIGHT * (1 - MARGIN - share * (1 - 2 * MARGIN))).toFixed(2))
@@ -171,7 +171,6 @@ export function ticksOf({ low, high }: Scale): readonly number[] {
   )
 }
 
-/** Decimals of the smallest tick size. */
 const DECIMALS_MAX = 12
 
 export function showTick(

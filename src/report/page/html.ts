@@ -1,4 +1,3 @@
-/** Escapes a text for content and attributes. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
@@ -7,7 +6,7 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;')
 }
 
-/** JSON for a script element. */
+/** For a script element. */
 export function toScriptJson(
   value: unknown,
   replacer?: (key: string, value: unknown) => unknown,
@@ -15,10 +14,10 @@ export function toScriptJson(
   return JSON.stringify(value, replacer).replaceAll('<', String.raw`\u003c`)
 }
 
-/** A table cell: plain text, or the text of a number, which is aligned right. */
+/** Numbers are aligned right. */
 export type Cell = string | { readonly text: string; readonly tone?: 'good' | 'bad' | 'none' }
 
-/** A table that scrolls by itself on a narrow page. Columns of text are aligned left. */
+/** It scrolls by itself on a narrow page. */
 export function renderTable(
   columns: readonly string[],
   rows: readonly (readonly Cell[])[],
@@ -39,7 +38,6 @@ function renderCell(cell: Cell, align: string): string {
   return `<td class="${cell.tone ?? 'none'}">${escapeHtml(cell.text)}</td>`
 }
 
-/** Green above zero, red below. */
 export function toned(value: number, text: string): Cell {
   return { text, tone: value > 0 ? 'good' : value < 0 ? 'bad' : 'none' }
 }

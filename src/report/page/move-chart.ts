@@ -13,7 +13,7 @@ const NAMES: Readonly<Record<Line, string>> = {
 const COLOURS: Readonly<Record<Line, string>> = { none: '--blue', reached: '--orange' }
 const HEIGHT_PX = 260
 
-/** The equity against the move of the market at the run's worst moment, drawn and as a table. */
+/** The equity against the move of the market, drawn and as a table. */
 export function renderWorstMoment({ liquidation, money }: RunReport, coin: string): string {
   const { worstMoment } = liquidation ?? {}
   if (worstMoment === undefined)

@@ -1,7 +1,3 @@
-/**
- * The page's script: the pointer over a chart shows the values of that moment, in all charts of its
- * group.
- */
 export const PAGE_SCRIPT = `
 const report = JSON.parse(document.getElementById('report').textContent)
 const charts = [...document.querySelectorAll('.chart')]

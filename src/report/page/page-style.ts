@@ -1,6 +1,3 @@
-/**
- * The page's style, with light and dark colours; tables and charts shrink to the width of a phone.
- */
 export const PAGE_STYLE = `
 :root { color-scheme: light dark; --bg: #fbfbfa; --card: #fff; --text: #1d2126; --soft: #5f6873; --edge: #e2e4e7;
   --blue: #1f66d0; --grey: #8a929c; --red: #c23a2b; --good: #17784b; --bad: #b42a1c; --teal: #0c8a83; --orange: #cf6a12;

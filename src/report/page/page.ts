@@ -27,7 +27,7 @@ import { PAGE_STYLE } from './page-style.ts'
 import { renderEquities, renderRunCharts } from './run-charts.ts'
 import { renderRunTables } from './run-tables.ts'
 
-/** The report as one file: no network, readable without its script, in light and dark. */
+/** One file: no network, readable without its script, in light and dark. */
 export function renderPage(
   report: BacktestReport,
   recipe: Readonly<Record<string, unknown>>,
@@ -59,7 +59,6 @@ export function renderPage(
   })
 }
 
-/** Only the page's own script runs, and nothing is fetched, so injected markup can do neither. */
 const POLICY = [
   "default-src 'none'",
   "style-src 'unsafe-inline'",
@@ -170,7 +169,7 @@ function renderModels({ runs, coin }: BacktestReport): string {
   )
 }
 
-/** A table of runs: one column per run, one row per figure. */
+/** One column per run. */
 export function renderComparison(runs: readonly RunReport[], names: readonly string[]): string {
   const row = (title: string, show: (run: RunReport) => Cell): readonly Cell[] => [
     title,

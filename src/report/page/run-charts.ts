@@ -2,7 +2,7 @@ import type { RunReport } from '../run-report.ts'
 import { type ChartOptions, renderChart } from './chart.ts'
 import { renderSection } from './html.ts'
 
-/** The common options of one run's charts, with the path of its values for the page's script. */
+/** Options that all charts of a run share. */
 function frameOf(
   run: RunReport,
   index: number,
@@ -161,7 +161,6 @@ function renderExposure(run: RunReport, index: number): string {
 /** Enough for two backtests under three fill models each. */
 const COLOURS = ['--blue', '--orange', '--teal', '--violet', '--magenta', '--olive']
 
-/** The equity of several runs of the same prices in one chart. */
 export function renderEquities(
   runs: readonly RunReport[],
   names: readonly string[],

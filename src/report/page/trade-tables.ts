@@ -5,7 +5,7 @@ import { showNumber, showShare, showTime, withSign } from '../text/figures.ts'
 import { showDuration } from '../../lib/text/show-duration.ts'
 import { type Cell, renderSection, renderTable, toned } from './html.ts'
 
-/** Closed trades: the sums of each reason for which they ended, and the last of them. Empty where none were folded. */
+/** Sums by reason, and the last trades. Empty where none were folded. */
 export function renderTrades({ trades }: RunReport): string {
   if (trades === undefined) return ''
   const { count, last, reasons } = trades

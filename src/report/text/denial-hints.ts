@@ -1,7 +1,7 @@
 import type { DenialCode } from '../../domain/denial.ts'
 import type { Cause, PriceLooks } from '../run-report.ts'
 
-/** The most frequent cause of a denial, and what to do; other codes are clear by themselves. */
+/** The most frequent cause and what to do; other codes are clear by themselves. */
 const HINTS: Readonly<Partial<Record<DenialCode, string>>> = {
   PRICE_PRECISION: 'market.ticksBelow(price) and ticksAbove give whole ticks',
   SIZE_PRECISION: 'market.lots(size) gives whole lots',
@@ -15,16 +15,15 @@ const HINTS: Readonly<Partial<Record<DenialCode, string>>> = {
   DATA_STALE: 'prices have gaps, or are read (backtest.pollMs) more seldom than risk.dataAgeMaxMs',
 }
 
-/** Codes shown of one strategy, or of the exchange. */
 const CODES_SHOWN = 3
 
-/** Denials that only a fault in a strategy's code causes: even a few of them must be corrected. */
+/** Only a fault in a strategy's code causes these: even few must be corrected. */
 const FAULTS: ReadonlySet<string> = new Set<DenialCode>([
   ...(['INTENT_MALFORMED', 'INTENTS_TOO_MANY', 'INSTRUMENT_NOT_BOUND', 'KEY_MISSING'] as const),
   ...(['PRICE_PRECISION', 'SIZE_PRECISION', 'PLACES_TOO_MANY'] as const),
 ])
 
-/** The most frequent codes and those that mean a fault of the strategy, a sentence each. */
+/** The most frequent codes and all faults, a sentence each. */
 export function describeDenials(
   strategy: string,
   denials: readonly Cause[],
@@ -45,7 +44,6 @@ function describeLooks(looks: PriceLooks | undefined): string | undefined {
   return `normal in this run: prices are read every ${everyMs} ms (backtest.pollMs) and are too old after ${dataAgeMaxMs} ms (risk.dataAgeMaxMs), so what is wanted in between is denied until the next look`
 }
 
-/** The most frequent rejections by the exchange, a sentence each. */
 export function describeRejections(rejections: readonly Cause[]): readonly string[] {
   return mostOf(rejections).map(
     ({ code, meaning, count }) => `${count} rejected by the exchange, ${code} (${meaning})`,

@@ -2,12 +2,11 @@ import type { Ratio } from '../metrics.ts'
 import type { RunReport } from '../run-report.ts'
 import type { PriceCoverage } from '../run-facts.ts'
 
-/** Figures as terminal and page show them. */
 export function showShare(value: number, decimals = 2): string {
   return Number.isFinite(value) ? `${withSign(value * 100, decimals)} %` : 'n/a'
 }
 
-/** A figure with a sign below zero and separated thousands. */
+/** Thousands are separated. */
 export function showNumber(value: number, decimals = 2): string {
   if (!Number.isFinite(value)) return 'n/a'
   const [whole = '', fraction] = Math.abs(value).toFixed(decimals).split('.')
@@ -16,21 +15,18 @@ export function showNumber(value: number, decimals = 2): string {
   return `${value < 0 && !isZero ? '-' : ''}${grouped}${fraction === undefined ? '' : `.${fraction}`}`
 }
 
-/** With a plus, for gains and losses. */
+/** For gains and losses. */
 export function withSign(value: number, decimals = 2): string {
   const text = showNumber(value, decimals)
   return value > 0 && Number(value.toFixed(decimals)) !== 0 ? `+${text}` : text
 }
 
-/**
- * Decimals of money in an account with this opening balance: a coin that is worth thousands needs
- * more.
- */
+/** A coin that is worth thousands needs more. */
 export function moneyDecimals({ opening }: { readonly opening: string }): number {
   return Number(opening) < 100 ? 6 : 2
 }
 
-/** @param decimals For money. */
+/** @param decimals for money */
 export function showRatio({ value, unit }: Ratio, decimals = 2): string {
   if (value === null) return 'n/a'
   switch (unit) {
@@ -45,15 +41,12 @@ export function showRatio({ value, unit }: Ratio, decimals = 2): string {
   }
 }
 
-/**
- * Whether the ratio is per day, as for a short run, rather than per year; a ratio without value may
- * be either.
- */
+/** A ratio per day, as for a short run; one without value may be either. */
 export function isPerDay({ note }: Ratio): boolean {
   return note?.startsWith('per day') === true
 }
 
-/** The same ratio of several runs. If only some are per day, each states its unit. */
+/** If only some are per day, each states its unit. */
 export function showBeside(ratios: readonly (Ratio | undefined)[]): readonly string[] {
   const daily = ratios.map((ratio) => ratio !== undefined && isPerDay(ratio))
   const isMixed = daily.includes(true) && daily.includes(false)
@@ -64,17 +57,15 @@ export function showBeside(ratios: readonly (Ratio | undefined)[]): readonly str
   })
 }
 
-/** The steps that `risk.liquidation` took, a sentence each. */
+/** `risk.liquidation`, a sentence each. */
 export function describeSteps({ liquidation }: Pick<RunReport, 'liquidation'>): readonly string[] {
   return (liquidation?.steps ?? []).map(
     ({ at, symbol, step, reason }) => `${symbol} ${showTime(at)} UTC, step ${step}: ${reason}`,
   )
 }
 
-/** Maximum instruments named in a line. */
 const NAMED_MAX = 4
 
-/** The basis of "buy and hold", in words. */
 export function describeHold({
   instruments,
 }: {
@@ -87,15 +78,14 @@ export function describeHold({
   return `${symbols.length === 1 ? '' : 'equal parts of '}${names} from the first price to the last, without fees`
 }
 
-/** Shown beside the name of a run whose prices, or some of them, were generated. */
+/** Beside the name of a run with generated prices. */
 export const MADE_UP = 'made-up prices'
 
-/** The instruments whose prices are generated from a seed. */
 export function listSeeded(coverage: readonly Pick<PriceCoverage, 'symbol' | 'kind'>[]): string[] {
   return coverage.filter(({ kind }) => kind === 'seeded').map(({ symbol }) => symbol)
 }
 
-/** A warning to be read before any figure; empty for real prices. */
+/** To be read before any figure; empty for real prices. */
 export function describeMadeUp(
   coverage: readonly Pick<PriceCoverage, 'symbol' | 'kind'>[],
 ): readonly string[] {

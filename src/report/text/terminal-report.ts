@@ -17,13 +17,11 @@ import {
 const BARS = '▁▂▃▄▅▆▇█'
 const SPARK_WIDTH = 60
 const NAME_WIDTH = 22
-/** The width of a figure beside others. */
 const FIGURE_WIDTH = 18
 
-/** Columns of figures that fit a terminal of 80. */
+/** They fit a terminal of 80. */
 const RUNS_ABREAST = 3
 
-/** Ratios shown in the terminal. */
 const SHOWN_RATIOS: ReadonlySet<string> = new Set([
   'yearly growth',
   'Sharpe',
@@ -40,7 +38,7 @@ const SHOWN_RATIOS: ReadonlySet<string> = new Set([
   'nearest to liquidation',
 ])
 
-/** The result of a backtest, in lines of at most 80 columns: one column per fill model. */
+/** Lines of at most 80 columns: one column per fill model. */
 export function describeReport(report: BacktestReport): readonly string[] {
   const { runs, coin, name } = report
   const [first] = runs
@@ -69,14 +67,14 @@ function describePrices({ coverage }: BacktestReport): readonly string[] {
     : []
 }
 
-/** Figures of a run that traded for a part of its time must not be taken for those of the whole. */
+/** Figures of a part of the time must not be taken for the whole. */
 function describeEnds(
   runs: readonly { readonly name: string; readonly run: RunReport }[],
 ): readonly string[] {
   return runs.flatMap(({ name, run }) => run.restrictions.flatMap((text) => wrap(name + text)))
 }
 
-/** Notes that a reader of the figures needs: liquidations first. */
+/** Liquidations first. */
 function describeNotes({ runs, remarks, looks }: BacktestReport): readonly string[] {
   const notes = runs.flatMap((run) => {
     const { model, liquidations, denialsByStrategy, rejections, notes: own = [] } = run
@@ -97,17 +95,16 @@ function describeNotes({ runs, remarks, looks }: BacktestReport): readonly strin
   return lines.length === 0 ? [] : ['', ...lines]
 }
 
-/** A run with its name in a comparison. */
 export interface ComparedRun {
-  /** The directory or file of its report, which may hold one run per fill model. */
+  /** May hold one run per fill model. */
   readonly place: string
   readonly name: string
   readonly run: RunReport
-  /** The text of `describeMadeUp`; empty for real prices. */
+  /** `describeMadeUp` */
   readonly madeUp: readonly string[]
 }
 
-/** Runs of several backtests, one column each. */
+/** One column each. */
 export function describeComparison(named: readonly ComparedRun[]): readonly string[] {
   const groups = Array.from({ length: Math.ceil(named.length / RUNS_ABREAST) }, (_, index) =>
     named.slice(index * RUNS_ABREAST, (index + 1) * RUNS_ABREAST),
@@ -188,8 +185,8 @@ function describeFigures(runs: readonly RunReport[]): readonly string[] {
 }
 
 /**
- * The values as bars of eighths, from the lowest to the highest. The width does not depend on their
- * number, so that two runs over the same time align. A bar is the last known value at its end.
+ * Bars of eighths from lowest to highest. The width is fixed, so that runs over the same time
+ * align. A bar is the last known value at its end.
  */
 function sparkline(values: readonly (number | null)[], width = SPARK_WIDTH): string {
   const known = values.flatMap((value) => (isKnown(value) ? [value] : []))
@@ -209,7 +206,7 @@ function isKnown(value: number | null): value is number {
   return value !== null && Number.isFinite(value)
 }
 
-/** Width of a cell of the strategies' table: 79 characters in all. */
+/** The strategies' table has 79 characters in all. */
 const CELL_WIDTH = 10
 
 function describeStrategies(
@@ -246,7 +243,7 @@ function sumOf(causes: readonly { readonly count: number }[]): number {
   return causes.reduce((sum, { count }) => sum + count, 0)
 }
 
-/** Two names often differ only at their ends, or at their beginnings. */
+/** Two names often differ only at an end. */
 function shorten(name: string, width: number): string {
   if (name.length <= width) return name
   const kept = width - 1

@@ -18,12 +18,12 @@ export type ConvertSettings = Readonly<typeof defaultConvertSettings>
 
 export const defaultConvertSettings = {
   platformCoin: defaultPlatformCoin,
-  /** A share of the amount received, as in the vendor's sample. */
+  /** Share of the amount received, as in the vendor's sample. */
   feeRate: '0.02',
   recordsMax: 10_000,
 }
 
-/** Amounts and prices are decimals in strings, prices in USDT. The fee is in the target coin. */
+/** Amounts and prices are decimal strings, prices in USDT, the fee in the target coin. */
 export interface ConvertRecord {
   readonly orderId: string
   readonly uid: string
@@ -37,7 +37,7 @@ export interface ConvertRecord {
   readonly createdAt: number
 }
 
-/** Document: Convert record. Its field table says `ts`, its sample `ctime`. */
+/** Document: Convert record. Its table says `ts`, its sample `ctime`. */
 function toWireRecord({ uid: _uid, fee, createdAt, ...record }: ConvertRecord) {
   return {
     ...record,
@@ -96,7 +96,7 @@ function convertRecords(
     limitMax: CONVERT_PAGE_MAX,
     refusesDisorder: true,
     span: lastNinetyDays,
-    // Without `endTime`, a start that is too early is moved instead of refused.
+    // Without `endTime`, a start that is too early is moved, not refused.
     ...(endTime && { daysMax: SPAN_DAYS_MAX }),
     now,
     idOf: ({ orderId }) => orderId,

@@ -20,7 +20,7 @@ import {
 } from './trader.ts'
 import { toSummary } from './trader-summary.ts'
 
-/** Copy trading, seen by the trader. Followers are only a number and trade nowhere. */
+/** Copy trading, seen by the trader. Followers are only a number. */
 export interface CopyState {
   readonly ports: ServicePorts
   readonly futures: CoreState

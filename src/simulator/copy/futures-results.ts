@@ -6,7 +6,6 @@ const COIN = 'USDT'
 
 export type FuturesResults = Readonly<ReturnType<typeof futuresResults>>
 
-/** Margin coins other than USDT are left out. */
 export function futuresResults(state: CoreState, uid: string, afterTrade: number) {
   const account = accountOf(state, uid)
   const { balance, realisedProfit, fees, funding, insurance } = coinOf(account, COIN)

@@ -10,8 +10,8 @@ const PERCENT_DECIMALS = 2
 
 /**
  * Document: Copy trader summary. Ratios of gains and losses count all orders, ROI is the total
- * profit over the capital, and a day's rate its profit over the equity at its beginning, in
- * percent. The total profit has a dollar sign, as in the document's sample.
+ * profit over the capital, a day's rate its profit over the equity at its beginning, in percent.
+ * The total profit has a dollar sign, as in the sample.
  */
 export function toSummary(
   trader: Trader,

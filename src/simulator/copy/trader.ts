@@ -3,7 +3,6 @@ import type { Random } from '../../lib/random.ts'
 import type { ProductType } from '../../protocol/values.ts'
 import type { PlacedCodec } from '../store/stored-rows.ts'
 
-/** Ratios are in percent, 1 to 400. */
 export interface SymbolSetting {
   readonly symbol: string
   readonly productType: ProductType
@@ -11,7 +10,6 @@ export interface SymbolSetting {
   readonly stopLossRatio: string | undefined
 }
 
-/** Amounts are exact USDT. */
 export interface TraderDay {
   readonly startAt: number
   readonly equity: Decimal
@@ -29,14 +27,14 @@ export interface Trader {
   losses: number
   followersEver: number
   followersNow: number
-  /** Profit of the futures account that is already in the days, USDT. */
+  /** Profit of the futures account already in the days, USDT. */
   profitTaken: Decimal
   tradeTaken: number
   settings: ReadonlyMap<string, SymbolSetting>
 }
 
 export const DAY_MS = 86_400_000
-/** Midnight of UTC+8, as the document's sample of a trader shows. */
+/** Midnight of UTC+8, as in the document's sample. */
 const DAY_OFFSET_MS = 8 * 3_600_000
 export const DAYS_KEPT = 30
 const FOLLOWERS_A_DAY_MAX = 3
@@ -62,7 +60,7 @@ export function createTrader(uid: string, startAt: number, opening: Decimal): Tr
   }
 }
 
-/** Profit since the last close belongs to the first of the closed days. */
+/** Profit since the last close belongs to the first closed day. */
 export function closeDays(
   trader: Trader,
   {

@@ -21,7 +21,7 @@ export function writeConversions(state: ConvertState, uid: string): void {
   }
 }
 
-/** Used before anything is displayed: the start of the seeded market. */
+/** The seeded market's start, before anything is displayed. */
 const START_PRICES: Readonly<Record<string, string>> = { BTCUSDT: '65000', ETHUSDT: '2600' }
 
 export function lastPrice(ports: Pick<ServicePorts, 'market'>, symbol: string): string {

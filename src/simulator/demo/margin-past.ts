@@ -17,8 +17,8 @@ import { pairOf } from '../services/pair-order.ts'
 import { decimalOfFloat, negated } from '../wallet/rounding.ts'
 
 /*
- * The past of margin accounts is played at invented prices through the functions that serve the
- * accounts later, so everything follows from bookings.
+ * The past of margin accounts is played at invented prices through the functions that serve them
+ * later, so everything follows from bookings.
  */
 
 /** Turns the clock back, plays the past and removes the invented prices. No debts may exist yet. */
@@ -149,7 +149,7 @@ function toQuote(cents: number): Decimal {
   return decimalOfFloat(cents / 100, 2)
 }
 
-/** Amounts are quote coin. A market order buys with the collateral and a loan. */
+/** Quote coin. A market order buys with the collateral and a loan. */
 const BALANCES = [
   { mode: 'isolated', symbol: 'BTCUSDT', collateral: '4000', bought: '6000' },
   { mode: 'isolated', symbol: 'ETHUSDT', collateral: '2500', bought: '4000' },
@@ -163,7 +163,6 @@ interface OrderRow {
   readonly force: 'gtc' | 'post_only'
   readonly loanType: LoanType
   readonly source: OrderSource
-  /** The final state, named in the clientOid. Without it the order rests. */
   readonly status?: 'live' | 'partial_fill' | 'cancelled' | 'reject'
 }
 
@@ -203,7 +202,7 @@ const VALUE = 150
 const HOUR_MS = 3_600_000
 
 /**
- * Every account gets collateral, a running loan, and one order in every state of the document, with
+ * Each account gets collateral, a running loan, and one order in every state of the document, with
  * a clientOid such as `isolated-BTCUSDT-filled`.
  */
 function placeMarginOrders(

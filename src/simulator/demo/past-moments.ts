@@ -4,7 +4,7 @@ import type { ServicePorts } from '../services/service-ports.ts'
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 const DAILY_VOLATILITY = 0.025
-/** Less than the depth of the histories, so the whole past can be read for two days. */
+/** Below the depth of the histories, so the whole past can be read for two days. */
 const DAYS = 88
 
 export interface PastMoment {
@@ -12,7 +12,7 @@ export interface PastMoment {
   readonly priceRatio: number
 }
 
-/** Oldest first. @param name Names the random sequence. */
+/** Oldest first. @param name of the random sequence */
 export function pastMoments(
   { seed, startAt }: ServicePorts,
   name: string,

@@ -21,13 +21,13 @@ const OLD_FEES_MS = 45 * 86_400_000
 interface SpotOrderKind {
   readonly orderType: 'limit' | 'market'
   readonly filled: '0' | '0.4' | '1'
-  /** Without it, an order that is not filled is still open. */
+  /** Without it, an unfilled order is open. */
   readonly cancelled?: 'user' | 'self_trade'
   readonly hasTrigger?: boolean
   readonly isFollowing?: boolean
 }
 
-/** Taken in turn, these kinds cover every outcome of the document. */
+/** In turn they cover every outcome of the document. */
 const KINDS: readonly SpotOrderKind[] = [
   { orderType: 'limit', filled: '1' },
   { orderType: 'market', filled: '1' },
@@ -48,7 +48,6 @@ const OPEN_KINDS: readonly SpotOrderKind[] = [
 
 const ENTRIES = ['API', 'WEB', 'ANDROID', 'IOS', 'SYS'] as const
 
-/** Coins are booked as if the orders had happened, so balances, fees and histories agree. */
 export function writeSpotOrders(state: SpotState, uid: string): void {
   const pairs = [...state.pairs.values()].filter(({ market }) => market.at > 0)
   for (const [index, { at, priceRatio }] of pastMoments(

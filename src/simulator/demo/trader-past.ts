@@ -9,8 +9,8 @@ const FOLLOWERS_MAX = 300
 const MONEY_DECIMALS = 2
 
 /**
- * The month ends in the trader's balance: daily profits are shares of it, the rest is the initial
- * capital. @param copied A symbol that it opens for copying.
+ * Daily profits are shares of the trader's balance, in which the month ends; the rest is the
+ * initial capital. @param copied symbol opened for copying
  */
 export function writeTraderPast(
   trader: Trader,

@@ -13,8 +13,8 @@ import type { CoreState } from './core-state.ts'
 import type { Instrument } from './instruments/instruments.ts'
 
 /*
- * Market and statistics are too large to store with every operation, so they are stored at
- * intervals. The time from there to the last operation is replayed without orders.
+ * Market and statistics are too large to store with every operation. The time from the last
+ * checkpoint is replayed without orders.
  */
 
 export interface Checkpoint {
@@ -32,7 +32,7 @@ interface SymbolCheckpoint {
 
 interface MarketRow {
   readonly market: MarketState
-  /** Rows of other symbols belong to an earlier listing. */
+  /** Other symbols belong to an earlier listing. */
   readonly symbols: readonly string[]
   readonly grids?: Grids
 }
@@ -113,7 +113,7 @@ function gridsOf(instruments: readonly Instrument[]): Grids {
 }
 
 /**
- * @throws Failure SIMULATOR_GRIDS_CHANGED if stored ticks and lots would be other prices and sizes.
+ * @throws Failure SIMULATOR_GRIDS_CHANGED if stored ticks and lots would be other prices and sizes
  */
 export function assertSameGrids(instruments: readonly Instrument[], { grids }: Checkpoint): void {
   for (const [symbol, [tickSize, lotSize]] of Object.entries(gridsOf(instruments))) {

@@ -25,9 +25,7 @@ import type { PlanOrder } from './plans/plan-order.ts'
 import { positionKey, type Position } from './positions/position.ts'
 import type { CoreSettings } from './settings.ts'
 
-/**
- * The core's whole state has one writer: each function of `futures` takes it as its first argument.
- */
+/** The core's whole state: only functions of `futures` change it, as their first argument. */
 export interface CoreState {
   readonly settings: CoreSettings
   /** A speed above 1 is a demonstration, without funding. */
@@ -40,14 +38,14 @@ export interface CoreState {
   /** Accepted but not matched yet, soonest first. */
   readonly arrivals: Order[]
   readonly clock: CoreClock
-  /** The next delivery or delisting; derived, see timeline.ts. */
+  /** Next delivery or delisting; derived, see timeline.ts. */
   readonly nextSettlement: { at: number }
   readonly rows: StoredRows
   /** Keyed by product type, with the count of market moves at which rows were written. */
   readonly tickerBoards: Map<string, { readonly moves: number; readonly rows: WireTicker[] }>
 }
 
-/** Unix ms of the exchange's clock; 0 is "never yet". */
+/** Exchange clock; 0 is "never yet". */
 export interface CoreClock {
   now: number
   nextFundingAt: number
@@ -55,7 +53,7 @@ export interface CoreClock {
   tradeSequence: number
   /** 0 while the market runs. */
   pausedAt: number
-  /** The market's clock is behind by the total of earlier pauses. */
+  /** Total of earlier pauses, by which the market's clock is behind. */
   pausedMs: number
 }
 
@@ -73,14 +71,13 @@ export interface Account {
   readonly coins: Map<string, CoinBalance>
   /** Oldest first. At most `productOrdersMax` for each product type. */
   readonly openOrders: Map<number, Order>
-  /** Only within the idempotency window, oldest first. */
+  /** Within the idempotency window, oldest first. */
   readonly closedOrders: Map<number, Order>
   readonly positions: Map<string, Position>
   /** Completed ones stay within the idempotency window. */
   readonly planOrders: Map<number, PlanOrder>
   /** Keyed by clientOid, oldest first. At most `idempotencyEntriesMax`. */
   readonly idempotency: Map<string, IdempotencyEntry>
-  /** Oldest first. At most `fillsMax`, briefly a tenth more. */
   fills: Fill[]
   readonly counts: AccountCounts
 }
@@ -100,18 +97,18 @@ export interface SymbolState extends OrderBook<Order> {
   readonly instrument: Instrument
   quoteCount: number
   markTicks: number
-  /** No position of the symbol needs a check at mark prices within; see liquidation.ts. */
+  /** At mark prices within, no position needs a check; see liquidation.ts. */
   readonly safe: { fromTicks: number; toTicks: number }
   readonly statistics: DayStatistics
-  /** Delivered or delisted: no longer traded, and pays no funding. */
+  /** Delivered or delisted: not traded, and pays no funding. */
   isSettled: boolean
-  /** When a delivery contract is listed and when trading opens; 0 for other instruments. */
+  /** When a delivery contract is listed and opens; 0 for other instruments. */
   readonly listedAt: number
   readonly opensAt: number
   /** On the market's clock; infinite if the market ends first. */
   readonly endsAt: number
   readonly funding: FundingPayments | undefined
-  /** The minutes before the market opened; undefined if they are unknown. */
+  /** The minutes before the market opened. */
   readonly past: PastMinutes | undefined
   readonly references: RecordedReferences | undefined
   readonly positions: Position[]
@@ -169,8 +166,8 @@ export function createSymbolState(
 type MarketFacts = Pick<Market, 'endings' | 'funding' | 'past' | 'priceStepsMs' | 'references'>
 
 /**
- * A contract is listed when the one before it is delivered. With recorded prices, the recording
- * says when trading begins.
+ * A contract is listed when the one before is delivered. With recorded prices, the recording says
+ * when trading begins.
  */
 function listingOf(
   { symbol, delivery }: Instrument,
@@ -195,7 +192,7 @@ export function applyChoices(account: Account, choices: AccountChoices): void {
   }
 }
 
-/** @throws RangeError before the exchange is open. */
+/** @throws RangeError before the exchange is open */
 export function venueOf({ venue, instrument }: SymbolState): Venue<Order> {
   if (venue === undefined) throw new RangeError(`${instrument.symbol} is not open`)
   return venue
@@ -244,7 +241,7 @@ export function accountOf(state: CoreState, uid: string): Account {
   return known(state.accounts, uid, 'an account')
 }
 
-/** For checked symbols. @throws Failure SIMULATOR_UNKNOWN */
+/** @throws Failure SIMULATOR_UNKNOWN */
 export function symbolOf(state: CoreState, symbol: string): SymbolState {
   return known(state.symbols, symbol, 'an instrument')
 }
@@ -270,7 +267,6 @@ export function forgetBand({ safe }: SymbolState): void {
   safe.fromTicks = Number.POSITIVE_INFINITY
 }
 
-/** The newest mark price (in ticks) or rate recorded by an instant of the exchange's clock. */
 export function recordedAt(
   { clock }: Pick<CoreState, 'clock'>,
   { references }: SymbolState,

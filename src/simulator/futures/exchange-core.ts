@@ -5,7 +5,7 @@ import {
   bindHandlers,
   type BoundHandlers,
   type ReplyOf,
-  type RequestTo,
+  type HandlerRequest,
 } from '../shared/handlers.ts'
 import type { RowStore } from '../store/row-store.ts'
 import { StoredRows } from '../store/stored-rows.ts'
@@ -87,10 +87,10 @@ export class ExchangeCore {
 
   /**
    * Matching, triggers, funding, liquidation and delivery up to `now`.
-   * @returns false after a tenth of a second with work left: call again with the same `now`.
+   * @returns false after a tenth of a second with work left: call again with the same `now`
    */
   advance(now: number): boolean {
-    // An unfinished stretch is not stored: after a kill all of it is played again.
+    // After a kill all of an unfinished stretch is played again.
     if (!playUntil(this.#state, this.#market, now)) return false
     for (const play of this.#played) play(this.now)
     this.#save()
@@ -104,15 +104,15 @@ export class ExchangeCore {
   answer<Name extends FuturesName>(
     name: Name,
     account: AccountRef,
-    request: RequestTo<FuturesHandlers[Name]>,
+    request: HandlerRequest<FuturesHandlers[Name]>,
     now: number,
   ): ReplyOf<FuturesHandlers[Name]> {
     return this.carryOut(now, () => this.#answers[name](account, request), account)
   }
 
   /**
-   * The single entry. Plays up to `now`, calls `handle`, prunes the idempotency window of the
-   * requesting account, and stores the changes as one operation.
+   * The single entry. Plays up to `now`, calls `handle`, prunes the account's idempotency window,
+   * and stores the changes as one operation.
    */
   carryOut<Result>(now: number, handle: (state: CoreState) => Result, asking?: AccountRef): Result {
     this.#playAll(now)

@@ -3,8 +3,8 @@ import { NO_LATENCY } from '../shared/latency.ts'
 import { oneOf } from '../shared/one-of.ts'
 
 /**
- * The exchange's document is silent here, or its readers disagree. Every default is the reading
- * that the document supports, or else most of its clients.
+ * The exchange's document is silent here, or its readers disagree. Every default is what the
+ * document supports, or else most of its clients.
  */
 export type CoreSettings = Readonly<typeof defaultCoreSettings>
 
@@ -13,15 +13,15 @@ export const defaultCoreSettings = {
   takerFeeRate: '0.0006',
   postOnlyCross: oneOf('reject', 'cancel'),
   /**
-   * Fees are taken in this coin while the account has enough of it, such as the platform's own;
-   * empty: the margin coin. Its price is that of its instrument (BGBUSDT), if there is one.
+   * Fees are taken in this coin while the account has enough of it; empty: the margin coin. Its
+   * price is that of its instrument (BGBUSDT), if there is one.
    */
   feeCoin: '',
   feeCoinPrice: '1.25',
   /**
-   * A repeated clientOid within the window gets the first orderId (`replay`) or refusal 40786
-   * (`duplicateError`). `pendingOnly` refuses it only while the first order is open, as in a guide
-   * of the vendor, against the document.
+   * A repeated clientOid gets the first orderId (`replay`) or refusal 40786 (`duplicateError`).
+   * `pendingOnly` refuses it only while the first order is open, as in a guide of the vendor,
+   * against the document.
    */
   idempotency: oneOf('duplicateError', 'replay', 'pendingOnly'),
   /** Document: "clientOid idempotency: 20 minutes". */
@@ -46,7 +46,7 @@ export const defaultCoreSettings = {
   presetTriggerType: oneOf('fill_price', 'mark_price'),
   fillModel: oneOf<FillModelName>('default'),
   marketLevelsMax: 20,
-  /** From the answer to matching an accepted order is open but cannot trade. */
+  /** An accepted order is open this long before it can trade. */
   matchingLagMs: 0,
   entryLatency: NO_LATENCY,
   /** From a fill to its appearance in the fills endpoint. */

@@ -13,7 +13,7 @@ import type { SymbolRow } from './stored-entities.ts'
 /**
  * In time order: arrivals, funding and settlements first, then the quotes of that instant. The
  * result does not depend on how the time is divided into calls.
- * @returns false if the market stopped at its limit for one call: call again with the same `now`.
+ * @returns false if the market stopped at its limit: call again with the same `now`
  */
 export function playUntil(state: CoreState, market: Market, now: number): boolean {
   const { clock } = state
@@ -29,8 +29,8 @@ export function playUntil(state: CoreState, market: Market, now: number): boolea
 }
 
 /**
- * Plays a stretch again after a start from a stored state. @param stored By symbol: restored at the
- * quote at which it was stored.
+ * Plays a stretch again after a start from a stored state. @param stored symbols at the quote at
+ * which they were stored
  */
 export function replayQuotes(
   state: CoreState,
@@ -118,7 +118,7 @@ function settleDue(state: CoreState, dueAt: number): void {
 
 export function findDueTimes(state: CoreState): void {
   const { clock } = state
-  // Without any funding the stored state holds null, since JSON has no infinity.
+  // Stored JSON has null for infinity.
   if (clock.nextFundingAt !== 0) clock.nextFundingAt = nextFundingAfter(state, clock.now)
   findNextSettlement(state)
 }

@@ -2,7 +2,7 @@ import { decimal, type Decimal } from '../../lib/decimal.ts'
 import type { Pair } from '../services/pair-market.ts'
 
 export interface MarginSymbol extends Pair {
-  /** Minimum order: size in base coin, value in quote coin. */
+  /** Base coin, quote coin. */
   readonly baseMin: Decimal
   readonly notionalMin: Decimal
   readonly feeRate: Decimal

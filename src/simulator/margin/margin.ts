@@ -78,7 +78,7 @@ function toBalance(state: MarginState, { uid, balance }: BalanceRef, coins: read
     /** Quote coin; undefined without a displayed price. */
     equity: risk?.equity.toString(),
     debts: risk?.debts.toString(),
-    /** At 1 the balance is liquidated. Undefined without a price, or without equity. */
+    /** At 1 the balance is liquidated. Undefined without price or equity. */
     riskRatio: risk && riskRatio(risk)?.toString(),
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Ticker figures of 24 hours in minute buckets: the current minute and the 1439 before it. Every
- * minute gets its bucket, with or without a trade, so the figures depend only on the steps and the
+ * minute gets its bucket, with or without a trade, so figures depend only on the steps and the
  * elapsed minutes.
  */
 import {
@@ -20,7 +20,7 @@ export interface TickerFigures extends FairPriceFigures {
   readonly change24h: number
   readonly changeUtc24h: number
   readonly baseLots: number
-  /** Quote coin, as a float because it is only displayed. */
+  /** Quote coin, only displayed. */
   readonly quoteVolume: number
 }
 
@@ -40,7 +40,7 @@ export interface DayStatisticsState {
 export interface DayStatisticsOptions {
   readonly instrument: MarketInstrument
   readonly seed: number | string
-  /** Smoothing over seconds is over seconds of market time. */
+  /** Seconds of smoothing are seconds of market time. */
   readonly speed: number
   readonly past: readonly MinuteBar[] | undefined
   readonly state?: DayStatisticsState | undefined
@@ -67,7 +67,7 @@ export class DayStatistics {
   readonly #tick: number
   readonly #lot: number
   readonly #fair: FairPrice
-  /** A ring: minute m is in slot m % 1440. */
+  /** Minute m is in slot m % 1440. */
   readonly #ring = new Float64Array(BUCKETS * FIELDS)
   #minute = -1
   #oldest = -1
@@ -203,7 +203,7 @@ export class DayStatistics {
 
   /**
    * A running sum of floats would drift over months, so the buckets are summed, at most once a
-   * minute. Whole hours are summed only once.
+   * minute, whole hours only once.
    */
   #sumClosed(): DaySums {
     const sums = { high: 0, low: Number.POSITIVE_INFINITY, lots: 0, quoteVolume: 0 }

@@ -36,7 +36,7 @@ const PREMIUM_DEVIATION = 0.0004
 const INTEREST = 0.0001
 const INTEREST_REACH = 0.0005
 const FUNDING_MAX = 0.003
-/** Deviation of the mean premium of eight hours, which is the slow walk smoothed. */
+/** Deviation of the mean premium of eight hours, the slow walk smoothed. */
 const MEAN_PREMIUM_DEVIATION = 0.75 * PREMIUM_DEVIATION
 export const USUAL_FUNDING_MINUTES: readonly number[] = [0, 480, 960]
 const DAY_MINUTES = 1440
@@ -65,7 +65,7 @@ interface FairPriceLevels {
   minute: number
   holdingLevel: number
   settledFundingRate?: number
-  /** The latest settlements: minutes since 1970 and rates in turn, oldest first. */
+  /** Minutes since 1970 and rates in turn, oldest first. */
   settled?: number[]
   markTicks?: number | undefined
   fundingRate?: number | undefined
@@ -134,7 +134,7 @@ export class FairPrice {
     this.#now.fundingRate = fundingRate
   }
 
-  /** @param minute Minutes since 1970; called once for each. */
+  /** @param minute since 1970; called once for each */
   openMinute(minute: number): void {
     const now = this.#now
     const settlesBetween = this.#settlementsUntil(minute) !== this.#settlementsUntil(now.minute)
@@ -151,7 +151,7 @@ export class FairPrice {
     now.premiumCount++
   }
 
-  /** The latest settlements, oldest first: minutes since 1970 and the rate. */
+  /** Oldest first: minutes since 1970 and the rate. */
   settlements(): readonly FundingSettlement[] {
     const { settled = [] } = this.#now
     return Array.from({ length: settled.length / 2 }, (_, index) => ({
@@ -183,14 +183,14 @@ export class FairPrice {
     return settled === undefined ? state : { ...state, settled: Array.from(settled) }
   }
 
-  /** @param minute The first minute after the settlement. */
+  /** @param minute the first after the settlement */
   #noteSettled(minute: number, rate: number): void {
     const settled = (this.#now.settled ??= [])
     settled.push(this.#settledAt(minute), rate)
     if (settled.length > 2 * SETTLEMENTS_MAX) settled.splice(0, 2)
   }
 
-  /** The time of the last settlement up to a minute, in minutes since 1970. */
+  /** The last settlement up to a minute, in minutes since 1970. */
   #settledAt(minute: number): number {
     const ofDay = minute % DAY_MINUTES
     const last = this.#fundingMinutes.findLast((one) => one <= ofDay)
@@ -220,18 +220,16 @@ export class FairPrice {
   }
 }
 
-/** The rate that follows from the mean premium since the settlement before. */
 function rateOf(mean: number, fundingMinutes: readonly number[]): number {
   const rate = clamp(mean + clamp(INTEREST - mean, INTEREST_REACH), FUNDING_MAX)
   const ofEightHours = USUAL_FUNDING_MINUTES.length / Math.max(1, fundingMinutes.length)
-  // A rate of eight hours has six digits; a part of it has more after the division.
+  // A rate of eight hours has six digits; a part of it has more.
   return Math.round((Math.round(rate * 1e6) / 1e6) * ofEightHours * 1e10) / 1e10
 }
 
 /**
- * The rate of a settlement of a seeded past, before any that was lived: the same whenever it is
- * asked for.
- * @param minute Minutes since 1970.
+ * The rate of a settlement of a seeded past; always the same.
+ * @param minute since 1970
  */
 export function pastFundingRate(
   { symbol, fundingMinutes = USUAL_FUNDING_MINUTES }: MarketInstrument,

@@ -5,7 +5,7 @@
  */
 import { Failure } from '../../lib/failure.ts'
 
-/** Prices in whole ticks, sizes in whole lots; both at least 1. */
+/** Whole ticks and lots; at least 1. */
 export interface Quote {
   readonly bidTicks: number
   readonly askTicks: number
@@ -15,15 +15,15 @@ export interface Quote {
   /** Traded at `lastTicks` since the previous step; 0 if `lastTicks` is an older trade. */
   readonly tradedLots: number
   /**
-   * Prices since the previous step, if the path knows them: resting orders are matched with them,
-   * but they are never displayed.
+   * Prices since the previous step, if known: resting orders are matched with them, but they are
+   * never displayed.
    */
   readonly lowTicks?: number
   readonly highTicks?: number
   /**
-   * A candle's momentary extreme: resting orders and triggers are matched with it, but it is not
-   * displayed. No figure includes it before the candle ends, since it would reveal that the price
-   * does not return there.
+   * A candle's momentary extreme: orders and triggers are matched with it, but it is not displayed.
+   * No figure includes it before the candle ends, since it would reveal that the price does not
+   * return there.
    */
   readonly isUnseen?: boolean
   /** For the day's high and low: the last price, and with a candle's last point its whole range. */
@@ -32,8 +32,8 @@ export interface Quote {
   readonly levelTicks: number
   readonly candle: number
   /**
-   * Lots traded in the candle limit what orders may take; not displayed. If they are not known yet:
-   * those so far, and at least the usual ones.
+   * Lots traded in the candle limit what orders may take; not displayed. If not known yet: those so
+   * far, and at least the usual ones.
    */
   readonly candleLots: number
 }
@@ -71,7 +71,7 @@ export interface MarketInstrument {
 /** Recorded besides the quotes; the exchange invents what is missing. */
 export interface MarketReference {
   readonly markTicks: number | undefined
-  /** A share of the notional: 0.0001 is 1 bp. */
+  /** Share of the notional: 0.0001 is 1 bp. */
   readonly fundingRate: number | undefined
 }
 
@@ -93,12 +93,12 @@ export interface MinuteBar {
   readonly lots: number
 }
 
-/** A past that is drawn on demand: the same minute is always the same bar. */
+/** Drawn on demand: the same minute is always the same bar. */
 export interface PastMinutes {
-  /** Unix ms: its first minute, and the first after it. */
+  /** Its first minute, and the first after it. */
   readonly fromAt: number
   readonly untilAt: number
-  /** Minutes that open at `fromAt` or later and before `untilAt`, Unix ms, oldest first. */
+  /** Minutes that open in a span of Unix ms, `untilAt` excluded, oldest first. */
   between(fromAt: number, untilAt: number): readonly MinuteBar[]
 }
 
@@ -116,14 +116,14 @@ export function ownState<State extends MarketState>(
 }
 
 export interface FundingPayments {
-  /** Unix ms on the exchange's clock. */
+  /** Exchange clock. */
   readonly at: Float64Array
-  /** A share of the notional, paid by longs. */
+  /** Share of the notional, paid by longs. */
   readonly rate: Float64Array
 }
 
 export interface RecordedReferences {
-  /** Unix ms on the exchange's clock: a candle's end, when its figures are known. */
+  /** Exchange clock: a candle's end, when its figures are known. */
   readonly at: Float64Array
   readonly markTicks: Float64Array | undefined
   readonly fundingRate: Float64Array | undefined
@@ -131,7 +131,7 @@ export interface RecordedReferences {
 
 export interface Market {
   readonly identity: string
-  /** Market time for each millisecond of the exchange's clock, ms. */
+  /** Market time for each ms of the exchange's clock. */
   readonly speed: number
   readonly endsAt: number | undefined
   readonly priceStepsMs?: ReadonlyMap<string, number>
@@ -146,17 +146,14 @@ export interface Market {
    * fixed order. The first call starts at `startAt` with a step of every instrument. The steps do
    * not depend on how the time is divided into calls.
    *
-   * @param now Unix ms on the exchange's clock. An earlier one hands over nothing.
-   * @param visit The step and its quote are reused, and valid only during the call.
-   * @returns true if nothing up to `now` is left; on false call again with the same `now`.
+   * @param now Unix ms, exchange clock; an earlier one hands over nothing
+   * @param visit the step and its quote are reused, and valid only during the call
+   * @returns true if nothing up to `now` is left; on false call again with the same `now`
    */
   advance(now: number, visit: (step: MarketStep) => void): boolean
-  /**
-   * The 1440 minutes before `startAt`, oldest first. Undefined for real prices: their past is
-   * unknown.
-   */
+  /** The 1440 minutes before `startAt`, oldest first. Undefined for real prices. */
   pastDay(symbol: string): readonly MinuteBar[] | undefined
-  /** Everything before `startAt`; absent if it is unknown. */
+  /** Everything before `startAt`; absent if unknown. */
   past?(symbol: string): PastMinutes | undefined
   state(): MarketState
 }

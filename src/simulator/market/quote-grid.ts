@@ -13,10 +13,9 @@ const QUOTE_TRADE_SHARE = 0.1
 
 const CANDLES_REMEMBERED = 20
 
-/** Even once every 100 ms, this gives a day's volume in whole lots below 2^53. */
+/** Even once every 100 ms, this keeps a day's volume in whole lots below 2^53. */
 export const RECORDED_LOTS_MAX = 1e10
 
-/** Rows that were cut to {@link RECORDED_LOTS_MAX}. */
 export function countCutRows({ rows }: Pick<Recording, 'rows'>, lotSize: string): number {
   const sizes = rows.kind === 'candles' ? [rows.volume] : [rows.volume, rows.bidSize, rows.askSize]
   const isAbove = (size: number | undefined) => (size ?? 0) > RECORDED_LOTS_MAX * Number(lotSize)

@@ -35,14 +35,11 @@ export interface BookOrder {
   readonly force: Force
   readonly stpMode: StpMode
   readonly priceTicks: number
-  /**
-   * The last price that triggered it, 0 for none: it is filled at no better one, see
-   * match-orders.ts.
-   */
+  /** The last price that triggered it, 0 for none: see match-orders.ts. */
   readonly triggerTicks: number
   /**
    * Time of the last quote from which it could take; 0 for none. If that was the previous quote, it
-   * still takes (as a taker, at the market's price); afterwards it rests as a maker.
+   * still takes at the market's price; afterwards it rests.
    */
   takingAt: number
   /**

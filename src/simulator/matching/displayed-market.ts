@@ -3,10 +3,7 @@ import { EMPTY_QUOTE, type MutableQuote, type Quote } from '../market/market.ts'
 import type { Direction } from './book-order.ts'
 import type { FillModel, MatchingRules } from './fill-model.ts'
 
-/**
- * Only the size that orders have taken reacts to orders: accounts never trade with each other. All
- * zero before the first quote.
- */
+/** Only the taken size reacts to orders. All zero before the first quote. */
 export interface DisplayedMarket extends MutableQuote {
   at: number
   previousAt: number

@@ -1,6 +1,6 @@
 /**
  * It is unknown how a market would have treated an order that was not there. These are three
- * answers, from careful to generous; a result that holds under only one of them is no result.
+ * answers, from careful to generous; a result that holds under only one is no result.
  */
 export const FILL_MODELS = ['pessimistic', 'default', 'optimistic'] as const
 export type FillModelName = (typeof FILL_MODELS)[number]
@@ -24,7 +24,7 @@ export interface FillModel {
 export interface MatchingRules {
   readonly model: FillModel
   readonly levelsMax: number
-  /** Market time for each millisecond of the exchange's clock, ms. */
+  /** Market time for each ms of the exchange's clock. */
   readonly speed: number
 }
 

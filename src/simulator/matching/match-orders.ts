@@ -10,12 +10,11 @@ import {
 } from './displayed-market.ts'
 import { insertOrder, type OrderBook, sideOf } from './order-book.ts'
 import { cancelOrder, endMarketOrder, fillOrder, isOpen } from './order-lifecycle.ts'
-import { meetOwnOrders, ownOrdersMet, preventSelfTrade } from './self-trade.ts'
 import type { Venue } from './venue.ts'
 
 /*
  * Accounts never trade with each other, and orders of one account only if the venue allows it
- * (self-trade.ts).
+ * ({@link preventSelfTrade}).
  *
  * An order that reaches the other side walks its levels, each as deep as the displayed one and
  * `levelTicks` worse. The rest of a gtc order takes at each following quote while it reaches it,
@@ -26,7 +25,7 @@ import type { Venue } from './venue.ts'
  * the model's share, so that they do not buy more than was sold. The system's orders have no such
  * limit; what they take counts for others.
  *
- * An order triggered by a last price gets no better price than that. A path moves in jumps, and an
+ * An order triggered by a last price gets no better price than that: a path moves in jumps, and an
  * order that entered at the end of one would profit from the gap.
  */
 
@@ -96,7 +95,7 @@ function reached<Order extends BookOrder>(
   return orders.slice(0, end < 0 ? orders.length : end)
 }
 
-/** @param cutTicks Takes no level at or beyond this price; see self-trade.ts. */
+/** @param cutTicks takes no level at or beyond this price; see {@link preventSelfTrade} */
 function takeLevels<Order extends BookOrder>(
   venue: Venue<Order>,
   order: Order,
@@ -225,4 +224,69 @@ function queueBefore<Order extends BookOrder>(
   const best = isBuy ? market.bidTicks : market.askTicks
   if (order.priceTicks === best) return isBuy ? market.bidLots : market.askLots
   return (isBuy ? order.priceTicks > best : order.priceTicks < best) ? 0 : QUEUE_UNKNOWN
+}
+
+/**
+ * Applies when an incoming order would trade with a resting one of its own account; the incoming
+ * order's mode decides.
+ * - cancel_maker: the resting orders that it would meet are cancelled
+ * - cancel_taker: it takes what the market has at better prices, and its rest is cancelled
+ * - cancel_both: both
+ *
+ * @returns the price, in ticks, from which on the order must not trade nor rest
+ */
+function preventSelfTrade<Order extends BookOrder>(
+  venue: Venue<Order>,
+  order: Order,
+): number | undefined {
+  if (order.stpMode === 'none') return undefined
+  const { market, buys, sells } = venue.book
+  const isBuy = order.direction === 'buy'
+  const meets = (isBuy ? sells : buys).orders.filter(
+    (other) => other.uid === order.uid && wouldMeet(order, other.priceTicks),
+  )
+  const nearest = meets[0]?.priceTicks
+  if (nearest === undefined) return undefined
+  if (order.stpMode !== 'cancel_taker') {
+    for (const other of meets) cancelOrder(venue, other, 'self_trade')
+  }
+  if (order.stpMode === 'cancel_maker') return undefined
+  const best = isBuy ? market.askTicks : market.bidTicks
+  if (market.at === 0 || (isBuy ? nearest <= best : nearest >= best))
+    cancelOrder(venue, order, 'self_trade')
+  return nearest
+}
+
+/**
+ * Without self-trade prevention, an order first trades with its account's resting orders at least
+ * as good as the market's best price, at their price.
+ */
+function meetOwnOrders<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
+  for (const own of ownOrdersMet(venue, order)) {
+    const { priceTicks: ticks } = own
+    const lots = Math.min(venue.wantedLots(own, ticks), venue.wantedLots(order, ticks))
+    const traded = fillOrder(venue, own, { lots, ticks, scope: 'maker' })
+    if (traded > 0 && isOpen(order))
+      fillOrder(venue, order, { lots: traded, ticks, scope: 'taker', isTwin: true })
+    if (!isOpen(order)) return
+  }
+}
+
+function ownOrdersMet<Order extends BookOrder>(
+  venue: Venue<Order>,
+  order: Order,
+): readonly Order[] {
+  const { market, buys, sells } = venue.book
+  if (venue.meetsOwn !== true || order.stpMode !== 'none' || venue.isForced(order)) return []
+  const isBuy = order.direction === 'buy'
+  const best = market.at === 0 ? undefined : isBuy ? market.askTicks : market.bidTicks
+  return (isBuy ? sells : buys).orders.filter(({ uid, priceTicks }) => {
+    const isDeeper = best !== undefined && (isBuy ? priceTicks > best : priceTicks < best)
+    return uid === order.uid && !isDeeper && wouldMeet(order, priceTicks)
+  })
+}
+
+function wouldMeet(order: BookOrder, priceTicks: number): boolean {
+  if (order.orderType === 'market') return true
+  return order.direction === 'buy' ? order.priceTicks >= priceTicks : order.priceTicks <= priceTicks
 }

@@ -26,7 +26,7 @@ export interface Pair {
 
 /**
  * Shows the quotes of the futures contract with the same name on the pair's own grids. The size
- * taken by orders belongs to the pair (see pairs-taken.ts).
+ * taken by orders belongs to the pair (pairs-taken.ts).
  */
 export class PairMarket<
   Order extends BookOrder,
@@ -43,7 +43,6 @@ export class PairMarket<
   readonly #scales: PairScales
   readonly #tick: Decimal
   readonly #lot: Decimal
-  /** There may be a quote that was not taken in. */
   #isBehind = true
 
   constructor(ports: ServicePorts, rules: Rules) {
@@ -67,7 +66,7 @@ export class PairMarket<
     return this.buys.orders.length > 0 || this.sells.orders.length > 0 || this.waiting.size > 0
   }
 
-  /** Quotes are taken in by {@link refresh} only if needed. */
+  /** {@link refresh} takes quotes in only if needed. */
   follow(hear: (at: number) => void): void {
     const { shown } = this.#source ?? {}
     this.#source?.follow(() => {

@@ -19,7 +19,7 @@ export interface PairOrder extends BookOrder {
   readonly isQuoteSized: boolean
   filledBase: Decimal
   filledQuote: Decimal
-  /** Still reserved: quote coin of a buy, base coin of a sell. Zero for the system's orders. */
+  /** Quote coin of a buy, base coin of a sell. Zero for the system's orders. */
   frozen: Decimal
 }
 
@@ -89,7 +89,7 @@ export function openPairs<Order extends PairOrder, Rules extends Pair>(
   return { ports, pairs, orders }
 }
 
-/** For checked symbols. @throws Failure SIMULATOR_UNKNOWN */
+/** @throws Failure SIMULATOR_UNKNOWN */
 export function pairOf<Order extends PairOrder, Rules extends Pair>(
   { pairs }: PairTrading<Order, Rules>,
   symbol: string,

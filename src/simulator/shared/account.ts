@@ -11,13 +11,10 @@ export interface AccountSetup {
   readonly positionMode: PositionMode
   /** Copy traders have a lower rate limit on batch-place (document: Limits). */
   readonly role: 'ordinary' | 'copyTrader'
-  /**
-   * The key is refused from other addresses, and some endpoints require a bound key. Default: not
-   * bound.
-   */
+  /** Other addresses are refused, and some endpoints require a bound key. Default: not bound. */
   readonly boundToIps?: readonly string[]
   /**
-   * When a managed sub-account was bound to its manager. Earlier fills and spot orders are not
+   * When a managed sub-account was bound to its manager: earlier fills and spot orders are not
    * shown (document: order fill details, spot historical orders).
    */
   readonly boundAt?: number
@@ -27,14 +24,14 @@ export interface AccountSetup {
   readonly leverageBySymbol?: Readonly<Record<string, number>>
 }
 
-/** Has its own key and secret. Document: Authentication, Scheme B. */
+/** Document: Authentication, Scheme B. */
 export interface GatewayClient {
   readonly key: string
   readonly secret: string
   readonly isWhitelisted: boolean
 }
 
-/** Made by the account's owner over the wire; they survive a restart. */
+/** Made by the owner over the wire; they survive a restart. */
 export interface AccountChoices {
   readonly positionMode?: PositionMode
   readonly leverageBySymbol?: Readonly<Record<string, number>>

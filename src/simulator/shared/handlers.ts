@@ -17,7 +17,7 @@ export type Handlers<State> = {
 }
 
 export type HandlerTable<State> = Readonly<Record<string, Handler<State, never, unknown>>>
-export type RequestTo<Handle> = Handle extends (
+export type HandlerRequest<Handle> = Handle extends (
   state: never,
   account: never,
   request: infer Request,
@@ -29,7 +29,7 @@ export type ReplyOf<Handle> = Handle extends (...parameters: never) => infer Ans
 export type BoundHandlers<Table> = {
   readonly [Name in keyof Table]: (
     account: AccountRef,
-    request: RequestTo<Table[Name]>,
+    request: HandlerRequest<Table[Name]>,
   ) => ReplyOf<Table[Name]>
 }
 

@@ -16,7 +16,7 @@ export interface HistoryRules {
   readonly limitMax: number
   readonly limitUsual?: number
   readonly refusedLimits?: 'belowOne' | 'outOfRange'
-  /** Resolves the requested times to Unix ms. Default: a missing time is no bound. */
+  /** The requested times in Unix ms. Default: a missing time is no bound. */
   readonly span?: (
     query: HistoryQuery,
     now: number,
@@ -106,7 +106,7 @@ interface PageOptions<Row> {
   readonly accepts?: (row: Row) => boolean
 }
 
-/** Newest first, found by binary search. @param rows Oldest first. */
+/** Newest first, found by binary search. @param rows oldest first */
 export function historyPage<Row>(rows: readonly Row[], options: PageOptions<Row>): Row[] {
   const { idOf, timeOf = () => 0, startAt = 0, endAt = Number.POSITIVE_INFINITY } = options
   const { idLessThan, limit, accepts = () => true } = options

@@ -6,7 +6,7 @@ import { exponential, type Random } from '../../lib/random.ts'
  */
 export interface LatencySettings {
   readonly medianMs: number
-  /** Standard deviation of the logarithm; 0 always gives the median. */
+  /** That of the logarithm; 0 always gives the median. */
   readonly deviation: number
 }
 

@@ -10,8 +10,8 @@ export interface BookAddress {
 }
 
 /**
- * The real exchange sets up the address book on its web client. Here it has one address for each
- * coin and chain, derived from the UID, so that a help text can name one.
+ * The real exchange sets it up on its web client. Here it has one address for each coin and chain,
+ * derived from the UID, so that a help text can name one.
  */
 export function addressesOf(uid: string): readonly BookAddress[] {
   return COINS.flatMap(({ coin, chains }) =>
@@ -39,7 +39,7 @@ export function contactOf(uid: string) {
 const HEX = '0123456789abcdef'
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** In the form of an address of its chain, without a known key. */
+/** In the form of its chain, without a known key. */
 function drawAddress(random: Random, chain: string): string {
   if (chain === 'ERC20') return `0x${drawText(random, HEX, 40)}`
   return (chain === 'TRC20' ? 'T' : '1') + drawText(random, BASE58, 33)

@@ -1,7 +1,7 @@
 /** Facts of the real list of coins, except as noted below. */
 export interface CoinChain {
   readonly chain: string
-  /** In the coin, deducted from the amount withdrawn. */
+  /** In the coin, deducted from the amount. */
   readonly withdrawFee: string
   readonly minWithdrawAmount: string
   readonly withdrawMinScale: number
@@ -15,7 +15,7 @@ export interface Coin {
 
 export const TRANSFER_SCALE = 8
 
-/** ETH's row is the simulator's own, modelled on the others. */
+/** ETH's row is our own, modelled on the others. */
 export const COINS: readonly Coin[] = [
   {
     coin: 'USDT',

@@ -41,7 +41,7 @@ const fullRequest = placeRequest.extend({
 
 type PlaceRequest = z.output<typeof fullRequest>
 
-/** Sizes are in base coin, those of market buys in quote coin. */
+/** Base coin; market buys in quote coin. */
 export type SpotPlaceOrderRequest = z.input<typeof placeRequest>
 
 export function placeSpotOrder(

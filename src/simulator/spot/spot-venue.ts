@@ -10,7 +10,7 @@ import type { SpotOrder } from './spot-order.ts'
 import { negated } from '../wallet/rounding.ts'
 import type { SpotPair, SpotState } from './spot-state.ts'
 
-/** @param clock The exchange's; another one to write a past. */
+/** @param clock another one than the exchange's writes a past */
 export function createVenue(
   state: SpotState,
   pair: SpotPair,

@@ -7,8 +7,8 @@ import type { RowStore, StoredRow } from './row-store.ts'
 
 /**
  * One transaction for each save. The journal is written ahead and not synchronised: a killed
- * process loses nothing, a power cut may lose the last moments, which is acceptable for play money.
- * The file is locked while it is open, because two simulators would overwrite each other's orders.
+ * process loses nothing, a power cut the last moments, which is acceptable for play money. The file
+ * is locked while it is open, because two simulators would overwrite each other's orders.
  */
 export class SqliteStore implements RowStore {
   readonly #path: string
@@ -75,12 +75,12 @@ function openDatabase(path: string): DatabaseSync {
   try {
     assertPlace(path)
     database = new DatabaseSync(path)
-    // This check must come before any change of the file.
+    // Must come before any change of the file.
     assertOwn(database, path)
     database.exec(
       'PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF',
     )
-    // Takes the lock now, so that a second simulator fails at its start.
+    // A second simulator then fails at its start.
     database.exec('BEGIN IMMEDIATE; COMMIT')
     return database
   } catch (cause) {
@@ -159,7 +159,7 @@ function readRows(database: DatabaseSync): readonly StoredRow[] | undefined {
   return rows.length === 0 ? undefined : rows
 }
 
-/** Result codes of SQLite: https://sqlite.org/rescode.html */
+/** https://sqlite.org/rescode.html */
 const [BUSY, CORRUPT, FULL, NOT_A_DATABASE] = [5, 11, 13, 26]
 
 function resultOf(cause: unknown): number | undefined {

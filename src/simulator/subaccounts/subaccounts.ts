@@ -42,10 +42,7 @@ export function subaccountsOf({ byAlias }: SubaccountState, uid: string): readon
 
 export const subaccountHandlers = { createVirtualSubaccounts } satisfies Handlers<SubaccountState>
 
-/**
- * An alias that exists (case-insensitively) or exceeds the limit goes to the failure list; the
- * others are created.
- */
+/** An alias that exists (in any case) or exceeds the limit goes to the failure list. */
 function createVirtualSubaccounts(
   state: SubaccountState,
   { uid }: AccountRef,

@@ -67,7 +67,7 @@ export const futuresAccountRows = {
     ),
     answer: showAccounts,
   }),
-  /** Positions with their exits. Document: Futures position, as in single-position. */
+  /** Document: Futures position, as in single-position. */
   allPositions: read('/mix/position/all-position', {
     calls: 5,
     asks: positionsOfProduct,
@@ -191,7 +191,7 @@ function plain(amount: Decimal): string {
   return amount.round(MONEY_DECIMALS).toString()
 }
 
-/** Sets the leverage of a symbol, which must have no position or open order. */
+/** The symbol must have no position or open order. */
 function setLeverage(state: CoreState, { uid }: AccountRef, request: RowRequest<typeof leverages>) {
   const account = accountOf(state, uid)
   const symbolNamed = namedSymbol(state, request)
@@ -209,7 +209,7 @@ function setLeverage(state: CoreState, { uid }: AccountRef, request: RowRequest<
   return accept(toSymbolAnswer(account, instrument))
 }
 
-/** Sets the margin mode shown in the account's answers for a symbol; each order states its own. */
+/** As shown in the account's answers; each order states its own. */
 function setMarginMode(state: CoreState, { uid }: AccountRef, request: RowRequest<typeof modes>) {
   const account = accountOf(state, uid)
   const symbolNamed = namedSymbol(state, request)
@@ -223,7 +223,7 @@ function setMarginMode(state: CoreState, { uid }: AccountRef, request: RowReques
   return accept(toSymbolAnswer(account, instrument))
 }
 
-/** Sets the position mode of the whole account, which must have no positions or orders. */
+/** The account must have no positions or orders. */
 export function setPositionMode(
   state: CoreState,
   { uid }: AccountRef,
@@ -252,7 +252,7 @@ function isOrdered({ openOrders, planOrders }: Account, instrument: Instrument):
   )
 }
 
-/** Leverage is the same in both directions, because the account has one for each symbol. */
+/** The account has one leverage for each symbol. */
 function toSymbolAnswer(account: Account, instrument: Instrument) {
   const leverage = String(leverageOf(account, instrument))
   return {

@@ -59,7 +59,6 @@ export const futuresMarketRows = {
       return accept([{ symbol: request.symbol, price, indexPrice, markPrice, ts }])
     },
   }),
-  /** The pairs that can be traded on margin. */
   marginCurrencies: readPublic('/margin/currencies', {
     calls: 10,
     shows: z.array(z.looseObject({ symbol: text, isBorrowable: z.boolean().nullish() })),
@@ -78,7 +77,7 @@ function futuresContracts(state: CoreState, _: unknown, asked: RowRequest<typeof
   return accept(listed.map((entry) => toContract(state, entry)))
 }
 
-/** The rate, interval and time of the next payment; a delivery contract has none. */
+/** A delivery contract has no payments. */
 function nextFunding(state: CoreState, _: unknown, request: RowRequest<typeof named>) {
   const quoted = quotedSymbol(state, request)
   if (!quoted.ok) return quoted
@@ -94,7 +93,7 @@ function nextFunding(state: CoreState, _: unknown, request: RowRequest<typeof na
   ])
 }
 
-/** Hours between two payments as the exchange writes them; empty if there are none. */
+/** As the exchange writes them; empty if there are none. */
 function fundingHours({ delivery, fundingMinutes }: Instrument): string {
   if (delivery !== undefined || fundingMinutes.length === 0) return ''
   return String(24 / fundingMinutes.length)

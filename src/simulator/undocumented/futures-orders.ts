@@ -75,13 +75,13 @@ export const futuresOrderRows = {
     shows: orderReference,
     answer: cancelNamed,
   }),
-  /** Cancels a list; without it all orders of a product type, or of one of its symbols. */
+  /** Without a list all orders of a product type, or of a symbol. */
   batchCancelOrders: change('/mix/order/batch-cancel-orders', {
     asks: list,
     shows: batchResult,
     answer: cancelListed,
   }),
-  /** One order, open or ended within the idempotency window. */
+  /** Open, or ended within the idempotency window. */
   orderDetail: read('/mix/order/detail', {
     asks: named,
     shows: textRow('orderId', 'symbol'),
@@ -144,7 +144,7 @@ function cancelListed(
   )
 }
 
-/** @param orders Oldest first. */
+/** @param orders oldest first */
 function showOrders(
   state: CoreState,
   account: Account,
@@ -186,8 +186,8 @@ function orderNamed(
 }
 
 /**
- * Closes each position by a market order under the usual rules for closing: the part of a hedge
- * position held by resting orders remains. In one-way mode `holdSide` is ignored.
+ * Closes each position by a market order under the usual rules: the part of a hedge position held
+ * by resting orders remains. In one-way mode `holdSide` is ignored.
  */
 function closePositions(
   state: CoreState,
@@ -237,8 +237,8 @@ const WIRE_STATUS = {
 } as const
 
 /**
- * A futures order as in the detail and the pending list of the real exchange, which the document
- * lacks. The status is `state` in the detail and `status` in the list; both are given.
+ * As in the detail and the pending list of the real exchange, which the document lacks. The status
+ * is `state` in the detail and `status` in the list; both are given.
  */
 function toOrderRow(state: CoreState, account: Account, order: Order) {
   const { instrument } = symbolOf(state, order.symbol)

@@ -5,10 +5,7 @@ import { placeMarginFields, placeNow } from '../margin/orders/place-order.ts'
 import type { MarginState } from '../margin/margin-state.ts'
 import { byEitherId, change, place } from './undocumented-row.ts'
 
-/**
- * Places and cancels single margin orders, which the document cannot: it reads, cancels in batch
- * and liquidates them.
- */
+/** Places and cancels single margin orders, which the document cannot. */
 export const marginRows = {
   isolatedPlaceOrder: placeRow('isolated'),
   crossedPlaceOrder: placeRow('crossed'),

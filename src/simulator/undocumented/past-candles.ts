@@ -20,9 +20,9 @@ interface CandleQuery {
 
 interface CandleRules {
   readonly limitMax: number
-  /** Whether the running candle is left out. */
+  /** The running candle is left out. */
   readonly closedOnly?: boolean
-  /** How many days the candles of a granularity go back; default: as far as there are any. */
+  /** How many days candles go back; default: as far as there are any. */
   readonly days?: (granularity: Granularity) => number | undefined
 }
 
@@ -49,9 +49,9 @@ export function recentDays(granularity: Granularity): number | undefined {
 }
 
 /**
- * A page of candles, oldest first: the newest that open before `endTime`. They are built from
- * minutes: those of the ticker statistics, which go back 24 hours, and before them those of the
- * market's past. What the simulator itself lived through more than 24 hours ago is not kept.
+ * A page of candles, oldest first: the newest that open before `endTime`. They are built from the
+ * minutes of the ticker statistics, which go back 24 hours, and before them those of the market's
+ * past. What the simulator itself lived through earlier is not kept.
  */
 export function answerCandles(state: CoreState, query: CandleQuery, rules: CandleRules) {
   const listed = listedSymbol(state, query)
@@ -93,7 +93,7 @@ interface Span {
   readonly endAt: number
 }
 
-/** Minutes of a span, oldest first: the market's past, then those of the statistics. */
+/** The market's past, then the statistics, oldest first. */
 function* minutesOf(
   { clock }: CoreState,
   { instrument, statistics, past }: SymbolState,

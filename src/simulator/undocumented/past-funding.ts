@@ -14,10 +14,10 @@ interface FundingQuery {
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 const PAGE_DEFAULT = 20
-/** Rates have ten digits at most: a part of one of eight hours with six. */
+/** A part of a rate of eight hours (six digits) has ten at most. */
 const RATE_DECIMALS = 10
 
-/** A page of the funding rates that were paid, newest first; a delivery contract has none. */
+/** Newest first; a delivery contract has none. */
 export function answerFundingHistory(state: CoreState, query: FundingQuery) {
   const listed = listedSymbol(state, query)
   if (!listed.ok) return listed
@@ -41,10 +41,7 @@ interface Payment {
   readonly rate: number
 }
 
-/**
- * Recorded payments, or those that were settled here, and before them those of a seeded past, which
- * the market draws.
- */
+/** Recorded payments, or those that were settled here, and before them those of a seeded past. */
 function paymentsOf(state: CoreState, symbol: SymbolState): readonly Payment[] {
   const { clock, seed } = state
   const { funding, statistics, past, instrument } = symbol
@@ -62,7 +59,7 @@ function paymentsOf(state: CoreState, symbol: SymbolState): readonly Payment[] {
     .map(({ minute, rate }) => ({ at: minute * MINUTE_MS, rate }))
     .toReversed()
   if (past === undefined) return lived
-  // The day before the market opened was settled as its ticker statistics were built.
+  // The day before the market opened was settled as its statistics were built.
   const settledFromAt = past.untilAt - DAY_MS + MINUTE_MS
   const drawn: Payment[] = []
   const row = toMarketInstrument(instrument)

@@ -37,7 +37,7 @@ const list = {
   orderIdList,
 }
 
-/** Trigger orders outside the document, which can only modify an existing one. */
+/** Trigger orders outside the document, which can only modify existing ones. */
 export const planOrderRows = {
   placePlanOrder: place('/mix/order/place-plan-order', {
     asks: placePlanRequest.shape,
@@ -56,14 +56,14 @@ export const planOrderRows = {
   }),
 }
 
-/** Pending trigger orders, newest first; or the exits of positions. */
+/** Newest first; or the exits of positions. */
 function showPending(state: CoreState, { uid }: AccountRef, query: RowRequest<typeof planPage>) {
   const account = accountOf(state, uid)
   const { now } = state.clock
   const toRow = (plan: ListedPlan) => toPlanRow(state, account, plan)
   if (query.planType === 'profit_loss') {
     const exits = pendingExits(state, account, query).map(toPlan)
-    // Sorted by id, not by age: stop-losses have the higher ids.
+    // The order is that of ids, not of age: stop-losses have the higher ids.
     exits.sort((one, other) => (one.orderId < other.orderId ? -1 : 1))
     return showPage(exits, query, { now, toRow })
   }
@@ -75,9 +75,8 @@ function showPending(state: CoreState, { uid }: AccountRef, query: RowRequest<ty
 }
 
 /**
- * Cancels the trigger orders and exits of a list; without it all trigger orders of a product type,
- * or of one of its symbols. Exits are cancelled only by id, so that cancelling all orders does not
- * remove stop-losses.
+ * Without a list all trigger orders of a product type, or of a symbol. Exits are cancelled only by
+ * id, so that cancelling all orders does not remove stop-losses.
  */
 function cancelListed(state: CoreState, { uid }: AccountRef, request: RowRequest<typeof list>) {
   const account = accountOf(state, uid)

@@ -7,9 +7,7 @@ import { idText } from '../shared/order-sequence.ts'
 import type { OrderReference } from '../shared/reply.ts'
 import { POSITIONS } from '../futures/stored-entities.ts'
 
-/**
- * A take-profit or stop-loss of a position, as the real exchange lists it among the trigger orders.
- */
+/** As the real exchange lists it among the trigger orders. */
 export interface PositionExit {
   readonly planType: (typeof PLAN_TYPES)[keyof PositionExits]
   readonly kind: keyof PositionExits
@@ -21,8 +19,8 @@ export interface PositionExit {
 const PLAN_TYPES = { takeProfit: 'pos_profit', stopLoss: 'pos_loss' } as const
 
 /**
- * Take-profit before stop-loss. A position has one exit of each kind, so the position's sequence
- * identifies it at any price.
+ * Take-profit before stop-loss. A position has one exit of each kind, so its sequence identifies it
+ * at any price.
  */
 export function exitsOf(position: Position): PositionExit[] {
   return (['takeProfit', 'stopLoss'] as const).flatMap((kind) => {
@@ -33,7 +31,7 @@ export function exitsOf(position: Position): PositionExit[] {
   })
 }
 
-/** `takeProfit`, `stopLoss` and their ids in a position's row; empty if there is none. */
+/** Fields of a position's row; empty if there is none. */
 export function exitFields(state: CoreState, { symbol, sequence, takeProfit, stopLoss }: Position) {
   const { instrument } = symbolOf(state, symbol)
   return {
@@ -50,7 +48,7 @@ export function removeExit(state: CoreState, { position, kind }: PositionExit): 
   state.rows.put(POSITIONS, position)
 }
 
-/** An exit as its trigger order in the list, which closes the whole position. */
+/** As a trigger order in the list, which closes the whole position. */
 export function toPlan({ position, trigger, planType, orderId }: PositionExit): ListedPlan {
   const { symbol, slot, marginMode, lots, holdSide, openedAt, updatedAt } = position
   const { triggerTicks, triggerType, executeTicks = 0 } = trigger
@@ -90,7 +88,7 @@ export interface ListedPlan
   readonly orderSource: 'normal' | PositionExit['planType']
 }
 
-/** `…Price`, `…Type` and the execution price of an order's exit; empty if there is none. */
+/** `…Price`, `…Type` and the execution price; empty if there is none. */
 export function triggerFields(
   name: string,
   instrument: Instrument,

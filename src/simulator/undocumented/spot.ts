@@ -19,7 +19,7 @@ import {
 
 const tickersOf = { symbol: symbol.optional() }
 
-/** Spot prices, balances and orders outside the document, which can only read orders. */
+/** Spot endpoints outside the document, which can only read orders. */
 export const spotRows = {
   spotPlaceOrder: place('/spot/trade/place-order', {
     asks: placeRequest.shape,
@@ -36,9 +36,7 @@ export const spotRows = {
     shows: z.array(textRow('symbol')),
     answer: spotTickers,
   }),
-  /**
-   * Coin information mentioned by the document's withdrawal: of every coin, or the requested one.
-   */
+  /** Mentioned by the document's withdrawal: every coin, or the requested one. */
   spotCoins: readPublic('/spot/public/coins', {
     calls: 3,
     asks: { coin: z.string().optional() },
@@ -72,9 +70,7 @@ export const spotRows = {
   }),
 }
 
-/**
- * Spot pairs show the prices of the contract with the same name, at which the spot service trades.
- */
+/** The prices of the contract with the same name, at which the spot service trades. */
 function spotTickers(state: SpotState, account: unknown, request: RowRequest<typeof tickersOf>) {
   const pairs = spotSymbolRows(state, account, request)
   if (!pairs.ok) return pairs
@@ -114,7 +110,7 @@ function spotTickers(state: SpotState, account: unknown, request: RowRequest<typ
 
 const COIN_IDS: Readonly<Record<string, string>> = { BTC: '1', USDT: '2', ETH: '3' }
 
-/** Facts of a chain that the spot service does not use, from the real list of coins. */
+/** The spot service does not use these; from the real list of coins. */
 const ETHEREUM = {
   depositConfirm: '12',
   withdrawConfirm: '64',
@@ -123,7 +119,7 @@ const ETHEREUM = {
   contractAddress: null,
 }
 
-/** Facts by coin and chain; other chains are Ethereum's. */
+/** Other chains are Ethereum's. */
 const CHAIN_FACTS: Readonly<Record<string, object>> = {
   'USDT TRC20': {
     depositConfirm: '1',

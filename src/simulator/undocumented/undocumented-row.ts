@@ -7,8 +7,8 @@ import { readHistory, type HistoryQuery } from '../shared/history-page.ts'
 import { accept, type OrderReference, type Reply } from '../shared/reply.ts'
 
 /**
- * A row of an endpoint outside the document, which public clients call at their start, with its
- * handler. Unknown parameters of the request pass. The daemon never depends on it.
+ * Endpoints outside the document, which public clients call at their start. Unknown parameters
+ * pass. The daemon never depends on them.
  */
 export interface UndocumentedRow<
   State,
@@ -22,10 +22,8 @@ export interface UndocumentedRow<
   ) => Reply<z.input<Response>>
 }
 
-/** A request as its handler gets it. */
 export type RowRequest<Shape extends z.ZodRawShape> = z.input<z.ZodObject<Shape>>
 
-/** Columns in which the rows of one kind differ. */
 interface RowColumns<State, Shape extends z.ZodRawShape, Response extends z.ZodType> {
   readonly asks?: Shape
   readonly shows: Response
@@ -40,7 +38,7 @@ interface RowColumns<State, Shape extends z.ZodRawShape, Response extends z.ZodT
 
 type RowKind = Pick<Endpoint, 'method' | 'retry'> & Partial<Pick<Endpoint, 'auth'> & RateLimit>
 
-/** Builds the rows of a kind. @returns a function that takes the path after `/api/v2`. */
+/** @returns a function that takes the path after `/api/v2` */
 function kindOf({ method, retry, auth = 'schemeA', scope = 'uid', calls: usual = 10 }: RowKind) {
   return <State, Shape extends z.ZodRawShape, Response extends z.ZodType>(
     path: string,
@@ -69,7 +67,7 @@ type TableRow<Shape extends z.ZodRawShape, Response extends z.ZodType> = Endpoin
   Response
 >
 
-/** A row of our client's table beyond the document, answered by a function. */
+/** A row of our client's table beyond the document. */
 export function fromTable<State, Shape extends z.ZodRawShape, Response extends z.ZodType>(
   { method, path, auth, limit, retry, section, request, response }: TableRow<Shape, Response>,
   answer: UndocumentedRow<State, z.ZodObject<Shape>, Response>['answer'],
@@ -97,29 +95,28 @@ export const readPublic = kindOf({
   calls: 20,
 })
 export const place = kindOf({ method: 'POST', retry: 'protocol' })
-/** A cancel or a setting. */
 export const change = kindOf({ method: 'POST', retry: 'repeatable' })
 
-/** Ids of an order in a request: if both are given, orderId prevails. */
+/** If both ids are given, orderId prevails. */
 export const byEitherId = { orderId: exchangeId.optional(), clientOid: foreignClientOid.optional() }
 
-/** Times (Unix ms) and limit of a list. */
+/** Unix ms, and the limit. */
 export const span = {
   startTime: z.string().optional(),
   endTime: z.string().optional(),
   limit: z.string().optional(),
 }
 
-/** All futures of a product type, or those of one symbol. */
+/** A product type, or one symbol. */
 export const ofProduct = { productType, symbol: symbol.optional() }
 
-/** A page of futures orders; lists of trigger orders ignore the times. */
+/** Lists of trigger orders ignore the times. */
 export const orderPage = { ...ofProduct, idLessThan: exchangeId.optional(), ...span, ...byEitherId }
 
-/** Orders to cancel, each by either id. */
+/** Each by either id. */
 export const orderIdList = z.array(z.looseObject(byEitherId)).optional()
 
-/** A row of an answer: the named fields are required, and all others are texts or null. */
+/** The named fields are required, and all others are texts or null. */
 export function textRow<const Names extends readonly string[]>(...names: Names) {
   const shape = Object.fromEntries(names.map((name) => [name, z.string()]))
   return z.object(shape as Record<Names[number], z.ZodString>).catchall(textOrNull)
@@ -131,18 +128,17 @@ export const pageOfOrders = z.object({
 })
 
 interface RowPageOptions<Order, Row> {
-  /** Unix ms of the exchange's clock. */
   readonly now: number
-  /** Unix ms; absent if times do not filter. */
+  /** Absent if times do not filter. */
   readonly timeOf?: (order: Order) => number
   readonly toRow: (order: Order) => Row
 }
 
 /**
- * The requested page, newest first, of the orders with the given ids. A limit above 100 is silently
- * cut. `endId` is the page's last id, the next page's idLessThan.
+ * The requested page, newest first. A limit above 100 is silently cut. `endId` is the page's last
+ * id, the next page's idLessThan.
  *
- * @param orders By id, lowest first.
+ * @param orders by id, lowest first
  */
 export function showPage<Order extends OrderReference, Row>(
   orders: readonly Order[],

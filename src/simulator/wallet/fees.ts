@@ -36,10 +36,7 @@ export interface Deduction {
   readonly available: Decimal
 }
 
-/**
- * The part that the balance in the platform's own coin does not cover is paid from the obtained
- * coin.
- */
+/** The part that the balance in the platform's coin does not cover is paid from the obtained coin. */
 export function deductFee({ total, worth, ratio, price, available }: Deduction): {
   readonly deducted: Decimal
   readonly remainder: Decimal

@@ -22,8 +22,8 @@ import {
 
 /**
  * The coin ledger of every service except futures. Each method books one transfer on both sides, so
- * the equities of all accounts and the counterparties of a coin always add up to zero. A booking
- * that would make a column negative throws, so services check `coin` and refuse first.
+ * the equities of all accounts and the counterparties of a coin add up to zero. A booking that
+ * would make a column negative throws, so services check `coin` and refuse first.
  *
  * Bounded by accounts x balances x coins, whose names the callers check.
  */
@@ -56,8 +56,8 @@ export class Wallet {
   }
 
   /**
-   * @param amount From the account's view: a paid fee is negative.
-   * @param column `frozen` books against the reserve of an open order.
+   * @param amount from the account's view: a paid fee is negative
+   * @param column `frozen` books against the reserve of an open order
    */
   book(
     ref: CoinRef,
@@ -86,7 +86,7 @@ export class Wallet {
     this.#flow(target, 'transfer', amount)
   }
 
-  /** More available, more borrowed, the same equity. @param amount Not negative. */
+  /** More available, more borrowed, the same equity. @param amount not negative */
   borrow(ref: CoinRef, amount: Decimal): void {
     this.#move(ref, { available: amount, borrowed: amount })
   }

@@ -22,8 +22,8 @@ export function servedRow(name: ServedName): NamedEndpoint {
 export type NamedEndpoint = Endpoint & { readonly name: ServedName }
 
 /**
- * @param platformCoin Part of a path, in lower case.
- * @returns finds the row of a request; undefined if the exchange has no such path.
+ * @param platformCoin part of a path, in lower case
+ * @returns finds the row of a request; undefined if the exchange has no such path
  */
 export function createEndpointFinder(platformCoin: string) {
   const byAddress = new Map<string, NamedEndpoint>()

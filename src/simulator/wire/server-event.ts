@@ -38,9 +38,6 @@ export type ServerEvent =
       readonly rows: number
       readonly lotsMax: number
     }
-  /**
-   * The first start's settings are kept; each reads `name: what is kept, configured: what is not
-   * obeyed`.
-   */
+  /** Each reads `name: what is kept, configured: what is not obeyed`. */
   | { readonly kind: 'settingsKept'; readonly settings: readonly string[] }
   | { readonly kind: 'serverFailed'; readonly reason: string }

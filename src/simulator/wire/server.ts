@@ -17,11 +17,10 @@ export interface ServerOptions extends AnswererOptions {
   readonly advance: (now: number) => unknown
   readonly bodyBytesMax: number
   /**
-   * From the connection's first byte to the last of the headers, ms. Default {@link
-   * HEADERS_MS_MAX}.
+   * From the connection's first byte to the last of the headers. Default {@link HEADERS_MS_MAX}.
    */
   readonly headersMsMax?: number
-  /** To the last byte of the body, ms; not shorter. Default {@link REQUEST_MS_MAX}. */
+  /** To the last byte of the body; not shorter. Default {@link REQUEST_MS_MAX}. */
   readonly requestMsMax?: number
 }
 
@@ -42,8 +41,8 @@ const KEEP_ALIVE_MS = 75_000
 const HEADERS_MS_MAX = 10_000
 const REQUEST_MS_MAX = 30_000
 /**
- * Node checks for slow connections every 30 s by default, which would turn a limit of 10 s into 40.
- * A tenth of the shorter limit costs nothing.
+ * Node's checks every 30 s would turn a limit of 10 s into 40. A tenth of the shorter limit costs
+ * nothing.
  */
 const CHECKS_A_LIMIT = 10
 const HEADER_BYTES_MAX = 16_384
@@ -85,7 +84,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return { baseUrl: `http://${urlHost(address)}:${address.port}`, stop: () => (stopped ??= stop()) }
 }
 
-/** The listener never fails: a defect is reported and answered, and the next request is served. */
+/** Never fails: a defect is reported and answered, and the next request is served. */
 function createListener(
   { bodyBytesMax, onEvent }: ServerOptions,
   answerer: Answerer,

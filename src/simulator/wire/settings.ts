@@ -25,7 +25,7 @@ export const defaultWireSettings = {
   businessErrorStatus: oneOf<200 | 400>(400),
   /** The vendor's signature page, either way. */
   timestampToleranceMs: 30_000,
-  /** The document mentions HTTP 429 without a number, so this is the simulator's own. */
+  /** The document mentions HTTP 429 without a number: our own. */
   gatewayLimit: { calls: 10, perMs: 1000 },
   platformCoin: defaultPlatformCoin.name,
   /** No row lists them; the document's own samples contain some. */

@@ -35,19 +35,19 @@ function createLibrary(signals: typeof Signals): Library {
   return { ...signals, Wilder }
 }
 
-interface Known {
+interface KnownValues {
   readonly newestAt: number
   readonly length: number
   readonly values: Map<string, unknown>
 }
 
 /** Equal declarations share one value, computed on first use after a close. */
-const known = new WeakMap<CandleSeries, Known>()
+const known = new WeakMap<CandleSeries, KnownValues>()
 
 /**
  * A function of the last `spec.candles` closed candles alone, so it is equal to the bit live, after
- * a restart and in a backtest. Undefined with too few candles, if most of them are filled gaps, and
- * where the formula has no value.
+ * a restart and in a backtest. Undefined with too few candles, if most are filled gaps, and where
+ * the formula has no value.
  */
 export function indicatorValue(spec: IndicatorSpec, series: CandleSeries): unknown {
   if (series.length < spec.candles) return undefined
@@ -143,12 +143,12 @@ function createWorker({ name, settings }: IndicatorSpec, series: CandleSeries): 
   }
 }
 
-interface Adding<Input> {
+interface IncrementalIndicator<Input> {
   add(input: Input): unknown
   getResultOrThrow(): unknown
 }
 
-function ofCloses(indicator: Adding<number>, series: CandleSeries): Worker {
+function ofCloses(indicator: IncrementalIndicator<number>, series: CandleSeries): Worker {
   return {
     add: (index) => indicator.add(read(series, 'close', index)),
     result: () => indicator.getResultOrThrow(),
@@ -181,7 +181,7 @@ interface HighLowClose {
   readonly close: number
 }
 
-function ofCandles(indicator: Adding<HighLowClose>, series: CandleSeries): Worker {
+function ofCandles(indicator: IncrementalIndicator<HighLowClose>, series: CandleSeries): Worker {
   return {
     add: (index) =>
       indicator.add({

@@ -21,7 +21,6 @@ export interface IndicatorSpec<Value = unknown> {
   readonly name: IndicatorName
   /** Such as `1m` or `4h`. */
   readonly interval: string
-  /** Periods and factors, in the order of the function that made it. */
   readonly settings: readonly number[]
   /** Closed candles for one value, which is undefined with fewer. */
   readonly candles: number
@@ -63,7 +62,7 @@ interface Period {
   readonly period: number
 }
 
-interface Windowed extends Period {
+interface WindowedPeriod extends Period {
   /** For each value, instead of the number in docs/strategies.md. */
   readonly candles?: number
 }
@@ -82,7 +81,7 @@ export function ema({
   period,
   candles = EMA_PERIODS * period,
   ...rest
-}: Windowed): IndicatorSpec<number> {
+}: WindowedPeriod): IndicatorSpec<number> {
   return spec({ name: 'ema', interval, settings: [period], candles }, period, rest)
 }
 
@@ -105,7 +104,7 @@ export function rsi({
   period,
   candles = WILDER_PERIODS * period + 1,
   ...rest
-}: Windowed): IndicatorSpec<number> {
+}: WindowedPeriod): IndicatorSpec<number> {
   return spec({ name: 'rsi', interval, settings: [period], candles }, period + 1, rest)
 }
 
@@ -115,7 +114,7 @@ export function atr({
   period,
   candles = WILDER_PERIODS * period,
   ...rest
-}: Windowed): IndicatorSpec<number> {
+}: WindowedPeriod): IndicatorSpec<number> {
   return spec({ name: 'atr', interval, settings: [period], candles }, period + 1, rest)
 }
 
@@ -125,7 +124,7 @@ export function adx({
   period,
   candles = 2 * WILDER_PERIODS * period,
   ...rest
-}: Windowed): IndicatorSpec<number> {
+}: WindowedPeriod): IndicatorSpec<number> {
   return spec({ name: 'adx', interval, settings: [period], candles }, 2 * period, rest)
 }
 

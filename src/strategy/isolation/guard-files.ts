@@ -39,7 +39,7 @@ const writable: string[] = []
 let isGuarded = false
 let isClosed = false
 
-/** Must run at the start of the thread, before other code replaces these functions. */
+/** Must run before other code replaces these functions. */
 export function guardFiles(): void {
   isGuarded = true
   for (const functions of [fs, fs.promises]) {

@@ -5,7 +5,7 @@ import { runAsStrategy } from '../strategy-context.ts'
 import { strategyFailure } from '../strategy-failure.ts'
 import { endsWith, hrefOf, indexOf, slice, startsWith } from './kept-methods.ts'
 
-/** A strategy may import only the contract from the program's own folders. */
+/** The only part of the program that a strategy may import. */
 const OURS = ['src', 'dist'].map((folder) => new URL(`../../../${folder}/`, import.meta.url).href)
 
 /** Other files may be native code, or could be shown by an error's text. */
@@ -107,14 +107,14 @@ export const GLOBALS: ReadonlySet<string> = new Set([
 
 /**
  * Removes what a pure function does not need: the process, Node's modules, this program's code, and
- * all globals outside {@link GLOBALS}. Code that needs them itself must take them before. All known
+ * all globals outside {@link GLOBALS}. Code that needs them must take them before. All known
  * escapes are closed, but threads share the memory of the process: code that was not reviewed
  * should not run beside keys.
  */
 export function guardThread(): void {
   runAsStrategy('guard', () => undefined)
   loadCompilers()
-  // Installed before the hook below, which then judges the resolved address.
+  // The hook below then judges the resolved address.
   installContractResolution()
   registerHooks({
     resolve(specifier, context, nextResolve) {
@@ -168,7 +168,7 @@ export function isCodeOrData(path: string): boolean {
 /** Node's type stripping is itself WebAssembly, which it looks for on first use. */
 function loadCompilers(): void {
   const emitWarning = process.emitWarning.bind(process)
-  // Calling it directly prints a warning that it is experimental.
+  // A direct call prints a warning that it is experimental.
   process.emitWarning = () => undefined
   stripTypeScriptTypes('')
   process.emitWarning = emitWarning
@@ -183,7 +183,7 @@ function closeLoader(): void {
   for (const name of Object.getOwnPropertyNames(Module)) {
     if (!name.startsWith('_') && !LOADER_PARTS.has(name)) Reflect.deleteProperty(Module, name)
   }
-  // The list of Node itself: what loads a file of this ending.
+  // Node's own list of what loads a file of this ending.
   // oxlint-disable-next-line typescript/no-deprecated
   const loaders = createRequire(import.meta.url).extensions as Record<
     string,

@@ -12,7 +12,7 @@ import { readIntents } from '../read-intents.ts'
 import { strategyFailure, type StrategyFailureCode } from '../strategy-failure.ts'
 import { readState, writeState } from '../strategy-state.ts'
 import {
-  type Decided,
+  type DecisionMade,
   type DecisionResult,
   type DecisionTime,
   SLOW_MS,
@@ -66,8 +66,8 @@ export async function openIsolatedRunner(options: IsolatedRunnerOptions): Promis
 
 /**
  * A strategy in a thread of its own. The daemon waits for each answer, at most as long as the
- * budget, so decisions come in the same order as without a thread, live and in a backtest. One that
- * never returns costs the others one budget.
+ * budget, so decisions come in the same order as without a thread. One that never returns costs the
+ * others one budget.
  *
  *     starting ──ready──► idle ──decide──► idle
  *                           └── no answer in time, or the thread has ended ──► paused ──► starting
@@ -233,7 +233,7 @@ export class IsolatedRunner {
     }
   }
 
-  #readAnswer(): Omit<Decided, keyof DecisionTime> | ReturnType<typeof failed> {
+  #readAnswer(): Omit<DecisionMade, keyof DecisionTime> | ReturnType<typeof failed> {
     if (Atomics.load(this.#control, REPEATS) === 1) {
       return { kind: 'decided', intents: this.#intents, denials: [], state: this.#state }
     }
@@ -296,7 +296,7 @@ export class IsolatedRunner {
   /** The file may have changed unchecked, so only the accepted code is started. */
   async #begin(): Promise<void> {
     if (this.#isStopped) return
-    // A second thread is not started beside one that runs on.
+    // No second thread is started beside one that runs on.
     if (this.isEnding) return void this.#options.timers.after(PAUSE_MS, () => void this.#begin())
     const isOther = readDigest(this.#options.moduleFile) !== this.#digest
     const reason = isOther

@@ -20,8 +20,8 @@ export interface AnswerReading {
 }
 
 /**
- * Our code wrote the answer in the thread, but a strategy can patch what that code calls, so it may
- * contain anything, even in the name of another strategy. @throws Error if it is no answer
+ * Our code wrote the answer, but a strategy can patch what that code calls, so it may contain
+ * anything, even in the name of another strategy. @throws Error if it is no answer
  */
 export function readAnswer(strategyId: string, message: unknown): AnswerReading {
   if (!isRecord(message)) throw new Error('an answer without words')

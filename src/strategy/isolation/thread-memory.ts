@@ -1,7 +1,7 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Between decisions in the thread: heap or buffers keep more than `maxMb` each. */
+/** Between decisions: heap or buffers keep more than `maxMb` each. */
 export function createMemoryCheck(maxMb: number): () => boolean {
   const max = maxMb * 1_000_000
   // Flags belong to the process. This one stays set, because another thread may be about to use it.

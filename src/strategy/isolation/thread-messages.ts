@@ -1,5 +1,5 @@
-// Prices are in shared memory, which only the daemon writes. All else crosses as a message, and so
-// as a copy, when it changes.
+// Prices are in shared memory, which only the daemon writes. All else crosses as a copy, when it
+// changes.
 
 import type { MessagePort } from 'node:worker_threads'
 import type { CandleRow } from '../../domain/candles.ts'
@@ -18,7 +18,7 @@ export const ASKED = 0
 export const ANSWERED = 1
 /** 1 if the answer equals the last one: then no message is sent. */
 export const REPEATS = 2
-/** Processor time of the thread for the last answer, µs; −1: unknown. */
+/** Processor time of the last answer; −1: unknown. */
 export const CPU_US = 3
 export const CONTROL_LENGTH = 4
 

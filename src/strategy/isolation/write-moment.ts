@@ -123,9 +123,7 @@ function toCrossing(moment: InstrumentMoment): CrossingMoment {
   return { ...rest, money: money && toCrossingMoney(money) }
 }
 
-/**
- * Candles are added to a series in place: those newer than the newest known one have closed since.
- */
+/** Candles are added in place: those newer than the newest known one have closed since. */
 class CandleChanges {
   readonly #known = new Map<string, { readonly series: CandleSeries; readonly newestAt: number }>()
 

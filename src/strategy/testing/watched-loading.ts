@@ -8,7 +8,7 @@ const HEAP_MB = 512
 /**
  * One after the other in a thread, so that a file that loops does not block the caller.
  * @param limitMs for each file
- * @returns the first file that does not finish; undefined if all do
+ * @returns the first file that does not finish
  */
 export async function findEndlessFile(
   files: readonly string[],

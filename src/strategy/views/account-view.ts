@@ -2,8 +2,8 @@ import type { AccountMoment } from '../../domain/snapshot.ts'
 import { type Decimal, sumDecimals } from '../../lib/decimal.ts'
 
 /**
- * In the margin coin, as floats. Profit and fees are as fresh as the fills, funding and unrealised
- * profit as the positions. Unknown values are undefined.
+ * Margin coin, as floats. Profit and fees are as fresh as the fills, funding and unrealised profit
+ * as the positions. Unknown values are undefined.
  */
 export interface AccountView {
   /** `account.capital`, or the simulator's initial balance. */

@@ -18,9 +18,9 @@ const LOCK = forEach('pg_advisory_lock_shared')
 const UNLOCK = forEach('pg_advisory_unlock_shared')
 
 /**
- * Advisory locks on computed trials, on a connection of its own. The server releases them as soon
- * as the connection closes, so the end of a process is seen sooner than by heartbeats. They are
- * only a hint: a worker that lost its connection reconnects and takes them again.
+ * Advisory locks on computed trials, on a connection of its own. The server releases them when it
+ * closes, sooner than heartbeats show. Only a hint: a worker that lost its connection takes them
+ * again.
  */
 export class LiveLocks {
   readonly #connectionString: string

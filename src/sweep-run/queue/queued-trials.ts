@@ -22,7 +22,6 @@ const CARE_MS = 1000
 /** After this silence the number of workers is printed. */
 const SILENCE_MS = 30_000
 
-/** Equal for all trials of a sweep. */
 export interface QueuedSweep {
   readonly name: string
   readonly recipe: string
@@ -46,8 +45,8 @@ export async function openQueuedTrials(url: string, sweep: QueuedSweep): Promise
 }
 
 /**
- * Repeatedly looks for its trials, and queues missing ones. So it does not matter who queued,
- * removed or lost them, and a killed sweep continues.
+ * Repeatedly looks for its trials, and queues missing ones, so that a killed sweep continues,
+ * whoever lost them.
  */
 export class QueuedTrials implements TrialRunner {
   readonly #queue: QueueOfSweep

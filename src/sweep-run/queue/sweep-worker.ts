@@ -91,7 +91,6 @@ interface SweepWorkerOptions {
 export class SweepWorker {
   readonly #options: SweepWorkerOptions
   readonly #outage: Outage
-  /** With the controllers that abort them. */
   readonly #running = new Map<TakenTrial, AbortController>()
   /** Sweeps that this machine cannot compute. */
   readonly #refused = new Set<string>()

@@ -290,7 +290,6 @@ async function assertServer(place: PostgresPlace): Promise<void> {
   }
 }
 
-/** Named by all inputs of the results. */
 export function nameQueue(digest: string): string {
   return `${QUEUES}${digest.slice(0, 32)}`
 }

@@ -8,7 +8,7 @@ import {
   wordsOfFill,
 } from './explain-words.ts'
 
-/** History of an intent key: an order for each generation, or why there was none. */
+/** An order for each generation, or why there was none. */
 export function explainKey(frame: ExplainFrame, key: string): readonly Story[] {
   const quoted = JSON.stringify(key)
   const records = [...frame.reader.records({ containing: `"key":${quoted}` })]
@@ -25,10 +25,7 @@ export function explainKey(frame: ExplainFrame, key: string): readonly Story[] {
   return stories.length > 0 ? stories : explainFills(frame, key)
 }
 
-/**
- * Fills without an order of ours, by tradeId or orderId: a liquidation, an exit of the exchange, a
- * manual trade.
- */
+/** Fills without an order of ours, by tradeId or orderId. */
 function explainFills(frame: ExplainFrame, id: string): readonly Story[] {
   const quoted = JSON.stringify(id)
   const numbered = new Map(

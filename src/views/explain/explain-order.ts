@@ -27,7 +27,7 @@ export interface ExplainFrame {
   readonly positionMode: PositionMode
 }
 
-/** Undefined if the journal does not contain the order (any more). */
+/** Undefined if the journal does not contain it any more. */
 export function explainOrder(frame: ExplainFrame, clientOid: string): Story | undefined {
   const own = [...frame.reader.records({ containing: clientOid })]
   const terms = findTerms(own, clientOid)
@@ -62,7 +62,7 @@ function findTerms(records: readonly NumberedRecord[], clientOid: string): Order
     .find((order) => order.clientOid === clientOid)
 }
 
-/** All ids of the order, from any answer. */
+/** From any answer. */
 function orderIdsIn(records: readonly NumberedRecord[], clientOid: string): readonly OrderId[] {
   const ids = records
     .flatMap(({ record }) => answeredItems(record))
@@ -78,7 +78,7 @@ function answeredItems(
   return record.kind === 'settle' ? record.orders : []
 }
 
-/** The last decision before the send that asked for such an order. */
+/** The last one before the send that asked for such an order. */
 function decisionBefore(
   { reader }: ExplainFrame,
   terms: OrderTerms,
@@ -110,7 +110,7 @@ function asksFor(record: DecisionRecord, terms: OrderTerms): boolean {
   return levelsNamedBy(ladder).some((level) => level.side === side && level.ticks === terms.ticks)
 }
 
-/** Events around it: restarts, trading modes, and cancel-alls of its instrument. */
+/** Restarts, trading modes, and cancel-alls of its instrument. */
 function around(
   { reader }: ExplainFrame,
   own: readonly NumberedRecord[],
@@ -134,7 +134,6 @@ function inOrder(records: readonly NumberedRecord[]): readonly NumberedRecord[] 
   return [...bySequence.values()].toSorted((left, right) => left.sequence - right.sequence)
 }
 
-/** The order that the book derives from these records. */
 function foldOrder(
   { positionMode }: ExplainFrame,
   records: readonly NumberedRecord[],
@@ -212,7 +211,7 @@ type AroundRecord = Extract<
   { kind: 'boot' | 'restricted' | 'released' | 'repaired' }
 >
 
-/** Describes events that concern all open orders. */
+/** Events that concern all open orders. */
 export function describeAround(record: AroundRecord): Entries {
   switch (record.kind) {
     case 'boot':

@@ -23,7 +23,7 @@ const LEVELS_NAMED_MAX = 4
 
 export interface Moment {
   readonly sequence: number
-  /** Unix ms, our clock. */
+  /** Our clock. */
   readonly at: number
   /** One word for each kind of event. */
   readonly what: string
@@ -36,7 +36,7 @@ export interface Story {
   readonly verdict: string
 }
 
-/** An instrument that is no longer configured is shown in ticks and lots. */
+/** One no longer configured is shown in ticks and lots. */
 export type Instruments = ReadonlyMap<string, Instrument>
 
 function priceOf(instruments: Instruments, symbol: string, ticks: number | undefined): string {
@@ -70,7 +70,7 @@ function wordsOfSight({ bid, ask, ageMs }: SeenMarket): string {
   return bid > 0 ? `bid ${bid}, ask ${ask}, ${ageMs} ms old` : 'no prices'
 }
 
-/** Size of a ladder, and its new levels. */
+/** Its size, and its new levels. */
 function wordsOfLadder(instruments: Instruments, change: LadderChange): string {
   const levels = countLevels(change)
   if (levels === 0) return 'no ladder any more'
@@ -120,7 +120,7 @@ export function wordsOfDenial({
   return `${strategyId}: ${code}, ${DENIAL_CODES[code]} (${detail}${times}${since})`
 }
 
-/** With a clientOid it names the item of the batch. */
+/** @param clientOid names the item of the batch */
 export function wordsOfSend(record: SendRecord, clientOid?: ClientOid): string {
   const { batchId, orders, again, requestAt, seen } = record
   const clientOids = [...orders.map((order) => order.clientOid), ...again]

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
-import { type KillOrdered, orderKills } from '../../../src/journal/fleet/order-kills.ts'
+import { type KillOrderResult, orderKills } from '../../../src/journal/fleet/order-kills.ts'
 
 const SCHEMAS = Array.from({ length: 30 }, (_, index) => `account${index}`)
 
@@ -46,8 +46,10 @@ class Server {
   }
 }
 
-async function run(server: Server): Promise<{ trouble: unknown; noted: Map<string, KillOrdered> }> {
-  const noted = new Map<string, KillOrdered>()
+async function run(
+  server: Server,
+): Promise<{ trouble: unknown; noted: Map<string, KillOrderResult> }> {
+  const noted = new Map<string, KillOrderResult>()
   const trouble = await orderKills({
     schemas: SCHEMAS,
     order: { reason: 'drill', by: 'me' },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
-  type Imported,
+  type ImportedPrices,
   importPrices,
   type ImportOptions,
 } from '../../../src/prices/import/import-prices.ts'
@@ -35,9 +35,9 @@ function put(name: string, contents: string | Uint8Array): string {
 async function importAll(
   files: readonly string[],
   options: Partial<ImportOptions> = {},
-): Promise<Imported[]> {
+): Promise<ImportedPrices[]> {
   const directory = join(folder, 'out')
-  const all: Imported[] = []
+  const all: ImportedPrices[] = []
   const given = {
     files,
     directory,
@@ -50,13 +50,16 @@ async function importAll(
   return all
 }
 
-async function importOne(text: string, options: Partial<ImportOptions> = {}): Promise<Imported> {
+async function importOne(
+  text: string,
+  options: Partial<ImportOptions> = {},
+): Promise<ImportedPrices> {
   const [one] = await importAll([put('BTCUSDT-1m.csv', text)], options)
   if (!one) throw new Error('nothing was imported')
   return one
 }
 
-const minutesOf = ({ rows }: Imported) => [...rows.at].map((at) => (at - AT) / 60_000)
+const minutesOf = ({ rows }: ImportedPrices) => [...rows.at].map((at) => (at - AT) / 60_000)
 
 describe('several files of one symbol', () => {
   it('become one, in order of time, whatever they are packed in', async () => {

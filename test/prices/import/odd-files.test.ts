@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
-  type Imported,
+  type ImportedPrices,
   type ImportedFunding,
   importPrices,
   type ImportOptions,
@@ -37,12 +37,15 @@ async function importFiles(files: Files, options: Partial<ImportOptions> = {}) {
     now: NOW,
     ...options,
   }
-  const all: (Imported | ImportedFunding)[] = []
+  const all: (ImportedPrices | ImportedFunding)[] = []
   for await (const one of importPrices(given)) all.push(one)
   return all
 }
 
-async function importPrice(files: Files, options: Partial<ImportOptions> = {}): Promise<Imported> {
+async function importPrice(
+  files: Files,
+  options: Partial<ImportOptions> = {},
+): Promise<ImportedPrices> {
   const [one] = await importFiles(files, options)
   if (!one || !('rows' in one)) throw new Error('no prices were imported')
   return one
@@ -54,7 +57,7 @@ const minutes = (count: number, line: (minute: number) => string) =>
 const candles = (count: number, { stepMs = 60_000, from = AT } = {}) =>
   minutes(count, (row) => `${from + row * stepMs},10,12,9,11,5`)
 const columnOf = (
-  { rows }: Imported,
+  { rows }: ImportedPrices,
   name: 'at' | 'open' | 'close' | 'high' | 'low' | 'volume',
 ) => [...((rows as unknown as Record<string, Float64Array>)[name] as Float64Array)]
 

@@ -10,7 +10,7 @@ import {
   unrealised,
   type Position,
 } from '../../../src/simulator/futures/positions/position.ts'
-import { unrealisedText } from '../../../src/simulator/futures/positions/unrealised-text.ts'
+import { unrealisedText } from '../../../src/simulator/futures/positions/position-view.ts'
 
 const NOW = Date.UTC(2025, 0, 1)
 const random = createRandom('direct numbers')

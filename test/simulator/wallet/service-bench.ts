@@ -6,7 +6,7 @@ import {
   type BoundHandlers,
   type HandlerTable,
   type ReplyOf,
-  type RequestTo,
+  type HandlerRequest,
 } from '../../../src/simulator/shared/handlers.ts'
 import { fillModel, type FillModelName } from '../../../src/simulator/matching/fill-model.ts'
 import { createOrderSequence } from '../../../src/simulator/shared/order-sequence.ts'
@@ -87,7 +87,7 @@ export class Part<State, Handlers extends HandlerTable<State>> {
   answer<Name extends keyof Handlers>(
     name: Name,
     account: AccountRef,
-    request: RequestTo<Handlers[Name]>,
+    request: HandlerRequest<Handlers[Name]>,
     now: number,
   ): ReplyOf<Handlers[Name]> {
     return this.at(now, () => this.#answers[name](account, request))

@@ -65,6 +65,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     // Commands, which do not import each other (verbs.ts).
     [
       'accept',
+      'chat',
       'check-bias',
       'control',
       'doctor',

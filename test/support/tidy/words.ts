@@ -81,15 +81,13 @@ export function checkWords(texts: ReadonlyMap<string, string>): Violation[] {
   return [...texts].flatMap(([file, text]) => (isRead(file) ? findOldWords(file, text) : []))
 }
 
-/** Modules whose comments still are to be rewritten; a module that is done leaves this list. */
-const COMMENTS_NOT_YET = ['backtest', 'engine']
 const FRAGMENT = /^\s*(?:\/\*\*?|\/\/|\*) (Of|By|Who|What) /
 
 /** A comment is a sentence with a subject and a verb: one that begins so is a fragment. */
 export function checkCommentOpenings(texts: ReadonlyMap<string, string>): Violation[] {
   return [...texts].flatMap(([file, text]) => {
-    const [root, module = ''] = file.split('/')
-    if (root !== 'strategies' && (root !== 'src' || COMMENTS_NOT_YET.includes(module))) return []
+    const [root] = file.split('/')
+    if (root !== 'strategies' && root !== 'src') return []
     return text.split('\n').flatMap((content, place) => {
       const opening = FRAGMENT.exec(content)?.[1]
       if (opening === undefined) return []

@@ -46,7 +46,6 @@ export function Backtests() {
   <//>`
 }
 
-/** Replaces signs by those of this page. */
 function asShown(text) {
   return text === undefined || text === '-' ? '–' : text.replace('-', '−')
 }

@@ -6,7 +6,6 @@ import { Card, Gain, html, Table, usePolled } from '../parts.js'
 const EVERY_MS = 30_000
 const SHOWN = 50
 
-/** The last closed trades of all runs, the newest first. */
 export function ClosedTrades({ live, symbol }) {
   const { value, error } = usePolled(
     () => read('/v1/trades', { limit: SHOWN, symbol }),

@@ -194,7 +194,6 @@ function describeMode(row) {
   ${held.length > 0 && html`<div class="because"><${Few} texts=${held} /></div>`}`
 }
 
-/** The first entries, a line each; all of them when expanded. */
 function Few({ texts }) {
   if (!Array.isArray(texts) || texts.length === 0) return '–'
   const [first, rest] = [texts.slice(0, LISTED), texts.slice(LISTED)]

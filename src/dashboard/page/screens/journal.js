@@ -35,7 +35,6 @@ export function Journal({ live }) {
     ${isRecords ? html`<${Records} />` : html`<${Log} events=${withAlerts(live)} />`}`
 }
 
-/** Warnings and errors are kept longer than other events. */
 function withAlerts({ alerts, events }) {
   const first = events[0]?.id ?? Infinity
   return [...alerts.filter(({ id }) => id < first), ...events]

@@ -389,7 +389,6 @@ function foldRepeats(alerts) {
   return [...lines.values()]
 }
 
-/** Sorts errors before warnings, and released restrictions last; newest first. */
 function sortAlerts(alerts, restrictions) {
   const rankOf = ({ level, isOver }) => (isOver ? 2 : level === 'warn' ? 1 : 0)
   return alerts

@@ -6,8 +6,8 @@ import type { Secret } from '../../../lib/secret.ts'
 type Settings = Omit<RedisOptions, 'replyMapping'>
 
 /**
- * The library takes an address that names a user, `redis://limits@cache.example:6379`, for one with
- * an empty password, and ignores the password that it is given.
+ * The library takes an address with a user, `redis://limits@cache.example:6379`, for one with an
+ * empty password, and ignores the given password.
  */
 export function createRedis(url: string, password: Secret | undefined, options: Settings): Redis {
   const bare = new URL(url)
@@ -82,6 +82,6 @@ export function explainRefusal(error: unknown): unknown {
   const word = NOT_IN_SCRIPT.test(found)
     ? 'NOPERM'
     : Object.keys(ADVICE).find((one) => new RegExp(`\\b${one}\\b`).test(found))
-  // The server's own text about protected mode fills a page, so only its word is shown.
+  // The server's text about protected mode fills a page.
   return word === undefined ? error : new Error(`${ADVICE[word]} (${word})`)
 }

@@ -1,9 +1,6 @@
 export interface LimitReport {
   readonly calls: number
-  /**
-   * A call may still count at the exchange this long after its holder's lease: the window and a
-   * late request.
-   */
+  /** A call may still count this long after its holder's lease: the window and a late request. */
   readonly lockMs: number
   readonly held: number
   readonly need: number
@@ -13,7 +10,7 @@ export interface ShareReport {
   readonly id: string
   /** Grows with each report: one that arrives after its successor is refused. */
   readonly sequence: number
-  /** Server's time at which the member certainly ran: when this was sent, or a little before. */
+  /** Server's time at which the member certainly ran. */
   readonly sentAt: number
   /** Server's time: later execution is refused. */
   readonly notAfter: number
@@ -42,11 +39,11 @@ export interface ShareAnswer {
   }[]
 }
 
-/** Each member never lends this share of its even share, so that it is available without asking. */
+/** Each member keeps this share of its even share, so that it is available without asking. */
 export const KEPT_SHARE = 0.5
 /**
- * Lent only in small parts, to members without any. A daemon killed again and again locks what it
- * held each time, until nothing would be left. The limiter keeps these calls for what reduces risk.
+ * Lent only in small parts, to members without any, because a daemon killed again and again locks
+ * what it held each time. The limiter keeps these calls for what reduces risk.
  */
 const SPARE_SHARE = 0.01
 const SPARE_PART = 10
@@ -57,11 +54,10 @@ const SPARE_PART = 10
  * earlier lease is over.
  *
  * The calls of a member that is gone are locked until none can count any more: all that it held if
- * it was killed or is cut off, only those it made if it left in good order. At most `members`
- * daemons run at a time, so at most that many are silent, less the most that are known to have run
- * together. The even share of each of those is never lent: it may be calling, cut off from here. A
- * member that is gone never counts twice: it is one of these once its lock is over, and before that
- * it counts with at most what it held.
+ * it was killed or is cut off, only those it made if it left in good order. Of the `members`
+ * daemons that may run, those not known to have run together may be calling, cut off from here: the
+ * even share of each is never lent. A member that is gone is one of these once its lock is over,
+ * and counts before that with at most what it held.
  *
  * KEYS[1] the key; ARGV[1] a report; ARGV[2], ARGV[3] in tests, the time in ms and the name of the
  * server.

@@ -60,7 +60,7 @@ const LASTING_MS = 3000
 const RENEW_MS = 400
 /** The limiter keeps a part of its calls for what reduces risk. */
 const USED_MARGIN = 0.05
-/** A share ends earlier by this part of it, because two clocks do not run alike. */
+/** Two clocks do not run alike, so a share ends earlier by this part. */
 const MARGIN = 0.1
 export const ANSWER_MS_MAX = 1000
 /** A report is executed at most this late: its own time, and that of the answer before it. */
@@ -78,17 +78,16 @@ const REFUSED_QUIETLY_MS = LASTING_MS + 2 * RENEW_MS
  *     joining, alone, refused ──granted──► shared ──not renewed in time──► alone
  *     joining, alone ──one too many, or other terms than the others'──► refused
  *
- * A share is a number of calls a window; the shares of all members never exceed the limit. A call
- * that is given back counts for no member any more. Calls in use are given back over a window, so
- * that calls go on meanwhile. A member that joins waits for the first answer, because calls of its
- * previous run may still count. When it falls to `alone`, a member that held more than an even
- * share drops to it at once; one that had lent takes it back when the borrowers must have dropped.
- * A refused member makes no call, with Redis or without: everything belongs to the others.
+ * A share is a number of calls a window; the shares of all members never exceed the limit. Calls in
+ * use are given back over a window, so that calls go on meanwhile. A member that joins waits for
+ * the first answer, because calls of its previous run may still count. When it falls to `alone`, a
+ * member that held more than an even share drops to it at once; one that had lent takes it back
+ * when the borrowers must have dropped. A refused member makes no call, with Redis or without.
  */
 export class SharedLimits {
   readonly #options: SharedLimitsOptions
   readonly #limits: Shared[] = []
-  /** End of the held shares, by both clocks of the machine. */
+  /** Both clocks of the machine count. */
   #deadline: { readonly monotonic: number; readonly now: number } | undefined
   /** The server's time was `now` between `asked` and `answered`, both monotonic ms. */
   #server: { readonly now: number; readonly asked: number; readonly answered: number } | undefined
@@ -119,7 +118,7 @@ export class SharedLimits {
     return this.#isSharing() ? this.#members : 0
   }
 
-  /** The returned function tells how many calls of a window may be made now. */
+  /** @returns how many calls of a window may be made now */
   add(limit: Pick<Shared, 'name' | 'calls' | 'perMs' | 'readUse' | 'onMore'>): () => number {
     const even = Math.floor(limit.calls / this.#options.members)
     const kept = Math.ceil(even * KEPT_SHARE)

@@ -27,7 +27,6 @@ export function ledgerStatement(state: CoreState, account: Account) {
 
 export type LedgerCoin = Readonly<ReturnType<typeof toCoin>>
 
-/** balance = opening + deposits + realisedProfit - fees + funding + insurance, exactly. */
 function toCoin(marginCoin: string, { balanceFloat: _float, ...amounts }: CoinBalance) {
   return { marginCoin, ...textsOf(amounts) }
 }

@@ -11,7 +11,7 @@ export const NO_COUNTERPARTIES = {
 
 export type Counterparties = Record<keyof typeof NO_COUNTERPARTIES, Decimal>
 
-/** Columns add up to a balance. Fees are positive when paid, funding is negative when paid. */
+/** Columns add up to a balance. Paid fees are positive, paid funding is negative. */
 export const NO_MONEY = {
   opening: ZERO,
   deposits: ZERO,
@@ -37,7 +37,7 @@ const BOOKINGS = {
 
 export type Booking = keyof typeof BOOKINGS
 
-/** @param amount Margin coin; received is positive, a paid fee is negative. */
+/** @param amount margin coin; received is positive, a paid fee negative */
 export function book(
   booking: Booking,
   amount: Decimal,

@@ -4,7 +4,7 @@ import { decimal, type Decimal } from '../../../lib/decimal.ts'
 import { createGrid, formatOnGrid, type Grid } from '../../../lib/grid.ts'
 import type { ProductType } from '../../../protocol/values.ts'
 
-/** Positions worth up to `notionalMax` (quote coin) need `rate` of their value. */
+/** Up to a value of `notionalMax` (quote coin), positions need `rate` of it. */
 export interface MaintenanceTier {
   readonly notionalMax: number
   readonly rate: string
@@ -114,8 +114,8 @@ export function buildInstruments(...deliveries: readonly number[]): readonly Ins
 }
 
 /**
- * The last delivery, in case the simulator stopped before its settlement, and those of a year, as
- * long as it may run without a restart.
+ * The last one, in case the simulator stopped before its settlement, and those of a year, as long
+ * as it may run.
  */
 export function quarterlyDeliveries(now: number): readonly number[] {
   const first = nextQuarterlyDelivery(now - QUARTER_MS)

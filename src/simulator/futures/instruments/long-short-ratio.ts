@@ -6,13 +6,13 @@ import { accept, type Reply } from '../../shared/reply.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** Neighbouring points share this many draws, so the series moves gradually. */
+/** Neighbouring points share draws, so the series moves gradually. */
 const DRAWS = 12
 const DEVIATION = 0.12
 
 /**
- * Hourly points of the last 24 hours, or daily ones of the last 30 days, oldest first. Each depends
- * only on seed, symbol and its time.
+ * Hourly points of 24 hours, or daily ones of 30 days, oldest first. Each depends only on seed,
+ * symbol and its time.
  */
 export function longShortRatio(
   state: CoreState,

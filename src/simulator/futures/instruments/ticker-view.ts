@@ -117,7 +117,7 @@ function writeTicker<Value, Nothing>(
 /** Within a minute, only a quote changes a ticker. */
 const MINUTE_MS = 60_000
 
-/** Returns the same array until a ticker changes, so the wire writes its JSON once. */
+/** The same array until a ticker changes, so the wire writes its JSON once. */
 export function tickers(
   state: CoreState,
   _: unknown,
@@ -131,7 +131,7 @@ export function tickers(
   return accept(rows)
 }
 
-/** Sums values that only grow, so it is constant while each of them is. */
+/** The values only grow, so the sum is constant while each is. */
 function movesOf(state: CoreState, productType: string): number {
   const { now } = state.clock
   let moves = Math.floor(now / MINUTE_MS)

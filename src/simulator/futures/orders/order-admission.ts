@@ -18,7 +18,7 @@ import { reduces, remainingLots, remainingLotsOf, type OrderTerms } from './orde
 
 export interface OrderAdmission {
   readonly terms: OrderTerms
-  /** A reduce-only order exceeded its position, so the answer has no orderId. */
+  /** A reduce-only order exceeded its position. */
   readonly isWithoutId: boolean
 }
 
@@ -40,9 +40,7 @@ const RULES: readonly ((placement: Placement) => Refusal | undefined)[] = [
   marginRefusal,
 ]
 
-/**
- * The first refusing rule decides. Older orders are cancelled only for an order that is admitted.
- */
+/** The first refusing rule decides. Older orders are cancelled only for an admitted order. */
 export function admitOrder(
   state: CoreState,
   account: Account,
@@ -76,10 +74,7 @@ function priceRefusal({ symbol, terms }: Placement): Refusal | undefined {
     : undefined
 }
 
-/**
- * Price times size is computed with integers; this maximum keeps them exact at the highest sell
- * price.
- */
+/** Keeps price times size exact in integers at the highest sell price. */
 const TICK_LOTS_MAX = Number.MAX_SAFE_INTEGER / (4 * SELL_PRICE_MAX)
 
 function sizeRefusal({ account, symbol, terms, opening }: Placement): Refusal | undefined {

@@ -27,7 +27,7 @@ export function createOrder(state: CoreState, terms: OrderTerms): Order {
   return order
 }
 
-/** All orders of an account at one moment have one latency, so a batch arrives together. */
+/** An account's orders of one moment have one latency, so a batch arrives together. */
 function entryLatency({ settings, seed, clock }: CoreState, { uid }: OrderTerms): number {
   if (settings.entryLatency.medianMs === 0) return 0
   return drawLatency(settings.entryLatency, createRandom(`${seed}/entry/${uid}/${clock.now}`))

@@ -37,8 +37,8 @@ export function readOrderPrice(
 }
 
 /**
- * The tradeSide must fit the account's position mode (document: Errors, 4); reduceOnly has no
- * meaning in hedge mode.
+ * The tradeSide must fit the position mode (document: Errors, 4); reduceOnly has no meaning in
+ * hedge mode.
  */
 export function readAction(
   { setup }: Account,

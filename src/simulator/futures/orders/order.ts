@@ -2,7 +2,7 @@ import type { BookOrder, Direction, Force, StpMode } from '../../matching/book-o
 import { idText } from '../../shared/order-sequence.ts'
 import type { OrderReference } from '../../shared/reply.ts'
 
-/** Hedge mode has two positions for each symbol, one-way mode one net position. */
+/** Hedge mode has two positions for each symbol. */
 export type PositionSlot = 'long' | 'short' | 'net'
 export type MarginMode = 'isolated' | 'crossed'
 

@@ -19,8 +19,8 @@ import { orderIdText, type MarginMode, type Order, type OrderTerms } from './ord
 type BatchTerms = Omit<BatchPlaceRequest, 'orderList'>
 
 /**
- * Document, Errors 3: an error of one order, its tradeSide included, goes to failureList and does
- * not affect the others.
+ * Document, Errors 3: one order's error, its tradeSide included, goes to failureList and does not
+ * affect the others.
  */
 export function placeBatch(
   state: CoreState,

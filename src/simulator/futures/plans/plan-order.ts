@@ -17,9 +17,9 @@ export interface PlanOrder
   readonly clientOid: string
   readonly planType: 'normal_plan' | 'track_plan'
   status: 'pending' | 'triggered' | 'failed' | 'cancelled'
-  /** The watched price must rise to the trigger; else it must fall. */
+  /** The price must rise to the trigger; else it must fall. */
   isRising: boolean
-  /** Trailing only: the best price since the trigger was reached, in ticks; 0 before. */
+  /** Trailing only: the best price since the trigger was reached; 0 before. */
   extremeTicks: number
   readonly createdAt: number
   updatedAt: number

@@ -121,7 +121,7 @@ export function triggerPlanOrders(state: CoreState, symbol: SymbolState): void {
   }
 }
 
-/** A trailing order is reached first, then follows the best price, and triggers on the retreat. */
+/** A trailing order is reached first, follows the best price, and triggers on the retreat. */
 function isTriggered(state: CoreState, symbol: SymbolState, plan: PlanOrder): boolean {
   const price = watchedTicks(symbol, plan)
   const isReached = plan.isRising ? price >= plan.triggerTicks : price <= plan.triggerTicks

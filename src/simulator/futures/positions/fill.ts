@@ -15,10 +15,10 @@ export interface Fill {
   readonly tradeSide: string
   readonly tradeScope: 'taker' | 'maker'
   readonly source: 'API' | 'SYS'
-  /** In the margin coin; positive when paid. */
+  /** Margin coin; positive when paid. */
   readonly fee: Decimal
   readonly otherFee?: { readonly coin: string; readonly amount: string }
-  /** In the margin coin; zero for an opening fill. */
+  /** Margin coin; zero for an opening fill. */
   readonly profit: Decimal
   readonly at: number
 }

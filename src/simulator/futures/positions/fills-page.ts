@@ -15,8 +15,7 @@ import { quoteValue } from './position.ts'
 
 /**
  * Newest first. `endId` is the page's oldest trade, the next page's `idLessThan`. If a page ends
- * between the two fills of a self-trade, a client that continues below `endId` misses the second
- * one.
+ * between the two fills of a self-trade, a client that continues below `endId` misses the second.
  */
 export function fillsPage(
   state: CoreState,

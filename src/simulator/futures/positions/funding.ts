@@ -39,10 +39,7 @@ function nextInDay(minutes: readonly number[], now: number): number {
   return minutes[0] === undefined ? Number.POSITIVE_INFINITY : day + DAY_MS + minutes[0] * MINUTE_MS
 }
 
-/**
- * Other traders' positions are not simulated, so a funding pool is the other side. @param dueAt
- * Unix ms.
- */
+/** Other traders' positions are not simulated: a funding pool is the other side. */
 export function settleFunding(state: CoreState, dueAt: number): void {
   // Eight hours of the exchange's clock are days of a faster market.
   if (state.matching.speed !== 1) return

@@ -27,8 +27,7 @@ import { closePosition } from './system-close.ts'
 /*
  * Liquidation begins when the margin behind a position (isolated), or behind all crossed positions
  * of a margin coin, no longer exceeds their maintenance margin plus the closing fee at the mark
- * price. The system then closes as much as necessary, by orders that walk the market like any
- * other:
+ * price. The system then closes as much as necessary, by orders that walk the market:
  *
  * - offset: equal lots of a crossed long and short of one instrument
  * - reduce: a position of a higher tier, down to the tier below, which needs a smaller share
@@ -178,12 +177,12 @@ function closeForced(
 }
 
 /**
- * The loss of an inverse position grows as the price falls; within this share of the price the
- * assumed bound on it holds.
+ * An inverse position's loss grows as the price falls; within this share of the price the assumed
+ * bound on it holds.
  */
 const INVERSE_REACH = 0.2
 
-/** @param loss In the margin coin, with the growth of the maintenance margin. */
+/** @param loss margin coin, with the growth of the maintenance margin */
 function narrowBand(state: CoreState, position: Position, loss: number): void {
   const { instrument, markTicks, safe } = symbolOf(state, position.symbol)
   const { tickFloat, lotFloat, isInverse } = instrument

@@ -114,7 +114,7 @@ export function isNear({ equity, need }: FloatMarginLevel): boolean {
   return equity - need <= FLOAT_SLACK * (Math.abs(equity) + need)
 }
 
-/** Share of a position's value, and the value up to which it applies, in floats. */
+/** Share of a position's value, and the value up to which it applies. */
 export function closingNeed(
   state: CoreState,
   instrument: Instrument,
@@ -203,7 +203,7 @@ export function openingLots(account: Account, order: OrderTerms): number {
 
 /**
  * The mark price (quote coin) at which the position would be liquidated if no other instrument
- * moved. Of two such prices, below and above the mark, it is the nearer one.
+ * moved; the nearer of two.
  */
 export function liquidationPrice(
   state: CoreState,
@@ -232,9 +232,7 @@ function legsOf({ positions }: Account, position: Position): readonly Position[]
   )
 }
 
-/**
- * Each position stays in its maintenance tier within this range; floats in quote coin, ascending.
- */
+/** Within this range each position stays in its maintenance tier; quote coin, ascending. */
 interface TierSpan {
   readonly from: number
   readonly to: number

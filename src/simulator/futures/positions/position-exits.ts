@@ -7,12 +7,11 @@ import { closePosition } from './system-close.ts'
 
 /*
  * Exits close the whole position, by limit order if an execution price was given. The order is the
- * system's (enterPointSource SYS), since the account did not request it. Resting closes give way to
- * it.
+ * system's (enterPointSource SYS). Resting closes give way to it.
  */
 
 export function fireExits(state: CoreState, symbol: SymbolState): void {
-  // Firing removes positions from the list, so it is copied first.
+  // Firing removes positions from the list.
   let positions: readonly Position[] = symbol.positions
   for (let index = 0; index < positions.length; index++) {
     const position = positions[index] as Position

@@ -1,4 +1,4 @@
-import { quotient, ZERO, type Decimal } from '../../../lib/decimal.ts'
+import { quotient, ZERO, type Decimal, decimalOfInteger } from '../../../lib/decimal.ts'
 import type { RequestOf } from '../../../protocol/endpoints.ts'
 import type { WirePosition } from '../../../protocol/futures/single-position.ts'
 import type { AccountRef } from '../../shared/account.ts'
@@ -9,7 +9,7 @@ import {
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
-import { priceText, sizeText } from '../instruments/instruments.ts'
+import { priceText, sizeText, type Instrument } from '../instruments/instruments.ts'
 import {
   DISPLAY_DECIMALS,
   heldMargin,
@@ -20,8 +20,7 @@ import {
 import { closingOrders } from '../orders/order-lifecycle.ts'
 import { namedSymbol } from '../instruments/asked-symbols.ts'
 import { mayOpen, reduces, remainingLotsOf } from '../orders/order.ts'
-import { baseSize, type Position } from './position.ts'
-import { unrealisedText } from './unrealised-text.ts'
+import { baseSize, type Position, unrealised } from './position.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
 import { shareAfterFee } from '../../wallet/fees.ts'
 import { negated } from '../../wallet/rounding.ts'
@@ -64,15 +63,13 @@ function toHeldPosition(state: CoreState, account: Account, position: Position) 
   return {
     ...toStandingPart(state, position),
     posMode: account.setup.positionMode,
-    // Not rounded: books kept from the ledger statement, which has the same number, must add up.
+    // Not rounded, so that books kept from the ledger statement add up.
     unrealizedPL: unrealisedText(instrument, position, markTicks),
     markPrice: priceText(instrument, markTicks),
   }
 }
 
-/**
- * A position is often read between two trades, so its last row is kept with the values behind it.
- */
+/** A position is often read between two trades. */
 const written = new WeakMap<
   Position,
   { made: PositionAmounts; row: ReturnType<typeof writeStandingPart> }
@@ -106,8 +103,7 @@ function writeStandingPart(symbol: SymbolState, position: Position) {
 
 /**
  * Document: Futures position. `available`, `locked` and `total` are in base coin, as in its sample
- * and all clients, although its field table says quote currency. `locked` is the size of resting
- * closes.
+ * and all clients, although its table says quote currency. `locked` is the size of resting closes.
  */
 export function toWirePosition(
   state: CoreState,
@@ -157,7 +153,7 @@ function openingDelegateLots({ openOrders }: Account, position: Position): numbe
   return remainingLotsOf(enlarging)
 }
 
-/** A taker close at this price pays back all fees of the position, without funding. */
+/** A taker close at this price pays back all fees, without funding. */
 function breakEvenPrice(state: CoreState, position: Position): Decimal {
   const { instrument } = symbolOf(state, position.symbol)
   const size = baseSize(instrument, position.lots)
@@ -166,11 +162,65 @@ function breakEvenPrice(state: CoreState, position: Position): Decimal {
   const kept = size.times(isLong ? shareAfterFee(taker) : taker.plus('1'))
   const fees = isLong ? position.fees : negated(position.fees)
   if (!instrument.isInverse) return quotient(position.cost.plus(fees), kept, SHOWN)
-  // Inverse: profit is size - cost / price for a long, in base coin; fees are a share of the size.
+  // Inverse: a long's profit is size - cost / price, in base coin; fees are a share of the size.
   const needed = kept.minus(fees)
   return needed.lte(ZERO) ? ZERO : quotient(position.cost, needed, SHOWN)
 }
 
 function display(value: Decimal): string {
   return value.round(DISPLAY_DECIMALS, HALF_EVEN).toString()
+}
+
+interface TickLotUnit {
+  readonly digits: number
+  readonly scale: number
+}
+
+/** Within this range a float prints exactly the decimal's digits. */
+const DIGITS_MAX = 1e15
+const VALUE_MIN = 1e-6
+
+const units = new WeakMap<Instrument, TickLotUnit>()
+/** In ticks times lots; NaN if the cost is not a whole number of them. */
+const costs = new WeakMap<Decimal, number>()
+
+/**
+ * Account views request the unrealised profit at every price change, so it is computed with
+ * integers where that is exact, with the decimals' digits.
+ */
+export function unrealisedText(instrument: Instrument, position: Position, ticks: number): string {
+  return (
+    wholeText(instrument, position, ticks) ?? unrealised(instrument, position, ticks).toString()
+  )
+}
+
+function wholeText(instrument: Instrument, position: Position, ticks: number): string | undefined {
+  if (instrument.isInverse) return undefined
+  const value = ticks * position.lots
+  const cost = costOf(instrument, position.cost)
+  const { digits, scale } = unitOf(instrument)
+  const gained = (position.holdSide === 'long' ? value - cost : cost - value) * digits
+  if (!(value < DIGITS_MAX && Math.abs(gained) < DIGITS_MAX)) return undefined
+  const amount = gained / scale
+  return Math.abs(amount) < VALUE_MIN && gained !== 0 ? undefined : String(amount + 0)
+}
+
+function costOf({ tickLotValue }: Instrument, cost: Decimal): number {
+  const known = costs.get(cost)
+  if (known !== undefined) return known
+  const count = Number(cost.div(tickLotValue).toString())
+  const isWhole =
+    Number.isSafeInteger(count) && decimalOfInteger(count).times(tickLotValue).eq(cost)
+  const steps = isWhole ? count : Number.NaN
+  costs.set(cost, steps)
+  return steps
+}
+
+function unitOf(instrument: Instrument): TickLotUnit {
+  const known = units.get(instrument)
+  if (known !== undefined) return known
+  const [whole = '', decimals = ''] = instrument.tickLotValue.toString().split('.')
+  const unit = { digits: Number(whole + decimals), scale: 10 ** decimals.length }
+  units.set(instrument, unit)
+  return unit
 }

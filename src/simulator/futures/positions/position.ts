@@ -3,7 +3,7 @@ import type { Instrument, MaintenanceTier } from '../instruments/instruments.ts'
 import type { MarginMode, PositionSlot, PositionTrigger } from '../orders/order.ts'
 
 export interface Position {
-  /** The opening trade's sequence gives the order in which positions are visited. */
+  /** The opening trade's; positions are visited in this order. */
   readonly sequence: number
   readonly uid: string
   readonly symbol: string
@@ -12,9 +12,9 @@ export interface Position {
   readonly marginMode: MarginMode
   readonly leverage: number
   lots: number
-  /** Exact sum of price times size of the open lots, in quote coin. */
+  /** Exact sum of price times size of the open lots, quote coin. */
   cost: Decimal
-  /** In the margin coin; zero for a crossed position, which the balance backs. */
+  /** Margin coin; zero for a crossed position, which the balance backs. */
   margin: Decimal
   /** For prechecks only; see {@link updateFloats}. */
   costFloat: number
@@ -31,7 +31,7 @@ export interface Position {
 
 /**
  * Amounts that cannot be exact (a closed part's share of the cost, a quotient of inverse contracts)
- * are rounded to this, half to even. The rest of the position keeps the difference.
+ * are rounded half to even. The rest of the position keeps the difference.
  */
 const MONEY_DECIMALS = 12
 const HALF_EVEN = 2
@@ -65,7 +65,7 @@ function toMarginCoin(instrument: Instrument, amount: Decimal, ticks: number): D
   return roundMoney(amount.div(priceDecimal(instrument, ticks)))
 }
 
-/** The last part that closes takes the rest of cost or margin. */
+/** The last closing part takes the rest of cost or margin. */
 export function shareOf(position: Position, lots: number, whole: Decimal): Decimal {
   if (lots === position.lots) return whole
   return roundMoney(whole.times(decimalOfInteger(lots)).div(decimalOfInteger(position.lots)))

@@ -36,7 +36,7 @@ import {
 
 /**
  * An order that may only close is limited to its position. A one-way order through zero closes
- * first and opens the rest: two fills. @returns the lots that were filled
+ * first and opens the rest: two fills. @returns the filled lots
  */
 export function settleTrade(
   state: CoreState,
@@ -52,8 +52,8 @@ export function settleTrade(
   forgetBands(state, account)
   if (closing > 0)
     settlePart(state, account, symbol, { ...trade, order, lots: closing, tradeSide: 'close' })
-  // An order must not have an id twice, so through zero only the first of the two fills is a side
-  // of the self-trade.
+  // An order must not have an id twice, so through zero only the first fill is a side of the
+  // self-trade.
   const isTwin = trade.isTwin === true && closing === 0
   if (opening > 0)
     settlePart(state, account, symbol, {
@@ -82,7 +82,7 @@ export function bookFor(
 
 /**
  * The insurance fund pays what an account without crossed positions lacks, so a loss never becomes
- * a debt. The unrealised profit of crossed positions may support a negative balance.
+ * a debt. Unrealised profit of crossed positions may support a negative balance.
  */
 export function coverDebt(state: CoreState, account: Account, coin: string): void {
   if (positionsOfCoin(state, account, coin).some(({ marginMode }) => marginMode === 'crossed'))

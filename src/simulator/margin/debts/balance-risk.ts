@@ -4,7 +4,7 @@ import { roundNearest } from '../../wallet/rounding.ts'
 import { modeOf } from '../orders/margin-order.ts'
 import { debtOf, pairsOf, type MarginPair, type MarginState } from '../margin-state.ts'
 
-/** In quote coin: assets at the bid, debts at the ask. */
+/** Quote coin: assets at the bid, debts at the ask. */
 export interface BalanceRisk {
   readonly debts: Decimal
   readonly equity: Decimal
@@ -30,11 +30,11 @@ export function assessBalance(state: MarginState, ref: BalanceRef): BalanceRisk 
 
 export function mustLiquidate(state: MarginState, risk: BalanceRisk): boolean {
   if (risk.debts.eq(ZERO)) return false
-  // Multiplied, because a division is slow and rounds.
+  // A division is slow and rounds.
   return risk.maintenance.gte(risk.equity.times(decimal(state.settings.liquidationRatio)))
 }
 
-/** Maintenance / equity; undefined, which is the worst, if no equity is left. */
+/** Maintenance / equity; undefined, which is the worst, without equity. */
 export function riskRatio({ debts, equity, maintenance }: BalanceRisk): Decimal | undefined {
   if (debts.eq(ZERO)) return ZERO
   return equity.lte(ZERO) ? undefined : roundNearest(maintenance.div(equity))

@@ -20,8 +20,8 @@ const LIQUIDATIONS: HistoryRules = {
 }
 
 /**
- * A missing end is now, a missing start 90 days before the end: an older span needs both. The
- * cursor is the id of the page's oldest record.
+ * A missing end is now, a missing start 90 days before the end. The cursor is the id of the page's
+ * oldest record.
  */
 export function liquidationPage(
   state: MarginState,

@@ -123,8 +123,8 @@ function settle(state: MarginState, ref: BalanceRef, traded: Decimal): void {
 }
 
 /*
- * The platform swaps from its own stock, at displayed prices and without a fee, what no order can
- * trade: amounts below the minimum order, and coins without a common pair.
+ * The rest that no order can trade (amounts below the minimum, coins without a common pair) the
+ * platform swaps from its own stock, at displayed prices and without a fee.
  */
 
 function swapForDebt(state: MarginState, ref: BalanceRef, coin: string): boolean {

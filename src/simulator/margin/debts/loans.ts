@@ -17,7 +17,7 @@ export function lend(state: MarginState, ref: BalanceRef, { coin, amount }: Coin
   state.ports.rows.put(DEBTORS, debtor)
 }
 
-/** Pays interest first, from the available money. @returns the amount repaid */
+/** Interest first, from the available money. @returns the amount repaid */
 export function payBack(
   state: MarginState,
   ref: BalanceRef,

@@ -10,8 +10,8 @@ type ForcedPurpose = Exclude<Purpose, 'trade'>
 
 /**
  * Assets are turned into the owed coin: base coin is sold for a debt in quote coin, and bought for
- * a debt in base coin. @returns the ended order; undefined if no pair of the balance can do that
- * with the available money
+ * one in base coin. @returns the ended order; undefined if no pair can do that with the available
+ * money
  */
 export function placeForcedOrder(
   state: MarginState,
@@ -59,7 +59,7 @@ interface ForcedOrderSizing {
 
 /**
  * Pays the debt after the fee, limited by the balance; the liquidation of an isolated long sells
- * everything. Undefined below the symbol's minimum order.
+ * everything. Undefined below the symbol's minimum.
  */
 function forcedSize(
   state: MarginState,

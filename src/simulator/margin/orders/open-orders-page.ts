@@ -15,8 +15,8 @@ const OPEN_ORDERS: HistoryRules = { limitUsual: 100, limitMax: 500, refusesDisor
 
 /**
  * Newest first; times filter by creation. An order requested by id is answered in any state,
- * because the document has five states of a current order and no other endpoint for ended ones.
- * `maxId` and `minId` are empty for an empty page.
+ * because the document has five states of a current order and no endpoint for ended ones. `maxId`
+ * and `minId` are empty for an empty page.
  */
 export function openOrdersPage(
   state: MarginState,
@@ -84,7 +84,7 @@ function wireSide({ mode, purpose, direction }: MarginOrder): string {
   return direction === 'buy' ? 'systemRepay-buy' : 'systemRepay-selll'
 }
 
-/** `reject` is a post-only order that would have taken, so it never entered the market. */
+/** `reject` is a post-only order that would have taken. */
 function statusOf({ status, cancelReason }: MarginOrder) {
   if (status === 'cancelled') return cancelReason === 'post_only' ? 'reject' : 'cancelled'
   return status === 'partially_filled' ? 'partial_fill' : status

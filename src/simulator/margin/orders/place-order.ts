@@ -18,8 +18,8 @@ import { balanceOf, borrows, LOAN_TYPES, type ModeOwner, type OrderSource } from
 import { enterMarginOrder } from './margin-venue.ts'
 
 /**
- * Placing follows the exchange's undocumented endpoints. A limit order and a market sell have
- * `baseSize`, a market buy `quoteSize`.
+ * As the exchange's undocumented endpoints. A limit order and a market sell have `baseSize`, a
+ * market buy `quoteSize`.
  */
 export const placeMarginFields = {
   symbol: wire.symbol,

@@ -20,7 +20,7 @@ const RULES = [
   [0.375, 0.625, 0.875],
   [0.5, 0.75, 1],
 ] as const
-/** A move of this size, in usual ranges of a candle, is followed to the end. */
+/** In usual ranges of a candle; such a move is followed to the end. */
 const LARGE = 0.2
 /** Large moves of each half of a candle are separate rules. */
 const HALVES = 2
@@ -40,8 +40,8 @@ export class CandleLooks {
   readonly #brought = new Float64Array(RULES_COUNT)
 
   /**
-   * Profit of each rule on a path, in the unit of its prices; valid until the next call. @param
-   * usualRange In that unit.
+   * Profit of each rule, in the unit of the prices; valid until the next call. @param usualRange in
+   * that unit
    */
   follow(prices: Float64Array, times: Float64Array, usualRange: number): Float64Array {
     const seen = this.#seen

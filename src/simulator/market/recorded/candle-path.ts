@@ -30,13 +30,13 @@ export interface TickCandle {
 
 export interface CandlePath {
   readonly prices: Float64Array
-  /** As a share of the candle, 0 for the first. Two points may be at one instant. */
+  /** Shares of the candle, 0 for the first. Two points may be at one instant. */
   readonly times: Float64Array
   readonly lows: Float64Array
   readonly highs: Float64Array
 }
 
-/** Enough to cover a candle's levels in small steps. */
+/** Covers a candle's levels in small steps. */
 export const CANDLE_POINTS_MAX = 16
 /** Open, both extremes, close. */
 export const CANDLE_POINTS_MIN = 4
@@ -50,16 +50,16 @@ const GAIN_WEIGHT = 2
 const USUAL_CANDLES = 50
 /** The mix follows the profit of the distance from the open, in usual ranges, at this speed. */
 const MIX_PACE = 0.01
-/** Minimum share of each kind, because no candle is certainly of one kind. */
+/** No candle is certainly of one kind. */
 const COARSE_MIN = 0.02
 
 export interface PathMemory {
   readonly lastTicks: number
   readonly lastSign: number
-  /** Moves with the sign of the one before, minus those with the opposite sign. */
+  /** Moves with the sign of the one before, minus the others. */
   readonly signs: number
   readonly within: number
-  /** In usual ranges: of following each move, then of each rule of candle-looks.ts. */
+  /** Usual ranges: of following each move, then of each rule of candle-looks.ts. */
   readonly gains: readonly number[]
   readonly usualRange: number
   readonly coarse: number
@@ -321,9 +321,7 @@ function moveOf(move: number, isReversed: boolean, last: number): number {
   return isReversed ? last - move : move
 }
 
-/**
- * A coarse shape of other proportions may miss an extreme; then the nearest point is moved there.
- */
+/** A coarse shape of other proportions may miss an extreme; the nearest point is moved there. */
 function meetExtremes(prices: Float64Array, { high, low }: { high: number; low: number }): void {
   let [top, bottom] = [1, 1]
   for (let point = 1; point < prices.length - 1; point++) {

@@ -4,8 +4,7 @@
  * - last: a rising point traded at the ask, a falling one at the bid, an unchanged one on the side
  *   of the last
  * - traded: the candle's volume, distributed at random, down to the last lot
- * - sizes: 3 % of the volume of the last candles (the median), distributed like those of real
- *   quotes
+ * - sizes: 3 % of the volume of the last candles (the median), distributed like real quotes'
  * - spread: a tick, and more the wilder and the thinner the last candles were
  */
 import {
@@ -18,7 +17,7 @@ import {
 import { levelTicksFor, type MutableQuote } from '../market.ts'
 import type { CandleMemory } from '../quote-grid.ts'
 
-/** As a share of an earlier candle's volume, and the standard deviation of its logarithm. */
+/** Share of an earlier candle's volume, and the standard deviation of its logarithm. */
 const DISPLAYED_SHARE = 0.03
 const DISPLAYED_DEVIATION = 1.2
 
@@ -109,8 +108,8 @@ function meanSpread({ path, memory, scale }: CandleParts): number {
 }
 
 /**
- * Trades are whole lots of random size. Points of one instant share one size, because a double size
- * would reveal an extreme and fill the orders waiting there.
+ * Whole lots of random size. Points of one instant share one size, because a double size would
+ * reveal an extreme and fill the orders waiting there.
  */
 function shareOut(quotes: readonly MutableQuote[], lots: number, random: Random): void {
   let sum = 0

@@ -23,16 +23,16 @@ export interface CandleSourceState {
   readonly memory: CandleMemory
 }
 
-/** Builds quotes from the rows of a recording, with one point or several for each row. */
+/** Has one point or several for each row. */
 export interface RowSource {
-  /** Time of a point, as a share of the row. */
+  /** A share of the row. */
   timeOf(row: number, point: number): number
   show(row: number, point: number, candle: number): Quote
   end(row: number): void
   state(): CandleSourceState | QuoteGridState
 }
 
-/** The quotes of a candle's points, to be filled in. */
+/** To be filled in. */
 export function createCandleQuotes(points: number): readonly MutableQuote[] {
   return Array.from({ length: points }, () => ({
     ...EMPTY_QUOTE,

@@ -1,13 +1,13 @@
 /**
  * A tape: the quotes of a recording's candles, drawn once and kept in packed columns. They follow
- * from the candles, the instrument's grid, the seed and the kind of path alone, and from no account
- * or strategy, so all runs on the same prices can read the same tape: the trials of a sweep in
- * their threads, and the fill models of one backtest.
+ * from the candles, the instrument's grid, the seed and the kind of path alone, so all runs on the
+ * same prices can read it: the trials of a sweep in their threads, and the fill models of a
+ * backtest.
  *
  *     blank ──the first run draws candle after candle──► finished: later runs read it
  *
- * Every number is read as it was written, or the tape is given up: a run never gets a price that
- * it would not have drawn.
+ * Every number is read as it was written, or the tape is given up: a run never gets a price that it
+ * would not have drawn.
  */
 import { createHash } from 'node:crypto'
 import type { CandleRows } from '../../../prices/recording.ts'
@@ -15,7 +15,7 @@ import { EMPTY_QUOTE, type MarketInstrument, type MutableQuote, type Quote } fro
 import type { CandlePathKind } from './candle-path.ts'
 import { createCandleQuotes, type RowSource } from './candle-source.ts'
 
-/** A finished tape: threads share its memory. */
+/** Threads share its memory. */
 export interface FinishedTape {
   /** Names everything that the tape follows from. */
   readonly key: string
@@ -27,19 +27,18 @@ export interface TapedCandles {
   readonly rows: CandleRows
   readonly instrument: MarketInstrument
   readonly intervalMs: number
-  /** Points of each candle. */
   readonly points: number
   readonly seed: string | number
   readonly candlePath: CandlePathKind
 }
 
-/** Columns in which tapes are kept: bytes of each point, and of each candle. */
+/** Bytes of each point, and of each candle. */
 const POINT_BYTES = 4 * Uint32Array.BYTES_PER_ELEMENT + 4 * Uint16Array.BYTES_PER_ELEMENT + 1
 const CANDLE_BYTES = 2 * Float64Array.BYTES_PER_ELEMENT
 /** Two years of one-minute candles: so many bytes are kept, and as many are written by one run. */
 const TAPES_BYTES_MAX = 450_000_000
 
-/** The tapes that are kept, the newest last, and those that are being written. */
+/** Kept tapes, the newest last, and those being written. */
 export class CandleTapes {
   readonly #finished = new Map<string, FinishedTape>()
   readonly #onFinished: (tape: FinishedTape) => void
@@ -58,7 +57,7 @@ export class CandleTapes {
     return [...this.#finished.values()]
   }
 
-  /** Keeps a tape. The oldest go where all together are too many: runs that read them go on. */
+  /** The oldest go where all together are too many: runs that read them go on. */
   add(tape: FinishedTape): void {
     if (this.#finished.has(tape.key)) return
     this.#finished.set(tape.key, tape)
@@ -70,7 +69,7 @@ export class CandleTapes {
     }
   }
 
-  /** @returns a finished tape, else a blank one; undefined where that would take too much memory. */
+  /** @returns a finished tape, else a blank one; undefined where that would take too much memory */
   open(candles: TapedCandles): CandleTape | undefined {
     const key = keyOf(candles)
     const known = this.#finished.get(key)
@@ -103,20 +102,22 @@ function keyOf({ rows, instrument, intervalMs, points, seed, candlePath }: Taped
 
 interface TapeMemory {
   readonly shared: SharedArrayBuffer
-  /** Candles. */
   readonly count: number
-  /** Points of each. */
   readonly points: number
   /** Undefined: the tape is finished. */
   readonly onFinished: (() => void) | undefined
 }
 
-/** The times of a path are equal parts of a candle, and its two extremes share the time of a point. */
+/**
+ * The times of a path are equal parts of a candle, and its two extremes share the time of a point.
+ */
 const EXTREMES = 2
-/** A bit above the number of a part, of which there are 16 at most: the candle has no extremes of their own. */
+/**
+ * A bit above the number of a part, of which there are 16 at most: the candle has no extremes of
+ * its own.
+ */
 const IS_STRAIGHT = 16
 
-/** One tape, that is either written candle by candle or read. */
 export class CandleTape {
   readonly isFinished: boolean
   readonly #onFinished: (() => void) | undefined
@@ -133,9 +134,9 @@ export class CandleTape {
   readonly #ask: Uint16Array
   readonly #low: Uint16Array
   readonly #high: Uint16Array
-  /** The number of the part at which each point is, with {@link IS_STRAIGHT}. */
+  /** The part at which each point is, with {@link IS_STRAIGHT}. */
   readonly #parts: Uint8Array
-  /** Candles written so far; NaN once something did not fit. */
+  /** NaN once something did not fit. */
   #written = 0
 
   constructor({ shared, count, points, onFinished }: TapeMemory) {
@@ -166,14 +167,14 @@ export class CandleTape {
     this.#parts = new Uint8Array(shared, place(length), length)
   }
 
-  /** Keeps the candle that was just drawn: they come in order, each once. */
+  /** Candles come in order, each once. */
   write(row: number, quotes: readonly Quote[], times: Float64Array): void {
     if (this.isFinished || row !== this.#written) return
     this.#written = this.#put(row, quotes, times) ? row + 1 : Number.NaN
     if (this.#written === this.#count) this.#onFinished?.()
   }
 
-  /** @returns whether every number fits its column. */
+  /** @returns whether every number fits its column */
   #put(row: number, quotes: readonly Quote[], times: Float64Array): boolean {
     const first = row * this.#points
     const [{ levelTicks, candleLots } = EMPTY_QUOTE] = quotes
@@ -214,7 +215,7 @@ export class CandleTape {
       : (part - IS_STRAIGHT) / this.#points
   }
 
-  /** Fills in one quote for each point; the candle's number is unchanged. */
+  /** One quote for each point; the candle's number is unchanged. */
   read(row: number, quotes: readonly MutableQuote[], times: Float64Array): void {
     const points = this.#points
     const first = row * points
@@ -247,7 +248,7 @@ export class CandleTape {
   }
 }
 
-/** Shows the candles of a finished tape. It draws nothing, so it has no state to go on from. */
+/** It draws nothing, so it has no state. */
 export class TapeSource implements RowSource {
   readonly #tape: CandleTape
   readonly #quotes: readonly MutableQuote[]

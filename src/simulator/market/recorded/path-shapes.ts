@@ -7,7 +7,7 @@
 import { createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
 
 export interface Shape {
-  /** At equal intervals, from open to close; 0 is the lowest and 1 the highest of the shape. */
+  /** At equal intervals, from open to close; 0 is the lowest and 1 the highest. */
   readonly prices: readonly number[]
   readonly bottoms: readonly number[]
   readonly tops: readonly number[]
@@ -19,7 +19,7 @@ export interface Shape {
   readonly reach: number
 }
 
-/** Enough for several in each cell; drawing them takes a tenth of a second. */
+/** Several in each cell; drawing them takes a tenth of a second. */
 const SHAPES = 3000
 /**
  * Shapes are indexed by open and close: so many steps between low and high, and the two themselves.
@@ -52,16 +52,14 @@ export class Shapes {
   }
 
   /**
-   * How likely a path of this kind opens and closes like a candle. Both are shares of its range
-   * above its low.
+   * How likely a path of this kind opens and closes like a candle, as shares of its range above its
+   * low.
    */
   likelihood(open: number, close: number): number {
     return this.#likelihoods[cellOf(open, close)] as number
   }
 
-  /**
-   * Draws some shapes with the candle's open and close, and takes the one with the nearest reach.
-   */
+  /** Takes the nearest reach of some shapes with the candle's open and close. */
   draw(open: number, close: number, reach: number, random: Random): Shape {
     const cell = this.#cells[cellOf(open, close)] as readonly Shape[]
     let nearest = cell[random.integer(cell.length)] as Shape
@@ -79,7 +77,7 @@ interface RandomWalk extends Omit<Shape, 'reach'> {
 }
 
 /**
- * Between two points there is a Brownian bridge; the distribution of its extremes is known exactly.
+ * Between two points there is a Brownian bridge, whose extremes have an exactly known distribution.
  */
 function smooth(points: number, random: Random): RandomWalk {
   const prices = [0]

@@ -27,7 +27,7 @@ import { SeededMarket } from '../seeded/seeded-market.ts'
 
 export interface RecordedMarketOptions {
   readonly recordings: readonly Recording[]
-  /** Recording time for each millisecond of the exchange's clock, ms; up to 10,000. */
+  /** Recording time for each ms of the exchange's clock; up to 10,000. */
   readonly speed: number
   readonly startAt: number
   readonly instruments: readonly MarketInstrument[]
@@ -36,7 +36,7 @@ export interface RecordedMarketOptions {
   readonly repeat?: boolean
   readonly candlePath?: CandlePathKind
   readonly continued?: ReadonlySet<string>
-  /** Where candles that were drawn once are kept; absent: nowhere. Such a market is played once, and never stored. */
+  /** Candles that were drawn once are kept here. Such a market is played once, and never stored. */
   readonly tapes?: CandleTapes | undefined
 }
 
@@ -58,10 +58,7 @@ export class RecordedMarket implements Market {
   readonly #repeat: boolean
   readonly #paths: readonly RecordedPath[]
   readonly #nextMs: Float64Array
-  /**
-   * Indexes of the paths by next point, ties in order of the instruments; a ring that begins at
-   * `#first`.
-   */
+  /** Indexes by next point, ties in order of the instruments; a ring that begins at `#first`. */
   readonly #order: number[]
   #first = 0
   readonly #fallback: SeededMarket

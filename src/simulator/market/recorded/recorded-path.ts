@@ -35,11 +35,14 @@ interface RecordedPathOptions {
   readonly seed: number | string
   readonly candlePath: CandlePathKind
   readonly state?: PathState | undefined
-  /** Candles are read from a tape, or written to one. Only for a market whose state is never asked for. */
+  /**
+   * Candles are read from a tape, or written to one. Only for a market whose state is never asked
+   * for.
+   */
   readonly tapes?: CandleTapes | undefined
 }
 
-/** Positioned at its next point. Times are the recording's own. */
+/** At its next point. Times are the recording's own. */
 export class RecordedPath {
   readonly symbol: string
   /** The end is that of the last candle, or a mean step after the last quote. */
@@ -80,8 +83,8 @@ export class RecordedPath {
   }
 
   /**
-   * Candles' values besides prices are known from the candle's end, even if nothing is shown then.
-   * A quote's values come with the quote.
+   * Values besides prices are known from a candle's end, even if nothing is shown then, and with a
+   * quote.
    */
   get references(): RecordedReferences | undefined {
     const { at, mark, fundingRate } = this.#rows
@@ -104,7 +107,7 @@ export class RecordedPath {
 
   /**
    * A recording that begins later than the others shows its first quote from the market's start,
-   * without trades. @returns whether there is such a quote to hand over
+   * without trades. @returns whether there is such a quote
    */
   open(isLate: boolean): boolean {
     this.#place.opened = true
@@ -150,7 +153,6 @@ export class RecordedPath {
       this.step.reference = this.#readReference(row)
   }
 
-  /** A candle's values are known from its end on. */
   #readReference(row: number): MarketReference {
     const { kind, mark, fundingRate } = this.#rows
     const known = kind === 'candles' ? row - 1 : row
@@ -203,7 +205,7 @@ function quoteSource(rows: QuoteRows, grid: QuoteGrid): RowSource {
   }
 }
 
-/** In ms of the exchange's clock. Two points of a random path are unseen extremes. */
+/** On the exchange's clock. Two points of a random path are unseen extremes. */
 export function priceStepMs(
   { rows, intervalMs }: Pick<Recording, 'rows' | 'intervalMs'>,
   speed: number,

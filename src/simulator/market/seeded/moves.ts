@@ -24,12 +24,12 @@ export const SHARED_VOLATILITY: readonly VolatilityComponent[] = [
   { deviation: 0.3, memoryMs: 1440 * MINUTE_MS },
 ]
 
-/** Volatility changes over minutes, so once a second is enough. */
+/** Volatility changes over minutes. */
 const VOLATILITY_UPDATE_MS = 1000
 
 /**
- * Clusters: its logarithm is a sum of mean-reverting (Ornstein-Uhlenbeck) components with memories
- * from minutes to a day, which together decay as slowly as the absolute returns of real markets.
+ * Its logarithm is a sum of mean-reverting (Ornstein-Uhlenbeck) components with memories from
+ * minutes to a day, which together decay as slowly as the absolute returns of real markets.
  */
 export class Volatility {
   readonly updateSteps: number
@@ -108,7 +108,7 @@ export function createShocks({ stepMs, perSecond }: { stepMs: number; perSecond:
   return { probability, draw }
 }
 
-/** Student's t with 4 degrees of freedom, scaled to variance 1: -2 ln(u v) is chi-square with 4. */
+/** Scaled to variance 1: -2 ln(u v) is chi-square with 4 degrees. */
 function drawStudent(random: Random): number {
   const chi = -logarithm((1 - random.next()) * (1 - random.next()))
   return clamp(random.normal() / Math.sqrt(Math.max(chi, 1e-9)), STUDENT_MAX)
@@ -120,7 +120,7 @@ function drawLaplace(random: Random): number {
   return random.next() < 0.5 ? -size : size
 }
 
-/** Correlation of a second's return with the change of volatility: falling markets are wilder. */
+/** A second's return and the change of volatility: falling markets are wilder. */
 const LEVERAGE = -0.2
 
 export interface FactorState {

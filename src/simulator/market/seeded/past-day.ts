@@ -1,7 +1,7 @@
 /**
  * Builds the time before a seeded market opens, in minutes: the last day backwards from its start
- * price, so that a fresh ticker has a past, and what lies before it when somebody asks. Both use
- * random streams of their own, so the later path does not depend on them.
+ * price, and what lies before it on demand. Both use random streams of their own, so the later path
+ * does not depend on them.
  */
 import { createGrid, type Grid, nearestStep } from '../../../lib/grid.ts'
 import { clamp, createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
@@ -20,8 +20,8 @@ const MINUTES_A_DAY = 1440
 const MINUTES_A_YEAR = 525_600
 
 /**
- * 1440 minutes, oldest first. @param options.endAt The last bar ends at the start of this minute,
- * at the start price.
+ * 1440 minutes, oldest first. @param options.endAt the last bar ends at the start of this minute,
+ * at the start price
  */
 export function buildPastDay(options: {
   readonly seed: number | string
@@ -56,7 +56,6 @@ interface MinuteShape {
   readonly wildness: number
 }
 
-/** Draws how minutes of the past move, and what they look like. */
 class MinuteMoves {
   readonly #sharedRandom: Random
   readonly #random: Random
@@ -85,7 +84,6 @@ class MinuteMoves {
     this.#grid = createGrid(instrument.tickSize)
   }
 
-  /** The next minute's move, in standard deviations. */
   next(): { readonly deviation: number; readonly move: number; readonly wildness: number } {
     this.#shared.advance()
     this.#own.advance()
@@ -113,35 +111,34 @@ class MinuteMoves {
   }
 }
 
-/** How far back a seeded past reaches, in days before the day of {@link buildPastDay}. */
+/** In days before the day of {@link buildPastDay}. */
 const PAST_DAYS = 400
-/** Days that are kept drawn: a page of candles seldom spans more of them. */
+/** A page of candles seldom spans more days. */
 const DRAWN_DAYS_MAX = 8
 
 interface PastEnds {
   readonly lastDay: readonly MinuteBar[]
-  /** Prices at the ends of the days, the newest first; the last one begins the oldest day. */
+  /** At the ends of the days, the newest first; the last one begins the oldest day. */
   readonly prices: readonly number[]
 }
 
 /**
- * The minutes before a seeded market opens: those of {@link buildPastDay}, and before them days that
- * are drawn when they are asked for. The same minute is always the same. A day moves between two
- * prices that are drawn first, and the last one ends where the past day begins.
+ * The minutes of {@link buildPastDay}, and before them days drawn on demand. The same minute is
+ * always the same. A day moves between two prices that are drawn first.
  */
 export class SeededPast implements PastMinutes {
   readonly untilAt: number
-  /** Where the past day begins, Unix ms. */
+  /** Where the past day begins. */
   readonly #drawnUntilAt: number
-  /** Drawn at the first question: most markets are never asked. */
+  /** Most markets are never asked. */
   #ends: PastEnds | undefined
   readonly fromAt: number
   readonly #seed: number | string
   readonly #instrument: MarketInstrument
-  /** The days by their number, counted back from 0; the one that was used last is the last. */
+  /** Counted back from 0; the one that was used last is the last. */
   readonly #drawn = new Map<number, readonly MinuteBar[]>()
 
-  /** @param options.endAt Unix ms, as of {@link buildPastDay}. */
+  /** @param options.endAt as in {@link buildPastDay} */
   constructor(options: {
     readonly seed: number | string
     readonly instrument: MarketInstrument
@@ -155,7 +152,6 @@ export class SeededPast implements PastMinutes {
     this.fromAt = this.#drawnUntilAt - PAST_DAYS * DAY_MS
   }
 
-  /** Minutes that open at `fromAt` or later and before `untilAt`, Unix ms, oldest first. */
   between(fromAt: number, untilAt: number): readonly MinuteBar[] {
     const bars: MinuteBar[] = []
     const until = Math.min(untilAt, this.untilAt)

@@ -25,7 +25,7 @@ export interface SeededMarketOptions {
   readonly instruments: readonly MarketInstrument[]
   readonly startAt: number
   readonly stepMs?: number
-  /** Market time for each millisecond of the exchange's clock, ms; default 1. */
+  /** Market time for each ms of the exchange's clock; default 1. */
   readonly speed?: number
 }
 
@@ -50,7 +50,7 @@ export class SeededMarket implements Market {
 
   /**
    * Continues from a stored state (of any market), whose `startAt` then applies. An instrument
-   * missing in it starts now at its start price; one that is no longer configured is dropped.
+   * missing in it starts now at its start price; one no longer configured is dropped.
    * @throws Failure MARKET_OPTION_INVALID
    */
   constructor(options: SeededMarketOptions, stored?: MarketState) {

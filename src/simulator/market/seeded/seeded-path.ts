@@ -26,7 +26,7 @@ export const OWN_VOLATILITY = [
   { deviation: 0.2, memoryMs: 240 * MINUTE_MS },
 ]
 
-/** A move widens the spread so often at usual volatility; this share is left 100 ms later. */
+/** How often a move widens the spread at usual volatility, and the share left 100 ms later. */
 const WIDENING_PROBABILITY = 0.07
 const GAP_KEPT = 0.1
 const GAP_SHARE_MAX = 0.002
@@ -44,13 +44,13 @@ const QUIET_TRADES_PER_SECOND = 2.9
 const MOVE_TRADE_FACTOR = 4
 const TRADE_DEVIATION = 2.2
 
-/** A path turns around at this price: below it a tick is too large a share of the price. */
+/** A path turns around here: below it a tick is too large a share of the price. */
 export const PRICE_TICKS_MIN = 10
 
 const MEAN_RANGE = 1.6
 
 export const DEFAULT_YEARLY_VOLATILITY = 0.6
-/** Median on each side, in quote coin. */
+/** Median on each side, quote coin. */
 const DISPLAYED_NOTIONAL = 50_000
 
 interface PathLevels {
@@ -172,7 +172,7 @@ export class SeededPath {
     return (this.#now.price * this.#grid.scale) / this.#grid.units
   }
 
-  /** Multiplies by 1 + return, so that the expected price is today's: no drift. */
+  /** Multiplies by 1 + return, so that there is no drift. */
   #move(shock: number): void {
     this.#now.price *= 1 + clamp(this.#stepDeviation * this.#wildness * shock, 0.5)
     if (this.#ticks() < PRICE_TICKS_MIN) this.#now.price = floatOnGrid(this.#grid, PRICE_TICKS_MIN)

@@ -14,7 +14,7 @@ export interface CallAdmission {
   readonly remaining: number
 }
 
-/** @param now Must not run backwards. */
+/** @param now must not run backwards */
 export type CallCounter = (now: number) => CallAdmission
 
 interface CountedLimit {
@@ -23,10 +23,7 @@ interface CountedLimit {
   readonly refusedCallsCount: boolean
 }
 
-/**
- * Refuses a call while the N-th last is less than a window old, so older ones need not be kept. A
- * call leaves the window exactly `perMs` after it was made.
- */
+/** Refuses a call while the N-th last is less than a window old, so older ones need not be kept. */
 function slidingCounter({ calls, perMs, refusedCallsCount }: CountedLimit): CallCounter {
   const times = new Float64Array(calls).fill(Number.NEGATIVE_INFINITY)
   let oldest = 0
@@ -54,10 +51,7 @@ function fixedCounter({ calls, perMs }: CountedLimit): CallCounter {
   }
 }
 
-/**
- * Far below what a millisecond refills at any documented rate, and far above the error of a float
- * sum.
- */
+/** Far below what a millisecond refills, and far above the error of a float sum. */
 const TOKEN_NOISE = 1e-6
 
 /**
@@ -70,7 +64,7 @@ function bucketCounter({ calls, perMs, refusedCallsCount }: CountedLimit): CallC
   return (now) => {
     tokens = Math.min(calls, tokens + ((now - filledAt) * calls) / perMs)
     filledAt = now
-    // Rounding errors of thirds and sevenths must not refuse a call that is due on the millisecond.
+    // Rounding errors must not refuse a call that is due on the millisecond.
     const granted = tokens >= 1 - TOKEN_NOISE
     if (granted) tokens = Math.max(0, tokens - 1)
     else if (refusedCallsCount) tokens = 0

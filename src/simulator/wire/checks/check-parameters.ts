@@ -19,7 +19,7 @@ type Path = readonly PropertyKey[]
 
 /**
  * The exchange allows letters, digits and `_ : # - + .` or a blank, fewer than 50: wider than the
- * row's schema, to which only our client restricts itself.
+ * row's schema, which restricts only our client.
  */
 const CLIENT_OID = /^[0-9A-Za-z_:#+.\-\s]{1,49}$/
 
@@ -109,7 +109,7 @@ function maximumIn(issue: Issue | undefined): string | undefined {
 
 /**
  * The exchange names only one parameter, so the first issue decides.
- * @param of The refused item of a batch; its parameters are named without the path to it.
+ * @param of the refused item of a batch; its parameters are named without the path to it
  */
 function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path = []): Refusal {
   if (issue === undefined) return refusals.parameterPresent('')

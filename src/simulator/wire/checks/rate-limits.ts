@@ -12,8 +12,8 @@ export type RateLimitSettings = Readonly<typeof defaultRateLimitSettings>
 export const defaultRateLimitSettings = {
   counting: oneOf<CountingMethod>('sliding'),
   /**
-   * It is not proved whether a refused call counts; counting is the stricter reading. A caller that
-   * continues above a `sliding` or `bucket` limit is then not served until it pauses.
+   * It is not proved whether a refused call counts; counting is stricter. A caller that continues
+   * above a `sliding` or `bucket` limit is not served until it pauses.
    */
   refusedCallsCount: true,
   /**
@@ -25,7 +25,7 @@ export const defaultRateLimitSettings = {
   overall: { calls: 0, perMs: 60_000, recoveryMs: 300_000 },
 }
 
-/** `who` is a UID or an address, depending on the limit's scope. */
+/** `who` is a UID or an address, by the limit's scope. */
 export interface CountedCall {
   readonly endpoint: string
   readonly limit: RateLimit

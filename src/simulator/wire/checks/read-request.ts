@@ -3,7 +3,7 @@ import type { WireRequest } from '../wire-request.ts'
 
 /**
  * A body longer than `bodyBytesMax` is cut one byte beyond it, so that the wire refuses it.
- * @returns undefined if the client left before the request was complete.
+ * @returns undefined if the client left before the request was complete
  */
 export async function readRequest(
   incoming: IncomingMessage,

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants, setPriority } from 'node:os'
-import { AGENT_VARIABLE } from '../process/operator.ts'
+import { MIDDLEMAN_VARIABLE } from './operator.ts'
 
-/** An assistant reads all of it: what is longer is cut, and said to be. */
+/** A longer output is cut. */
 const OUTPUT_CHARS_MAX = 200_000
 
-export interface ToolRun {
+export interface VerbRun {
   /** The command's exit code; undefined: it was ended unfinished. */
   readonly code: number | undefined
   readonly output: string
@@ -15,22 +15,24 @@ export interface ToolRun {
   readonly isCut: boolean
 }
 
-export interface RunOptions {
+export interface VerbOptions {
   readonly words: readonly string[]
   readonly withinMs: number
+  /** The person or program that asks for it by way of this process. */
+  readonly by: string
   /** Leaves the processor to others. */
-  readonly isPatient: boolean
+  readonly isPatient?: boolean
   readonly signal?: AbortSignal | undefined
 }
 
 /** Runs a command of this program in a process of its own, which is ended when its time is over or the caller has gone. */
-export async function runTool(options: RunOptions): Promise<ToolRun> {
-  const { words, withinMs, isPatient, signal } = options
+export async function runVerb(options: VerbOptions): Promise<VerbRun> {
+  const { words, withinMs, by, isPatient = false, signal } = options
   const ended = AbortSignal.any([AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])])
   const [, program = ''] = process.argv
   const child = spawn(process.execPath, [program, ...words], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, [AGENT_VARIABLE]: 'mcp', NO_COLOR: '1' },
+    env: { ...process.env, [MIDDLEMAN_VARIABLE]: by, NO_COLOR: '1' },
     signal: ended,
     killSignal: 'SIGKILL',
   })

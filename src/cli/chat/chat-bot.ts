@@ -1,0 +1,213 @@
+import { type Api, Bot, type Context, GrammyError, InlineKeyboard } from 'grammy'
+import type { DaemonLogger } from '../../logging/logger.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { systemTimers } from '../../lib/timers.ts'
+import type { Secret } from '../../lib/secret.ts'
+import { cleanLines } from '../../lib/text/clean-text.ts'
+import type { VerbOptions, VerbRun } from '../process/run-verb.ts'
+import { PendingOrders } from './pending-orders.ts'
+import { CHAT_ORDERS, CHAT_QUESTIONS, type ChatOrder, type ChatQuestion } from './questions.ts'
+
+/** Telegram takes 4096 characters. */
+const TEXT_MAX = 4000
+const LOOK_MS = 20_000
+/** A kill is done when it is proved. */
+const ORDER_MS = 150_000
+/** A question while so many are answered is turned away; an order never is. */
+const ANSWERED_MAX = 3
+const POLL_SECONDS = 25
+const CALL_SECONDS = 40
+/** Telegram says how long to wait; a longer wait is no answer any more. */
+const WAIT_SECONDS_MAX = 30
+
+export interface ChatBotOptions {
+  readonly token: Secret
+  readonly apiUrl: string | undefined
+  readonly people: ReadonlySet<number>
+  readonly isSaferAllowed: boolean
+  /** Names the configuration on the command line. */
+  readonly configWords: readonly string[]
+  readonly logger: DaemonLogger
+  readonly run: (options: VerbOptions) => Promise<VerbRun>
+}
+
+/**
+ * Answers people of the list by commands of this program, each in a process of its own. It knows
+ * the daemon only through them, so nothing that happens here can delay an order.
+ */
+export class ChatBot {
+  readonly #options: ChatBotOptions
+  readonly #bot: Bot
+  readonly #pending = new PendingOrders(() => systemClock.monotonic())
+  #answering = 0
+  /** Strangers are logged once each, up to a bound. */
+  readonly #strangers = new Set<number>()
+
+  constructor(options: ChatBotOptions) {
+    this.#options = options
+    const { token, apiUrl } = options
+    const client = { timeoutSeconds: CALL_SECONDS, ...(apiUrl && { apiRoot: apiUrl }) }
+    this.#bot = new Bot(token.reveal(), { client })
+    this.#bot.use((context, next) => (this.#isKnown(context) ? next() : undefined))
+    // A command that was written while nobody listened is answered, and not obeyed.
+    this.#bot.on('message', (context, next) =>
+      isOld(context) ? this.#send(context, 'I was not there then: say it again') : next(),
+    )
+    for (const question of CHAT_QUESTIONS)
+      this.#bot.command(question.name, (context) => this.#without(this.#answer(context, question)))
+    if (options.isSaferAllowed) {
+      for (const order of CHAT_ORDERS)
+        this.#bot.command(order.name, (context) => this.#ask(context, order))
+      this.#bot.on('callback_query:data', (context) => this.#without(this.#obey(context)))
+    }
+    this.#bot.on('message', (context) => this.#send(context, this.#help()))
+    this.#bot.catch(({ error }) =>
+      options.logger.log('warn', 'chat.failed', { reason: messageOf(error) }),
+    )
+  }
+
+  /** Resolves when it has been stopped. @throws if the token is refused, or another program polls with it */
+  async start(): Promise<void> {
+    const { people, logger } = this.#options
+    await this.#bot.start({
+      timeout: POLL_SECONDS,
+      allowed_updates: ['message', 'callback_query'],
+      onStart: ({ username }) => {
+        logger.log('info', 'chat.listening', { bot: username, people: people.size })
+        void this.#listCommands(this.#bot.api)
+      },
+    })
+  }
+
+  stop(): Promise<void> {
+    return this.#bot.stop()
+  }
+
+  /** Handlers return at once, since grammY gives them updates one after the other. */
+  #without(work: Promise<void>): void {
+    work.catch((error: unknown) =>
+      this.#options.logger.log('warn', 'chat.failed', { reason: messageOf(error) }),
+    )
+  }
+
+  #isKnown({ from, chat }: Context): boolean {
+    if (from === undefined || chat?.type !== 'private') return false
+    if (this.#options.people.has(from.id)) return true
+    if (this.#strangers.size < 100 && !this.#strangers.has(from.id)) {
+      this.#strangers.add(from.id)
+      this.#options.logger.log('warn', 'chat.stranger', { person: from.id })
+    }
+    return false
+  }
+
+  async #answer(context: Context, question: ChatQuestion): Promise<void> {
+    const words = question.words(wordsOf(context))
+    if (words === undefined) return this.#send(context, `/${question.name}: ${question.help}`)
+    if (this.#answering >= ANSWERED_MAX)
+      return this.#send(context, 'I am still answering the questions before it: ask again')
+    this.#answering += 1
+    try {
+      const run = await this.#run(context, words, LOOK_MS)
+      await this.#send(context, describeRun(run, question))
+    } finally {
+      this.#answering -= 1
+    }
+  }
+
+  async #ask(context: Context, asked: ChatOrder): Promise<void> {
+    const order = asked.read(wordsOf(context))
+    const person = context.from?.id
+    if (order === undefined || person === undefined)
+      return this.#send(context, `/${asked.name}: ${asked.help}`)
+    const id = this.#pending.add(order, person)
+    const keyboard = new InlineKeyboard().text('Yes', `yes ${id}`).text('No', `no ${id}`)
+    await this.#send(
+      context,
+      `Really ${order.what}? It stays until you release it at the machine.`,
+      {
+        reply_markup: keyboard,
+      },
+    )
+  }
+
+  async #obey(context: Context): Promise<void> {
+    const [answer = '', id = ''] = context.callbackQuery?.data?.split(' ') ?? []
+    const person = context.from?.id ?? 0
+    const order = this.#pending.take(id, person)
+    // Ends the spinner of the button; nothing depends on it.
+    context.answerCallbackQuery().catch(() => undefined)
+    if (order === undefined)
+      return this.#send(context, 'too late, or done already: nothing was done now')
+    if (answer !== 'yes') return this.#send(context, 'nothing was done')
+    const words = [...order.words, '--reason=asked for in the chat']
+    const run = await this.#run(context, words, ORDER_MS)
+    this.#options.logger.log('warn', 'chat.obeyed', {
+      person,
+      command: words.join(' '),
+      code: run.code ?? null,
+    })
+    const result = cleanLines(`${run.output}${run.aside}`).trim()
+    await this.#send(
+      context,
+      run.code === 0 ? `done: ${result}` : `exit code ${run.code ?? 'none, ended'}: ${result}`,
+    )
+  }
+
+  #run({ from }: Context, words: readonly string[], withinMs: number): Promise<VerbRun> {
+    const { run, configWords } = this.#options
+    return run({ words: [...words, ...configWords], withinMs, by: `telegram ${from?.id ?? 0}` })
+  }
+
+  #help(): string {
+    const { isSaferAllowed } = this.#options
+    return [...CHAT_QUESTIONS, ...(isSaferAllowed ? CHAT_ORDERS : [])]
+      .map(({ name, help }) => `/${name}  ${help}`)
+      .join('\n')
+  }
+
+  async #listCommands(api: Api): Promise<void> {
+    const { isSaferAllowed } = this.#options
+    const all = [...CHAT_QUESTIONS, ...(isSaferAllowed ? CHAT_ORDERS : [])]
+    await api
+      .setMyCommands(all.map(({ name, help }) => ({ command: name, description: help })))
+      .catch(() => undefined)
+  }
+
+  /** An answer that Telegram asks to wait with is tried once more. */
+  async #send(
+    context: Context,
+    text: string,
+    more: Parameters<Context['reply']>[1] = {},
+  ): Promise<void> {
+    const whole = text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}\n…` : text
+    try {
+      await context.reply(whole, more)
+    } catch (error) {
+      const seconds = error instanceof GrammyError ? error.parameters.retry_after : undefined
+      if (seconds === undefined || seconds > WAIT_SECONDS_MAX) throw error
+      await new Promise<void>((done) => void systemTimers.after(seconds * 1000, done))
+      await context.reply(whole, more)
+    }
+  }
+}
+
+const OLD_SECONDS = 120
+
+function isOld({ message }: Context): boolean {
+  return message !== undefined && systemClock.now() / 1000 - message.date > OLD_SECONDS
+}
+
+function wordsOf({ match }: Context): readonly string[] {
+  return typeof match === 'string' && match.trim() !== '' ? match.trim().split(/\s+/) : []
+}
+
+function describeRun({ code, output, aside }: VerbRun, question: ChatQuestion): string {
+  if (code === undefined) return 'no answer within 20 s'
+  try {
+    const remarks = aside.trim() === '' ? '' : `\n${cleanLines(aside).trim()}`
+    return `${question.describe(JSON.parse(output))}${remarks}`
+  } catch {
+    return cleanLines(aside).trim() || `exit code ${code}`
+  }
+}

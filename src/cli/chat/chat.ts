@@ -1,0 +1,54 @@
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { type ConfigOptions, toConfigRequest } from '../../config/config-request.ts'
+import { loadConfig } from '../../config/load-config.ts'
+import { loadSecrets } from '../../config/secrets.ts'
+import { messageOf } from '../../lib/failure.ts'
+import { EXITS } from '../process/exit-codes.ts'
+import { openLogger } from '../process/open-logger.ts'
+import { print } from '../process/operator.ts'
+import { addConfigOptions } from '../process/options.ts'
+import { runVerb } from '../process/run-verb.ts'
+import type { VerbFrame } from '../process/verb-frame.ts'
+
+export function addChatCommand(program: Command, { setExit }: VerbFrame): void {
+  addConfigOptions(program.command('chat'))
+    .description(
+      'answer by Telegram, beside the daemon, the people whom `chat` lists: questions, and commands that take risk away',
+    )
+    .action(async (options: ConfigOptions) => setExit(await chat(options)))
+}
+
+async function chat(options: ConfigOptions): Promise<number> {
+  const request = toConfigRequest(options)
+  const { config } = loadConfig(request)
+  if (config.chat === undefined) {
+    print('the configuration has no section `chat`: docs/chat.md says what belongs into it')
+    return EXITS.configuration
+  }
+  const { variable, people, safer, apiUrl } = config.chat
+  const token = loadSecrets([variable], { ...request, ...options }).get(variable)
+  if (token === undefined) throw new Error('unreachable: a missing secret is a problem')
+  const logger = openLogger({ level: 'info', name: config.name, aside: false })
+  // Loaded here, so that no other command pays for it.
+  const { ChatBot } = await import('./chat-bot.ts')
+  const file = resolve(request.cwd, request.file)
+  const bot = new ChatBot({
+    token,
+    apiUrl,
+    people: new Set(people),
+    isSaferAllowed: safer,
+    configWords: [`--config=${file}`, ...options.set.map((one) => `--set=${one}`)],
+    logger,
+    run: runVerb,
+  })
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void bot.stop())
+  try {
+    await bot.start()
+    return 0
+  } catch (error) {
+    print(`Telegram refused: ${messageOf(error).replaceAll(token.reveal(), '…')}`)
+    // 401: the token is none. 409: another program polls with it, perhaps an earlier run that ends.
+    return /\b(?:401|404)\b/.test(messageOf(error)) ? EXITS.configuration : EXITS.temporary
+  }
+}

@@ -1,0 +1,195 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ChatBot } from '../../../src/cli/chat/chat-bot.ts'
+import { type VerbOptions, type VerbRun } from '../../../src/cli/process/run-verb.ts'
+import { Secret } from '../../../src/lib/secret.ts'
+import { FakeTelegram } from './fake-telegram.ts'
+
+const TOKEN = '1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
+const ANNA = 42
+const BERT = 43
+const STRANGER = 99
+
+let telegram: FakeTelegram
+let bot: ChatBot
+let running: Promise<void>
+let asked: VerbOptions[]
+let logged: string[]
+let answer: (words: readonly string[]) => VerbRun | Promise<VerbRun>
+
+const ran = (output: unknown, code = 0): VerbRun => ({
+  code,
+  output: typeof output === 'string' ? output : JSON.stringify(output),
+  aside: '',
+  isCut: false,
+})
+
+async function open({ isSaferAllowed = true } = {}): Promise<void> {
+  const apiUrl = await telegram.listen()
+  bot = new ChatBot({
+    token: new Secret(TOKEN),
+    apiUrl,
+    people: new Set([ANNA, BERT]),
+    isSaferAllowed,
+    configWords: ['--config=/srv/paper.yaml'],
+    logger: {
+      log: (_level: string, event: string, fields: object) =>
+        logged.push(`${event} ${JSON.stringify(fields)}`),
+    } as never,
+    run: async (options) => {
+      asked.push(options)
+      return answer(options.words)
+    },
+  })
+  running = bot.start()
+}
+
+beforeEach(() => {
+  telegram = new FakeTelegram(TOKEN)
+  asked = []
+  logged = []
+  answer = () => ran([])
+})
+
+afterEach(async () => {
+  await bot.stop()
+  await running
+  await telegram.close()
+})
+
+test('a question is a command of the program, and its answer comes as short lines', async () => {
+  await open()
+  answer = () =>
+    ran([
+      {
+        symbol: 'BTCUSDT',
+        side: 'long',
+        size: '0.01',
+        entryPrice: 60_000,
+        markPrice: 61_000,
+        unrealisedProfit: '10',
+        coin: 'USDT',
+        liquidation: { distance: 0.42 },
+      },
+    ])
+
+  telegram.say(ANNA, '/positions')
+
+  expect(await telegram.untilSent(1)).toEqual({
+    chat: ANNA,
+    text: 'BTCUSDT long 0.01 from 60000, now 61000: 10.00 USDT, liquidated 42.0 % away',
+    buttons: [],
+  })
+  expect(asked).toMatchObject([
+    { words: ['positions', '--json', '--config=/srv/paper.yaml'], by: 'telegram 42' },
+  ])
+})
+
+test('people who are not listed, and groups, get no answer, and are logged once', async () => {
+  await open()
+
+  for (let turn = 0; turn < 5; turn++) telegram.say(STRANGER, '/kill')
+  telegram.say(ANNA, '/status', { group: true })
+  telegram.press(STRANGER, 'yes 00')
+  telegram.say(ANNA, '/orders')
+  await telegram.untilSent(1)
+
+  expect(telegram.sent.map(({ chat }) => chat)).toEqual([ANNA])
+  expect(asked).toHaveLength(1)
+  expect(logged.filter((line) => line.startsWith('chat.stranger'))).toEqual([
+    'chat.stranger {"person":99}',
+  ])
+})
+
+test('an order is done after one confirmation by the same person, once', async () => {
+  await open()
+  answer = () => ran('obeyed')
+
+  telegram.say(ANNA, '/halt BTCUSDT')
+  const question = await telegram.untilSent(1)
+  const [yes, no] = question.buttons
+  telegram.press(BERT, yes?.data ?? '')
+  const denied = await telegram.untilSent(2)
+  telegram.press(ANNA, yes?.data ?? '')
+  const done = await telegram.untilSent(3)
+  telegram.press(ANNA, yes?.data ?? '')
+  const again = await telegram.untilSent(4)
+  telegram.say(ANNA, '/kill')
+  const kill = await telegram.untilSent(5)
+  telegram.press(ANNA, kill.buttons[1]?.data ?? '')
+  const left = await telegram.untilSent(6)
+
+  expect(question.text).toContain('Really halt BTCUSDT?')
+  expect([yes?.text, no?.text]).toEqual(['Yes', 'No'])
+  expect(denied.text).toContain('nothing was done')
+  expect(done.text).toBe('done: obeyed')
+  expect(again.text).toContain('nothing was done')
+  expect(left.text).toBe('nothing was done')
+  expect(asked.map(({ words, by }) => ({ words, by }))).toEqual([
+    {
+      words: [
+        'restrict',
+        'BTCUSDT',
+        'halted',
+        '--reason=asked for in the chat',
+        '--config=/srv/paper.yaml',
+      ],
+      by: 'telegram 42',
+    },
+  ])
+  expect(logged.at(-1)).toMatch(/^chat\.obeyed /)
+})
+
+test('without chat.safer there is no order to ask for, and what was written long ago is not obeyed', async () => {
+  await open({ isSaferAllowed: false })
+
+  telegram.say(ANNA, '/kill')
+  const help = await telegram.untilSent(1)
+  telegram.say(ANNA, '/status', { ageSeconds: 3600 })
+  const late = await telegram.untilSent(2)
+
+  expect(help.text).toContain('/status')
+  expect(help.text).not.toContain('/kill')
+  expect(late.text).toContain('say it again')
+  expect(asked).toEqual([])
+})
+
+test('a server that is away at the start is called again; a flood is waited out, a long answer cut', async () => {
+  telegram.isDown = true
+  await open()
+  await telegram.until(() => telegram.dropped >= 2)
+  telegram.isDown = false
+  const orders = Array.from({ length: 200 }, (_, index) => ({
+    symbol: `A${index}USDT`.padEnd(200, 'X'),
+    action: 'openLong',
+    size: '1',
+    price: '1',
+    state: 'live',
+    strategy: 'grid',
+  }))
+  answer = () => ran(orders)
+
+  telegram.floods = 1
+  telegram.say(ANNA, '/orders')
+  const cut = await telegram.untilSent(1)
+
+  expect(telegram.refused).toHaveLength(1)
+  expect(cut.text.length).toBeGreaterThan(3000)
+  expect(cut.text.length).toBeLessThanOrEqual(4096)
+})
+
+test('answers that hang keep no order from being done', async () => {
+  await open()
+  const hanging = Promise.withResolvers<VerbRun>()
+  answer = (words) => (words[0] === 'kill' ? ran('clean') : hanging.promise)
+
+  for (let turn = 0; turn < 4; turn++) telegram.say(ANNA, '/status')
+  const refused = await telegram.untilSent(1)
+  telegram.say(ANNA, '/kill')
+  const { buttons } = await telegram.untilSent(2)
+  telegram.press(ANNA, buttons[0]?.data ?? '')
+  const done = await telegram.untilSent(3)
+  hanging.resolve(ran([]))
+
+  expect(refused.text).toContain('ask again')
+  expect(done.text).toBe('done: clean')
+})

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { CHAT_ORDERS, CHAT_QUESTIONS } from '../../../src/cli/chat/questions.ts'
+import { createRandom } from '../../../src/lib/random.ts'
+
+test('whatever 20,000 messages say, no word of a command line is an option or names another file', () => {
+  const random = createRandom('chat')
+  const pieces = [
+    'BTCUSDT',
+    '*',
+    'strategy:grid',
+    '--config=/etc/passwd',
+    '-c',
+    '--all',
+    '..',
+    '/',
+    '$(x)',
+    'day',
+    '\n',
+    '--reason',
+    'a'.repeat(300),
+    '\u202E',
+    '',
+  ]
+  const pick = <Value>(values: readonly Value[]): Value =>
+    values[Math.floor(random.next() * values.length)] as Value
+  let taken = 0
+
+  for (let turn = 0; turn < 20_000; turn++) {
+    const given = Array.from(
+      { length: Math.floor(random.next() * 3) },
+      () => pick(pieces) + (random.next() < 0.2 ? pick(pieces) : ''),
+    )
+    const words =
+      random.next() < 0.5 ? pick(CHAT_QUESTIONS).words(given) : pick(CHAT_ORDERS).read(given)?.words
+    if (words === undefined) continue
+    taken += 1
+    const [verb = ''] = words
+    expect([
+      'status',
+      'positions',
+      'orders',
+      'profit',
+      'trades',
+      'explain',
+      'restrict',
+      'flatten',
+      'kill',
+    ]).toContain(verb)
+    for (const word of words)
+      expect(word).toMatch(
+        /^(?:--(?:json|since=7d|limit=10|by=(?:day|week|month|strategy|instrument)|symbol=[A-Za-z0-9*][\w*:.#-]*)|[A-Za-z0-9*][\w*:.#-]*)$/,
+      )
+  }
+
+  expect(taken).toBeGreaterThan(2000)
+})
