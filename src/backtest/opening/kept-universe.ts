@@ -21,7 +21,7 @@ export interface LoadedUniverse {
   readonly quotes: readonly Recording[]
   /** Instruments of the last answer: where their rows end, nothing was delisted. */
   readonly listedLast: ReadonlySet<string>
-  /** Of all answers of the range, hex. */
+  /** A digest of all answers of the range, hex. */
   readonly sha256: string
   readonly remarks: readonly string[]
 }
