@@ -21,6 +21,7 @@ import { addMarketOptions, listCheckWords } from './process/market-options.ts'
 import { withPlayed, type MarketOptions } from '../assembly/instruments/played-request.ts'
 import { listMadeUp, listPriceless } from '../assembly/simulator/made-up-prices.ts'
 import { filesOf } from '../assembly/simulator/simulated-exchange.ts'
+import { listUnlistedStrategies } from '../config/unlisted-strategies.ts'
 import { usualFundingMinutes } from '../config/funding-minutes.ts'
 import { loadWithFunding } from '../prices/load-funding.ts'
 import { showMinutes } from '../prices/funding.ts'
@@ -105,6 +106,14 @@ async function check(options: CheckOptions): Promise<number> {
     for (const remark of await describeFunding(config, options.market)) writeOut(`${of}${remark}\n`)
     writeOut(`${of}orders of a strategy that fails (onFailure): ${describePolicies(config)}\n`)
   }
+  const unlisted = listUnlistedStrategies(
+    accounts.map(({ config }) => config),
+    request.cwd,
+  )
+  if (unlisted.length > 0)
+    writeOut(
+      `strategies that no configuration lists, so that they do not run: ${unlisted.join(', ')}\n`,
+    )
   const strategies = accounts.reduce((sum, { config }) => sum + config.strategies.length, 0)
   const several = accounts.length > 1 ? `${accounts.length} accounts, ` : ''
   writeOut(

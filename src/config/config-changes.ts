@@ -30,6 +30,7 @@ const FIXED = [
   'account',
   'exchange.baseUrl',
   'exchange.gatewayUrl',
+  'exchange.demo',
   'state.directory',
   'simulator',
   'dryRun',
@@ -97,9 +98,9 @@ function judge(
   was: string | undefined,
   is: string | undefined,
 ): SettingChange['limit'] {
-  if (!/(?:^|\.)risk\./.test(path) && !path.endsWith('freeBytesMin')) return undefined
+  if (!/(?:^|\.)risk\./.test(path) && !/freeBytesMin$|^[^.]+\.capital$/.test(path)) return undefined
   if (path.endsWith('risk.losses')) return is === '"none"' ? 'looser' : 'tighter'
-  const [before, after] = [was, is].map((text) => Number(text?.replaceAll('"', '')))
+  const [before, after] = [was, is].map((text) => Number(text?.replaceAll(/["%]/g, '')))
   if (before === undefined || after === undefined || Number.isNaN(before) || Number.isNaN(after)) {
     // An absent limit is off.
     if (was === undefined && is !== undefined) return 'tighter'

@@ -57,6 +57,7 @@ function checkEnvironment({ source, settings }: DaemonSource): Problem[] {
       source.problem(['environment'], 'live trades real money: say so with confirmLive: true'),
     )
   }
+  if (settings.exchange?.demo === true) problems.push(...objectToDemo(source, settings))
   if (environment === 'live' && isDemoProduct) {
     problems.push(
       source.problem(
@@ -66,6 +67,17 @@ function checkEnvironment({ source, settings }: DaemonSource): Problem[] {
     )
   }
   return problems
+}
+
+function objectToDemo(
+  source: YamlSource,
+  { environment, exchange }: DaemonSource['settings'],
+): Problem[] {
+  const path = ['exchange', 'demo']
+  if (environment === 'live')
+    return [source.problem(path, 'is play money; the environment is live: say environment: demo')]
+  if (exchange?.baseUrl !== undefined || source.has(['exchange', 'baseUrl'])) return []
+  return [source.problem(path, 'is for an exchange outside: set exchange.baseUrl')]
 }
 
 /** A dry run sends nothing, so a cancel-all would never be answered. */
@@ -149,8 +161,10 @@ function checkOrigin(
 
 function checkSimulatorSection({ source, settings }: DaemonSource, pricing: Pricing): Problem[] {
   const { environment, exchange, simulator, instruments } = settings
-  const isWritten = source.has(['simulator'])
-  const isEmbedded = environment === 'simulator' && !source.has(['exchange', 'baseUrl'])
+  // A misspelt key is among the settings as it was meant; what is written wrongly is not.
+  const isWritten = simulator !== undefined || source.has(['simulator'])
+  const hasUrl = exchange?.baseUrl !== undefined || source.has(['exchange', 'baseUrl'])
+  const isEmbedded = environment === 'simulator' && !hasUrl
   if (environment === undefined) return []
   if (isEmbedded && !isWritten) {
     return [

@@ -11,7 +11,7 @@ import { checkMarketFiles, checkPlayed, type PlayedPrices, resolveMarket } from 
 import { applyOverrides, applyParams, checkParams } from './overrides.ts'
 import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
 import { isFile, shownPath } from './yaml/read-file.ts'
-import { checkIds, checkStrategy } from './strategy-checks.ts'
+import { checkCapitals, checkIds, checkStrategy } from './strategy-checks.ts'
 import { type StrategyFile, strategyFileSchema } from './schema/strategy-schema.ts'
 import { type ContractAnswers, findKnownContracts } from './known-contracts.ts'
 import { asTraded, resolveRules, type TradedInstrument } from './resolve-rules.ts'
@@ -124,6 +124,7 @@ export function readConfig(request: ConfigRequest): ConfigReading {
     ...(played ? checkPlayed(daemon, readable, played) : []),
     ...strategies.flatMap((strategy) => strategy.problems),
     ...checkIds(readable),
+    ...checkCapitals(readable, daemon),
     ...checkParams(
       params,
       readable.flatMap(({ settings }) => settings.id ?? []),

@@ -1,6 +1,7 @@
 import type { ReadableFile } from './cross-checks.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import { isAbove, isMultipleOf, isPositiveDecimal } from './schema/decimal-text.ts'
+import { parseCapital } from '../domain/capital.ts'
 import { didYouMean } from '../lib/did-you-mean.ts'
 import type { Problem } from './yaml/problem.ts'
 import type { PartialSettings } from './yaml/salvage.ts'
@@ -17,6 +18,31 @@ export const checkStrategy = (strategy: Strategy, daemon: DaemonSettings): Probl
   ...checkAccountLimits(strategy, daemon),
   ...checkExits(strategy, daemon),
 ]
+
+/** Shares of one equity that add up to more than all of it promise what is not there. */
+export function checkCapitals(
+  strategies: readonly Strategy[],
+  { source: main, settings: { account, simulator } }: ReadableFile<DaemonFile>,
+): Problem[] {
+  const hasCapital = account?.capital !== undefined || simulator?.startingBalance !== undefined
+  const knowsNone = account !== undefined && !hasCapital && !main.has(['account', 'capital'])
+  let shares = 0
+  return strategies.flatMap(({ source, settings: { capital: text, enabled } }) => {
+    const capital = text === undefined || enabled === false ? undefined : parseCapital(text)
+    if (capital?.kind !== 'share') return []
+    shares += capital.share
+    const problem = (message: string) => [source.problem(['capital'], message)]
+    if (knowsNone)
+      return problem('is a share of the equity, which nobody knows: set account.capital')
+    if (shares <= 1 + SHARE_ROUNDING) return []
+    const percent = Number((shares * 100).toFixed(4))
+    return problem(
+      `with the strategies listed before it this is ${percent} % of the equity: 100 % is all there is`,
+    )
+  })
+}
+
+const SHARE_ROUNDING = 1e-9
 
 /** Two strategies with one id would share orders, state and limits. */
 export function checkIds(strategies: readonly Strategy[]): Problem[] {

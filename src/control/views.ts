@@ -307,6 +307,19 @@ export const accountSchema = z.strictObject({
       }),
       symbols: z.array(z.string()),
       openOrders: z.int(),
+      capital: z
+        .strictObject({
+          set: z.string().meta({ description: 'as its file says: `40 %`, or an amount' }),
+          max: z.number().nullable().meta({
+            description: 'what that is now, in the margin coin; null: the equity is not known',
+          }),
+          used: z.number().nullable().meta({
+            description:
+              'the margin of what it holds and could come to hold by its open orders; null: a price is missing',
+          }),
+        })
+        .optional()
+        .meta({ description: 'what it may use of the account; absent: no `capital` is set' }),
     }),
   ),
 })

@@ -18,11 +18,13 @@ export const DENIAL_CODES = {
   SIZE_BELOW_MINIMUM: 'the order is smaller than the exchange accepts',
   NOTIONAL_BELOW_MINIMUM: 'the order is worth less than the exchange accepts',
   ORDER_SIZE_LIMIT: 'the order is larger than risk.orderSizeMax of the strategy',
-  ORDER_NOTIONAL_LIMIT: 'the order is worth more than risk.orderNotionalMax',
+  ORDER_NOTIONAL_LIMIT:
+    'the order is worth more than risk.orderNotionalMax, of the account or of the strategy',
   PRICE_COLLAR: 'a price of the order is further from the market than risk.priceCollarRatio',
   POSITION_LIMIT: 'the position could grow beyond risk.positionMax of the strategy',
   POSITION_NOTIONAL_LIMIT:
     'the position could be worth more than risk.positionNotionalMax of the strategy allows',
+  CAPITAL_LIMIT: 'what the strategy holds and has open could need more margin than its capital',
   GROSS_NOTIONAL_LIMIT: 'the account could hold more than risk.grossNotionalMax',
   LEVERAGE_LIMIT:
     'the account could hold more than risk.leverageMax times its equity, or that is not known',

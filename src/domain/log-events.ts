@@ -26,6 +26,8 @@ export const LOG_EVENTS = {
     'A batch was answered, or its answer is lost; nothing to do, because the order events say what became of each order.',
   'batch.sent':
     'A batch of orders of one instrument was handed to the connection; `batch.answered` counts those that did not leave after all.',
+  'batch.wouldSend':
+    'A dry run would hand a batch of orders to the connection now (fields of `batch.sent`); the exchange never sees it.',
   'call.accepted': 'The exchange did what a call on the account asked for.',
   'call.expired':
     'A call on the account was not done within its minute and was given up; check whether the strategy asks for it again.',
@@ -34,6 +36,8 @@ export const LOG_EVENTS = {
   'call.repeated':
     'A call on the account got no answer, or must be made later, and is made again; nothing to do.',
   'call.sent': 'A call on the account that places no order was sent.',
+  'call.wouldSend':
+    'A dry run would make a call on the account now (fields of `call.sent`); the exchange never sees it.',
   'cancel.planned':
     'The instruments that wait for a cancel-all, in the order in which they get it.',
   'cancelAll.answered':
@@ -41,6 +45,8 @@ export const LOG_EVENTS = {
   'cancelAll.failed':
     'A cancel-all was refused, or its answer is lost; it is repeated, while it is refused after up to a minute, so look at the exchange only if this goes on. After three lines there is one at growing intervals, up to ten minutes; `sinceLastLogged` says how many failures had no line.',
   'cancelAll.sent': 'A cancel-all of an instrument, or of the whole product type, was sent.',
+  'cancelAll.wouldSend':
+    'A dry run would send a cancel-all now (fields of `cancelAll.sent`); the exchange never sees it.',
   'chat.failed':
     'An answer of `intentd chat` did not arrive, or something in it failed; ask again. The daemon trades on beside it.',
   'chat.listening': '`intentd chat` answers the people of the list now.',
@@ -111,7 +117,7 @@ export const LOG_EVENTS = {
   'disk.notMeasured':
     'The free space of the disk could not be measured, or the ballast file could not be made; check the state directory.',
   'dryRun.withheld':
-    'A dry run would have sent this now, and did not. The log events of the batch are those of a live run, but the exchange never saw it.',
+    'The exact request that a dry run did not send; lines that end with `wouldSend` say the same in the log at `info`.',
   'entries.paused':
     'An exit, or a protection of `exits`, lets a strategy add nothing on an instrument for a while; it ends by itself.',
   'equity.agreed': 'Two figures of one amount agree again; nothing to do.',
@@ -267,6 +273,8 @@ export const LOG_EVENTS = {
     'The exchange rejected an order; read code and message. The wish waits longer after each rejection in a row.',
   'order.sent':
     'An order was handed to the connection in a batch; `order.notSent` follows if it did not leave after all.',
+  'order.wouldSend':
+    'A dry run would send an order with its batch now (fields of `order.sent`); the exchange never sees it.',
   'order.unknown':
     'It is not known whether the exchange accepted an order; nothing to do, because its instrument is resolved.',
   'orders.refused':

@@ -28,6 +28,11 @@ export interface AccountMoment {
   readonly capital: Decimal | undefined
   /** The equity of limits, status and metrics; undefined while a part is not known. */
   readonly equity: number | undefined
+  /**
+   * Margin coin that the asked strategy may use: NaN while it is not known; absent: all of the
+   * equity.
+   */
+  readonly ownCapital?: number | undefined
   /** Keyed by strategy and symbol. */
   readonly money: ReadonlyMap<string, Money>
   readonly funding: ReadonlyMap<string, Decimal>

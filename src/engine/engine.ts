@@ -1,6 +1,7 @@
 import { listMissingCandles, takeFetchedCandles } from './state/candles.ts'
 import type { Denial } from '../domain/denial.ts'
 import type { LiquidationDistance, NearestDistance } from '../domain/liquidation.ts'
+import type { StrategyId } from '../domain/ids.ts'
 import type { WorstCase } from '../domain/worst-case.ts'
 import type { Dispute, Equity, UsedLoss } from '../domain/loss-limits.ts'
 import type { Restriction } from '../domain/trading-mode.ts'
@@ -78,6 +79,7 @@ import {
   objectToAdoption,
 } from './lifecycle/adopt.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
+import { type CapitalUse, capitalUseOf } from './state/capital.ts'
 import { judgeWorstCase } from './lifecycle/judge-worst-case.ts'
 import { judgeExits } from './lifecycle/judge-exits.ts'
 import { judgeLiquidation } from './lifecycle/judge-liquidation.ts'
@@ -153,6 +155,8 @@ export interface Engine {
   readonly nearestDistances: ReadonlyMap<string, NearestDistance>
   /** The worst move of `risk.survives`, as last compared; undefined: unknown or none set. */
   readonly worstCase: WorstCase | undefined
+  /** The part that a strategy may use, and uses; undefined without a `capital`. */
+  readonly capitalUse: (id: StrategyId) => CapitalUse | undefined
   /** Our own figure as last compared; NaN while unknown. */
   unrealisedOn(symbol: string): number
   /** At the last prices, margin coin; undefined where unknown. */
@@ -221,6 +225,7 @@ export function resumeEngine(core: Core): Engine {
     losses: core.losses.used,
     distances: core.liquidation.distances,
     nearestDistances: core.liquidation.nearest,
+    capitalUse: (id) => capitalUseOf(core, id),
     get worstCase() {
       return core.worstCase.last
     },

@@ -1,3 +1,4 @@
+import type { Capital } from '../domain/capital.ts'
 import type { DaemonFile } from '../config/schema/daemon-schema.ts'
 import type { CandleRow } from '../domain/candles.ts'
 import type { ExitRules } from '../domain/exits.ts'
@@ -19,6 +20,8 @@ export interface StrategySettings extends ShowSettings {
   readonly onFailure?: FailurePolicy
   /** Exits close positions without its decision. */
   readonly exits?: ExitRules
+  /** The part of the account that it may use. Absent: all, within its other limits. */
+  readonly capital?: Capital
 }
 
 /**

@@ -73,6 +73,8 @@ export interface ExchangeClientOptions {
   readonly requestTimeoutMs: number
   readonly answerBytesMax: number
   readonly locale: string
+  /** Signed calls go to the demo environment. */
+  readonly isDemo?: boolean | undefined
 }
 
 export type Carrier = Pick<Transport, 'send' | 'close'>
@@ -104,10 +106,16 @@ export class ExchangeClient implements EndpointCaller {
     this.#options = options
     this.#signer =
       credentials === undefined ? undefined : new Signer(credentials, gatewayCredentials)
-    const { answerBytesMax, locale, platformCoin } = options
+    const { answerBytesMax, locale, platformCoin, isDemo } = options
     this.#answerLimits = { answerBytesMax, scrub: (text) => this.#signer?.scrub(text) ?? text }
     const objection = options.signingObjection
-    this.#writer = new RequestWriter({ signer: this.#signer, locale, platformCoin, objection })
+    this.#writer = new RequestWriter({
+      signer: this.#signer,
+      locale,
+      platformCoin,
+      objection,
+      isDemo,
+    })
     const open = options.openCarrier ?? ((url) => this.#openTransport(url))
     const api = open(baseUrl)
     this.#transports = { api, gateway: gatewayUrl === baseUrl ? api : open(gatewayUrl) }

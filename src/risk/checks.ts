@@ -9,6 +9,7 @@ import {
   addToExposure,
   type Exposure,
   leftToClose,
+  marginAt,
   notionalAt,
   worstLots,
   worstOnSide,
@@ -37,6 +38,7 @@ export const RISK_CHECKS: readonly RiskCheck[] = [
   checkClose,
   checkPosition,
   checkPositionNotional,
+  checkCapital,
   checkGrossNotional,
   checkLiquidation,
   checkOpenOrders,
@@ -239,11 +241,10 @@ function checkOrderLimits(intent: OrderIntent, context: RiskContext): RiskObject
   }
   const price = intent.ticks === undefined ? market.ask : floatOnGrid(instrument.tick, intent.ticks)
   const notional = price * floatOnGrid(instrument.lot, intent.lots)
-  if (notional <= account.orderNotionalMax) return undefined
-  return {
-    code: 'ORDER_NOTIONAL_LIMIT',
-    detail: () => `${notional.toFixed(2)}, limit ${account.orderNotionalMax}`,
-  }
+  const limit = Math.min(account.orderNotionalMax, strategy.orderNotionalMax ?? Infinity)
+  if (notional <= limit) return undefined
+  const detail = (): string => `${notional.toFixed(2)}, limit ${limit}`
+  return { code: 'ORDER_NOTIONAL_LIMIT', detail }
 }
 
 /** Denies prices far from the market, also of take-profit and stop-loss. */
@@ -337,6 +338,28 @@ function checkPositionNotional(
     code: 'POSITION_NOTIONAL_LIMIT',
     detail: () => `${worst} lots could be worth ${notional.toFixed(2)}, limit ${limit}`,
   }
+}
+
+/**
+ * RSK1: all that a strategy holds, has open, in flight or unknown needs no more margin than its
+ * capital. What adds nothing to that passes, and so does what reduces its position.
+ */
+function checkCapital(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
+  const { capital, ownExposure, instrument, market } = context
+  if (capital === undefined || reducesRisk(intent, context)) return undefined
+  const grown = { ...ownExposure }
+  addToExposure(grown, intent.action, intent.lots)
+  const lots = worstLots(grown)
+  if (lots <= worstLots(ownExposure)) return undefined
+  const own = intent.ticks === undefined ? 0 : floatOnGrid(instrument.tick, intent.ticks)
+  const price = Math.max(market.ask, market.last || 0, own)
+  const used = capital.usedBeside() + marginAt(instrument, lots, price)
+  const max = capital.max()
+  if (used <= max) return undefined
+  const detail = Number.isNaN(max)
+    ? 'the equity that it is a share of is not known yet'
+    : `could use ${used.toFixed(2)} of ${max.toFixed(2)}`
+  return { code: 'CAPITAL_LIMIT', detail }
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Instrument, PositionMode } from '../domain/instrument.ts'
+import { type Instrument, isInverse, type PositionMode } from '../domain/instrument.ts'
 import { openLots, type Order } from '../domain/order.ts'
 import { isClosing, type OrderAction, tradesAs } from '../domain/order-action.ts'
 import { type Holding, netLots } from '../domain/position.ts'
@@ -110,4 +110,13 @@ export function worstLots(exposure: Exposure): number {
 /** Quote coin. A float is enough for limits. */
 export function notionalAt(instrument: Instrument, lots: number, price: number): number {
   return (lots * instrument.lot.units * price) / instrument.lot.scale
+}
+
+/**
+ * The margin of lots in the margin coin, at the configured leverage of the instrument; without one
+ * what they are worth. For an inverse contract sizes count in the margin coin already.
+ */
+export function marginAt(instrument: Instrument, lots: number, price: number): number {
+  const worth = notionalAt(instrument, lots, isInverse(instrument) ? 1 : price)
+  return worth / (instrument.leverage ?? 1)
 }

@@ -38,13 +38,28 @@ type RequiredLimit = Exclude<
 
 /** As the settings say; sizes in lots. */
 export type StrategyLimits = Readonly<
-  Record<Exclude<keyof StrategyFile['risk'], 'losses' | 'pace' | 'positionNotionalMax'>, number>
+  Record<
+    Exclude<
+      keyof StrategyFile['risk'],
+      'losses' | 'pace' | 'positionNotionalMax' | 'orderNotionalMax'
+    >,
+    number
+  >
 > & {
   /** Quote coin. */
   readonly positionNotionalMax?: number
+  readonly orderNotionalMax?: number
   readonly ordersPerMinute?: number
   readonly identicalPerMinute?: number
   readonly rejectionsPerMinute?: number
+}
+
+/** Worked out by the last checks only. */
+export interface StrategyCapital {
+  /** NaN while the equity is not known. */
+  readonly max: () => number
+  /** The margin of all that it holds and has open on its other instruments. */
+  readonly usedBeside: () => number
 }
 
 /** Floats in the quote coin; NaN for a missing value. */
@@ -87,6 +102,8 @@ export interface RiskContext {
   readonly distanceAfter: (intent: OrderIntent) => number
   /** `risk.liquidation.reduce` */
   readonly distanceMin: number | undefined
+  /** Margin coin; undefined: the strategy has no `capital`. */
+  readonly capital: StrategyCapital | undefined
   /** `risk.survives` */
   readonly worstCase: WorstCaseBasis | undefined
   /** In ticks; -Infinity and Infinity without an order. */

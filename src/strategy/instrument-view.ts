@@ -35,7 +35,7 @@ const DAY_MS = 86_400_000
 
 /** How much of the equity a position may lose or be worth: see {@link InstrumentView.lotsForRisk}. */
 export interface RiskedSize {
-  /** A share of the account's equity: 0.01 is 1 %. */
+  /** A share of the strategy's capital, which is the account's equity without `capital:`; 0.01 is 1 %. */
   readonly share: number
   /** Quote coin, above zero. */
   readonly distance?: number
@@ -307,14 +307,15 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     return floatOnGrid(this.#instrument.lot, lots)
   }
   /**
-   * The lots that lose a share of the account's equity when the price moves by a distance (quote
-   * coin): to a stop, or an ATR. Without a distance, lots that are worth that share. Rounded down;
-   * 0 while equity or price is not known, and below the minimum.
+   * The lots that lose a share of the strategy's capital (without `capital:`, of the equity) when
+   * the price moves by a distance (quote coin): to a stop, or an ATR. Without a distance, lots that
+   * are worth that share. Rounded down; 0 while the capital or the price is not known, and below the
+   * minimum.
    */
   lotsForRisk({ share, distance = this.mid }: RiskedSize): number {
-    const equity =
-      (this.#account?.equity ?? Number.NaN) * (isInverse(this.#instrument) ? this.mid : 1)
-    const size = (equity * share) / distance
+    const { ownCapital, equity = Number.NaN } = this.#account ?? {}
+    const capital = (ownCapital ?? equity) * (isInverse(this.#instrument) ? this.mid : 1)
+    const size = (capital * share) / distance
     if (!(size > 0) || !Number.isFinite(size) || !(distance > 0)) return 0
     const lots = this.lotsBelow(size)
     return lots >= this.lotsMin && Number.isSafeInteger(lots) ? lots : 0

@@ -62,6 +62,16 @@ export class SnapshotView<Indicators = NoIndicators> {
     return (this.#account ??= buildAccount(this.#snapshot?.account))
   }
 
+  /**
+   * Margin coin: what this strategy may use by its `capital:`, without one the account's equity.
+   * Undefined while that is not known.
+   */
+  get capital(): number | undefined {
+    const { ownCapital, equity } = this.#snapshot?.account ?? {}
+    const capital = ownCapital ?? equity
+    return Number.isNaN(capital) ? undefined : capital
+  }
+
   get sequence(): number {
     return this.#snapshot?.sequence ?? 0
   }

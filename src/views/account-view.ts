@@ -18,6 +18,7 @@ import type { RecentFill } from './recent-activity.ts'
 import { agesOf, findHindrances, isClockSynchronised } from './hindrances.ts'
 import { listResolutions, listUnexplained } from './instrument-view.ts'
 import { viewDisputes, viewEquity, viewLosses, viewWorstCase } from './losses-view.ts'
+import { viewCapital } from './capital-view.ts'
 import { viewProfit } from './money-view.ts'
 import { viewRestriction } from './restriction-view.ts'
 
@@ -80,6 +81,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
       ),
       symbols: [...symbols],
       openOrders: orders.filter(({ terms }) => terms.strategyId === id).length,
+      ...viewCapital(account, id),
     })),
   }
 }

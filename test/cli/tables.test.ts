@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { describeUncounted } from '../../src/domain/fill-money.ts'
 import { formatFills } from '../../src/cli/control/fills.ts'
 import { formatOrders } from '../../src/cli/control/orders.ts'
@@ -303,19 +303,68 @@ const WHAT_IF: WhatIfView = {
   },
 }
 
+const own = (['isTTY', 'columns'] as const).map(
+  (name) => [name, Object.getOwnPropertyDescriptor(process.stdout, name)] as const,
+)
+
+/** @param columns undefined for a pipe */
+function setTerminal(columns: number | undefined): void {
+  const isTTY = columns !== undefined
+  Object.defineProperty(process.stdout, 'isTTY', { value: isTTY, configurable: true })
+  Object.defineProperty(process.stdout, 'columns', { value: columns, configurable: true })
+}
+
+beforeEach(() => setTerminal(80))
+afterEach(() => {
+  for (const [name, before] of own) {
+    if (before) Object.defineProperty(process.stdout, name, before)
+    else Reflect.deleteProperty(process.stdout, name)
+  }
+})
+
 test.each([
-  ['status', formatStatus(STATUS, true)],
-  ['status without a daemon', formatStatus(STATUS, false)],
-  ['positions', formatPositions([POSITION])],
-  ['whatif', formatWhatIf(WHAT_IF, true)],
-  ['orders', formatOrders([ORDER, { ...ORDER, price: null }])],
-  ['fills', formatFills([FILL], {})],
-  ['profit', formatProfit([ROW, { ...ROW, name: 'other', funding: '' }], { by: 'strategy' })],
-])('%s fits 80 columns, however long the names and large the numbers', (_, text) => {
-  const lines = text.split('\n')
-  expect(lines.length).toBeGreaterThan(2)
-  // Of words alone that are longer than a line is, the line is longer too; a command is pasted whole.
-  expect(lines.filter((line) => line.length > 80 && !/^ +intentd /.test(line))).toEqual([])
+  ['status', () => formatStatus(STATUS, true)],
+  ['status without a daemon', () => formatStatus(STATUS, false)],
+  ['positions', () => formatPositions([POSITION])],
+  ['whatif', () => formatWhatIf(WHAT_IF, true)],
+  ['orders', () => formatOrders([ORDER, { ...ORDER, price: null }])],
+  ['fills', () => formatFills([FILL], {})],
+  ['profit', () => formatProfit([ROW, { ...ROW, name: 'other', funding: '' }], { by: 'strategy' })],
+])(
+  '%s fits the 80 columns of a terminal, however long the names and large the numbers',
+  (_, format) => {
+    const text = format()
+    const lines = text.split('\n')
+    expect(lines.length).toBeGreaterThan(2)
+    // Of words alone that are longer than a line is, the line is longer too; a command is pasted whole.
+    expect(lines.filter((line) => line.length > 80 && !/^ +intentd /.test(line))).toEqual([])
+  },
+)
+
+test('in a pipe every value of a table is whole, and on a wide terminal as much as fits', () => {
+  const table = () => formatOrders([ORDER])
+
+  expect(table()).not.toContain(ID)
+  setTerminal(200)
+  expect(table()).toContain(ID)
+  setTerminal(undefined)
+  expect(table()).toMatch(new RegExp(`${ID} +${SYMBOL} .*${LARGE.slice(1)}/${LARGE.slice(1)}`))
+})
+
+test('status shows what a strategy uses of its capital, and that its equity is not known', () => {
+  const statusOf = (capital: AccountView['strategies'][number]['capital']) => {
+    const strategies = ACCOUNT.strategies.map((one) => ({ ...one, capital }))
+    const text = formatStatus({ ...STATUS, accounts: [{ ...ACCOUNT, strategies }] }, true)
+    return text.replaceAll(/\s+/g, ' ')
+  }
+
+  expect(statusOf({ set: '40 %', max: 4000, used: 1200 })).toContain(
+    'uses 1,200.00 of 4,000.00 USDT (40 %)',
+  )
+  expect(statusOf({ set: '4000', max: 4000, used: null })).toContain(
+    'uses an unknown amount of 4,000.00 USDT',
+  )
+  expect(statusOf(undefined)).not.toContain('uses')
 })
 
 test('a drawdown says from when on it may be released, other limits may be at any time', () => {

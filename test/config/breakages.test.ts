@@ -129,8 +129,41 @@ const BREAKAGES: readonly Breakage[] = [
     file: main,
     edits: [['  grossNotionalMax: "20000"', '  grosNotionalMax: "20000"']],
     problems: [
-      'config/main.yaml:13:1 risk: the key "grossNotionalMax" is missing: expected a decimal above zero such as "0.001"',
       'config/main.yaml:18:3 risk.grosNotionalMax: unknown key; did you mean "grossNotionalMax"?',
+    ],
+  },
+  {
+    what: 'a section with a misspelt name',
+    file: main,
+    edits: [['simulator:\n', 'simulater:\n']],
+    problems: ['config/main.yaml:21:1 simulater: unknown key; did you mean "simulator"?'],
+  },
+  {
+    what: 'a misspelt key that others need',
+    file: main,
+    edits: [['startPrices:', 'startPrice:']],
+    problems: [
+      'config/main.yaml:25:5 simulator.market.startPrice: unknown key; did you mean "startPrices"?',
+    ],
+  },
+  {
+    what: 'a singular for a list that is missing, though it resembles another key more',
+    file: main,
+    edits: [['strategies:\n', 'strategy:\n']],
+    problems: ['config/main.yaml:26:1 strategy: unknown key; did you mean "strategies"?'],
+  },
+  {
+    what: 'a colon that is missing behind the name of a section',
+    file: main,
+    edits: [['simulator:\n', 'simulator\n']],
+    problems: ['config/main.yaml:21:1: a colon is missing behind this key'],
+  },
+  {
+    what: 'a key that is not indented, with three lines below it that are',
+    file: main,
+    edits: [['  productType: USDT-FUTURES', 'productType: USDT-FUTURES']],
+    problems: [
+      'config/main.yaml:4:14: the line below is indented deeper than this one, which has a value already; keys of one section begin in one column',
     ],
   },
   {
@@ -563,6 +596,22 @@ const BREAKAGES: readonly Breakage[] = [
       'config/strategies/grid.yaml:10:18 risk.openOrdersMax: 200 is above risk.openOrdersMax 100 of the account',
     ],
   },
+  {
+    what: 'a capital that is more than all of the equity',
+    file: grid,
+    edits: [['params:\n', 'capital: 101 %\nparams:\n']],
+    problems: [
+      'config/strategies/grid.yaml:4:10 capital: expected a share of the equity such as 40 %, or an amount of the margin coin such as "4000", got "101 %"',
+    ],
+  },
+  {
+    what: 'the demo environment of an exchange that is inside the daemon',
+    file: main,
+    edits: [['name: paper', 'name: paper\nexchange: { demo: true }']],
+    problems: [
+      'config/main.yaml:2:19 exchange.demo: is for an exchange outside: set exchange.baseUrl',
+    ],
+  },
   // Secrets
   {
     what: 'a key of the exchange in YAML',
@@ -581,6 +630,24 @@ const BREAKAGES: readonly Breakage[] = [
     ],
   },
 ]
+
+test('[CFG1] shares of the equity are refused that add up to more than all of it', () => {
+  const withCapital = (text: string, capital: string) =>
+    replaceOnce(text, 'instruments:', `capital: ${capital}\ninstruments:`)
+  const complainOf = (one: string, other: string) => {
+    workspace.fill({
+      [grid]: withCapital(FILES[grid], one),
+      [trend]: withCapital(FILES[trend], other),
+    })
+    return workspace.complain()
+  }
+
+  expect(complainOf('60 %', '40%')).toEqual([])
+  expect(complainOf('90 %', '4000')).toEqual([])
+  expect(complainOf('60 %', '40.5 %')).toEqual([
+    'config/strategies/trend.yaml:3:10 capital: with the strategies listed before it this is 100.5 % of the equity: 100 % is all there is',
+  ])
+})
 
 test('the project that the breakages break is in order', () => {
   workspace.fill()
@@ -622,7 +689,6 @@ test('[CFG1] the problems of all files are reported at once, in the order of fil
     'config/main.yaml:1:7',
     'config/main.yaml:12:14',
     'config/strategies/grid.yaml:3:15',
-    'config/strategies/grid.yaml:7:1',
     'config/strategies/grid.yaml:10:3',
     'config/strategies/trend.yaml:2:1:',
   ])

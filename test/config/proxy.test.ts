@@ -22,6 +22,7 @@ function proxyFor(
     answerBytesMax: 1,
     locale: 'en-US',
     limitsUse: 1,
+    demo: false,
     beyondDocument: false,
     proxy,
   }

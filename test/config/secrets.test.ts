@@ -27,6 +27,7 @@ function exchange(baseUrl?: string) {
     answerBytesMax: 65_536,
     locale: 'en-US',
     limitsUse: 1,
+    demo: false,
     beyondDocument: false,
   }
   return baseUrl === undefined ? rest : { ...rest, baseUrl }

@@ -42,7 +42,6 @@ test("[CFG1] a strategy's bad params are reported at their own line and column",
 
   expect(found).toEqual([
     'grid.yaml:3:11 params.levels: expected a whole number from 1 to 100, got 500',
-    'grid.yaml:2:1 params: the key "size" is missing: expected text',
     'grid.yaml:5:9 params.side: expected "long" or "short", got "both"',
     'grid.yaml:6:16 params.weights.1: expected a number, got "two"',
     'grid.yaml:4:3 params.sise: unknown key; there are levels, size, side, exit, weights; did you mean "size"?',

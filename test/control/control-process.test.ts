@@ -77,8 +77,6 @@ describe.concurrent('a running daemon', () => {
       isTrading: true,
       restrictions: [],
     })
-    for (const line of (await ask(project, 'status')).out.split('\n'))
-      expect(line.length).toBeLessThanOrEqual(80)
 
     const whatIf = JSON.parse(
       (await ask(project, 'whatif', '--move', 'BTCUSDT=-20%', '--fill-all', '--json')).out,

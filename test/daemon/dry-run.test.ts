@@ -6,7 +6,7 @@ import { Projects } from './project.ts'
 const projects = new Projects()
 afterAll(() => projects.close())
 
-const DRY = ['--set', 'dryRun=true']
+const DRY = ['--set', 'dryRun=true', '--set', 'log.level=debug']
 
 test.concurrent('a dry run decides and plans, the exchange sees no order, and its state is apart', async () => {
   const project = projects.open()
@@ -25,6 +25,11 @@ test.concurrent('a dry run decides and plans, the exchange sees no order, and it
     endpoint: 'batchPlaceOrder',
     body: expect.stringContaining('"orderList"') as string,
   })
+  expect(run.events('batch.wouldSend').length).toBeGreaterThan(3)
+  expect(run.log.filter(({ event }) => event.endsWith('.sent'))).toEqual([])
+  const orders = run.events('order.wouldSend')
+  expect(orders[0]).toMatchObject({ level: 'info', price: expect.any(String) as string })
+  expect(run.log.filter((line) => 'body' in line && line['level'] !== 'debug')).toEqual([])
   expect(existsSync(join(project.directory, '.intentd/paper/dry-run'))).toBe(true)
 })
 

@@ -301,6 +301,7 @@ const MORE_THAN_A_LINE = [
   'daemon.running',
   'daemon.stopped',
   'day.rolled',
+  'dryRun.withheld',
   'entries.paused',
   'equity.agreed',
   'exchange.answers',

@@ -18,6 +18,25 @@ const WITHDRAWAL = {
   size: '12.5',
 } as const
 
+it('calls of the demo environment say so in a header that is not signed; public ones do not', async () => {
+  const plain = await openClient({ clock: STOPPED_CLOCK })
+  const demo = await openClient({ clock: STOPPED_CLOCK, isDemo: true })
+  for (const { server, client } of [plain, demo]) {
+    server.script = (_request, socket) => void socket.write(jsonAnswer(envelopeOf([])))
+    await client.call('orderFills', { productType: 'USDT-FUTURES' })
+    await client.call('tickers', { productType: 'USDT-FUTURES' })
+    await client.call('gatewayTest', TEST_REQUEST)
+  }
+  const headersOf = ({ server }: typeof demo) => server.requests.map(({ headers }) => headers)
+
+  expect(headersOf(plain).map(({ paptrading }) => paptrading)).toEqual(Array(3).fill(undefined))
+  expect(headersOf(demo).map(({ paptrading }) => paptrading)).toEqual(['1', undefined, '1'])
+  for (const name of ['access-sign', 'x-api-signature'])
+    expect(headersOf(demo).map((headers) => headers[name])).toEqual(
+      headersOf(plain).map((headers) => headers[name]),
+    )
+})
+
 describe('scheme B, the signed gateway', () => {
   it('sends query and body in one request, signed as they stand', async () => {
     const { server, client } = await openClient({ clock: STOPPED_CLOCK })

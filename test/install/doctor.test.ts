@@ -176,6 +176,9 @@ test('an exchange that answers: what it says, and what nobody can check from her
   ])
   const unseen = ['position mode notChecked', 'precision notChecked', 'key rights notChecked']
   expect(notOk(findings)).toEqual(unseen)
+
+  const demo = await lookAtExchange({ overrides: ['exchange.demo=true'] })
+  expect(demo.find(({ what }) => what === 'environment')?.found).toMatch(/^demo: .*paptrading/)
 })
 
 test.each([
@@ -458,6 +461,7 @@ test('another Node and another system are warned of, and on Windows nothing trad
       answerBytesMax: 1,
       locale: 'en-US',
       limitsUse: 1,
+      demo: false,
       beyondDocument: false,
     },
   } as const

@@ -102,6 +102,7 @@ export class InterpreterBench {
       distances: new Map(),
       nearestDistances: new Map(),
       worstCase: undefined,
+      capitalUse: () => undefined,
       unrealisedOf: () => undefined,
       unrealisedOn: () => Number.NaN,
       disputes: new Map(),

@@ -72,6 +72,7 @@ function context(
     otherNotional: 0,
     otherOpenOrders: 0,
     equity: undefined,
+    capital: undefined,
     distanceMin: undefined,
     worstCase: undefined,
     distanceAfter: () => Number.NaN,
@@ -503,6 +504,50 @@ describe('[RSK1] leverage', () => {
     expect(verdictOf(intent(), context({ account }))).toBe('LEVERAGE_LIMIT')
     const holding = { longLots: 20, shortLots: 0 }
     expect(verdictOf(intent({ action: 'closeLong' }), context({ account }, { holding }))).toBe(
+      'approved',
+    )
+  })
+})
+
+test('[RSK1] the value of an order has a limit of the account and one of the strategy', () => {
+  const strategy = { ...context().strategy, orderNotionalMax: 90 }
+  expect(verdictOf(intent(), context({ strategy }))).toBe('ORDER_NOTIONAL_LIMIT')
+  expect(verdictOf(intent({ lots: 9 }), context({ strategy }))).toBe('approved')
+})
+
+describe('[RSK1] the capital of a strategy', () => {
+  const capital = (max: number, beside = 0) => ({
+    capital: { max: () => max, usedBeside: () => beside },
+  })
+
+  test('is what all that it could hold would need as margin', () => {
+    // Ten lots are worth 100.
+    expect(verdictOf(intent(), context(capital(100.1)))).toBe('approved')
+    expect(verdictOf(intent(), context(capital(99.9)))).toBe('CAPITAL_LIMIT')
+    expect(verdictOf(intent(), context(capital(150, 51)))).toBe('CAPITAL_LIMIT')
+    const instrument = { ...madeInstrument({ lotsMin: 2 }), leverage: 5 }
+    expect(verdictOf(intent(), context({ ...capital(20.1), instrument }))).toBe('approved')
+    expect(verdictOf(intent(), context({ ...capital(19.9), instrument }))).toBe('CAPITAL_LIMIT')
+    const inverse = { ...instrument, productType: 'COIN-FUTURES' as const }
+    expect(verdictOf(intent(), context({ ...capital(0.0021), instrument: inverse }))).toBe(
+      'approved',
+    )
+    expect(verdictOf(intent(), context({ ...capital(0.0019), instrument: inverse }))).toBe(
+      'CAPITAL_LIMIT',
+    )
+  })
+
+  test('counts what is approved for the same batch, and the larger side of a ladder only', () => {
+    const both = context(capital(150))
+    expect(verdictOf(intent(), both)).toBe('approved')
+    expect(verdictOf(intent(), both)).toBe('CAPITAL_LIMIT')
+    expect(verdictOf(intent({ action: 'openShort', ticks: 1000_01 }), both)).toBe('approved')
+  })
+
+  test('lets nothing leave that adds while the equity is not known, and what reduces it always', () => {
+    expect(verdictOf(intent(), context(capital(Number.NaN)))).toBe('CAPITAL_LIMIT')
+    const holding = { longLots: 20, shortLots: 0 }
+    expect(verdictOf(intent({ action: 'closeLong' }), context(capital(1), { holding }))).toBe(
       'approved',
     )
   })

@@ -105,6 +105,20 @@ test('lots for a risk lose that share of the equity over the distance, or are wo
     expect(lots).toBe(0)
 })
 
+test('with a capital of its own a strategy counts sizes from that, not from the equity', () => {
+  const at = (ownCapital: number | undefined) =>
+    viewOf({
+      ...madeSnapshot([{ bid: 49_999.9, ask: 50_000.1 }]),
+      account: { ...EMPTY_ACCOUNT, equity: 10_000, ownCapital },
+    })
+
+  expect(at(4000).market.lotsForRisk({ share: 0.01, distance: 1000 })).toBe(40)
+  expect(at(4000).snapshot.capital).toBe(4000)
+  expect(at(undefined).snapshot.capital).toBe(10_000)
+  expect(at(Number.NaN).snapshot.capital).toBeUndefined()
+  expect(at(Number.NaN).market.lotsForRisk({ share: 0.01, distance: 1000 })).toBe(0)
+})
+
 test('the account is shown with what was realised and paid, funding, and what is not realised', () => {
   const account = {
     ...EMPTY_ACCOUNT,

@@ -88,6 +88,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'alert.recovered': SILENT,
   'batch.answered': SILENT,
   'batch.sent': SILENT,
+  'batch.wouldSend': SILENT,
   'call.accepted': SILENT,
   'call.expired': {
     urgency: warning,
@@ -102,6 +103,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'call.repeated': SILENT,
   'call.sent': SILENT,
+  'call.wouldSend': SILENT,
   'cancel.planned': SILENT,
   'cancelAll.answered': SILENT,
   'cancelAll.failed': {
@@ -111,6 +113,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ symbols }) => `cancel-alls of ${showFact(symbols)} fail again and again`,
   },
   'cancelAll.sent': SILENT,
+  'cancelAll.wouldSend': SILENT,
   'chat.failed': SILENT,
   'chat.listening': SILENT,
   'chat.obeyed': SILENT,
@@ -544,6 +547,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     command: ({ clientOid }) => `explain ${toArgument(clientOid)}`,
   },
   'order.sent': SILENT,
+  'order.wouldSend': SILENT,
   'order.unknown': SILENT,
   'orders.refused': {
     urgency: ({ lasts }) => (lasts === true ? urgent : warning),

@@ -44,6 +44,7 @@ export function createCalls(options: ExchangeCallsOptions): ExchangeCalls {
     requestTimeoutMs: config.exchange.requestTimeoutMs,
     answerBytesMax: config.exchange.answerBytesMax,
     locale: config.exchange.locale,
+    isDemo: config.exchange.demo,
   })
   return { client, limiter }
 }

@@ -1,6 +1,7 @@
 import type { DaemonConfig, StrategyConfig } from '../../config/load-config.ts'
 import { calendarFundingMinutes, everyHours } from '../../config/funding-minutes.ts'
 import type { Size } from '../../config/schema/decimal-text.ts'
+import { parseCapital } from '../../domain/capital.ts'
 import { toStrategyId, type StrategyId } from '../../domain/ids.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type {
@@ -156,17 +157,19 @@ function toStrategy(
   const id = toStrategyId(strategy.id)
   const limits = strategy.instruments.map((symbol) => {
     const lot = instruments.get(symbol)?.lot ?? createGrid('1')
-    const { losses: _losses, pace, positionNotionalMax, ...risk } = strategy.risk
+    const { losses: _losses, pace, positionNotionalMax, orderNotionalMax, ...risk } = strategy.risk
     const own: StrategyLimits = {
       ...convertEach(risk, (limit) => toLots(lot, limit)),
       ...(positionNotionalMax !== undefined && {
         positionNotionalMax: Number(positionNotionalMax),
       }),
+      ...(orderNotionalMax !== undefined && { orderNotionalMax: Number(orderNotionalMax) }),
       ...withoutAbsent(pace),
     }
     return [symbol, own] as const
   })
   const { instruments: symbols, onFailure, exits } = strategy
+  const capital = strategy.capital === undefined ? undefined : parseCapital(strategy.capital)
   const policy = onFailure === undefined ? {} : { onFailure }
   return [
     id,
@@ -176,6 +179,7 @@ function toStrategy(
       limits: new Map(limits),
       ...policy,
       ...(exits && { exits: toExitRules(exits) }),
+      ...(capital && { capital }),
       ...(shown.get(id) ?? { feeds: new Map() }),
     },
   ]

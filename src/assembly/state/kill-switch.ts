@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
 import { makeDirectory, syncDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -139,10 +139,11 @@ export class KillSwitch {
 
   #write(state: KillState['state'] | 'released'): void {
     const { directory, clock } = this.#options
-    const stateFile = join(directory, STATE_FILE)
+    // A command looks in the directory that it addresses the daemon by.
+    const stateFiles = this.#files.map((file) => join(dirname(file), STATE_FILE))
     if (state === 'released') {
       for (const file of this.#files) rmSync(file, { force: true })
-      rmSync(stateFile, { force: true })
+      for (const file of stateFiles) rmSync(file, { force: true })
       this.#reported = undefined
       return
     }
@@ -151,10 +152,8 @@ export class KillSwitch {
     if (this.#look() === undefined)
       throwKillSwitch(directory, { reason: 'ordered by the daemon', by: 'daemon' })
     this.#reported ??= this.#look()?.stamp
-    writeDurably(
-      stateFile,
-      JSON.stringify({ state, pid: process.pid, at: clock.now() } satisfies KillState),
-    )
+    const written: KillState = { state, pid: process.pid, at: clock.now() }
+    for (const file of stateFiles) writeDurably(file, JSON.stringify(written))
   }
 
   /** A new time of the file means that the switch was thrown again. */

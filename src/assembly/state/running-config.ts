@@ -4,11 +4,9 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { makeDirectory, writeDurably } from '../../lib/durable-file.ts'
+import { RUNNING_CONFIG_FILE } from './state-directory.ts'
 import { isContract } from '../../strategy/resolve-contract.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
-
-/** The last run's parsed configuration, without secrets. */
-const CONFIG_FILE = 'running-config.json'
 
 const FILES_MAX = 1000
 /** Imports in comments count too: this can only make equal code look different. */
@@ -65,7 +63,7 @@ export function keepRunningConfig(config: DaemonConfig, start: RunStart): void {
     // It may be missing for an account that is off.
     makeDirectory(config.state.directory, 0o700)
     const kept: KeptConfig = { ...withCode(config), ...start }
-    writeDurably(join(config.state.directory, CONFIG_FILE), JSON.stringify(kept))
+    writeDurably(join(config.state.directory, RUNNING_CONFIG_FILE), JSON.stringify(kept))
   } catch {}
 }
 
@@ -94,7 +92,9 @@ export function readMainFile(config: DaemonConfig): string | undefined {
 
 function readKept({ state: { directory } }: StatePlace): KeptConfig | undefined {
   try {
-    return parseBoundedJson(readFileSync(join(directory, CONFIG_FILE), 'utf8')) as KeptConfig
+    return parseBoundedJson(
+      readFileSync(join(directory, RUNNING_CONFIG_FILE), 'utf8'),
+    ) as KeptConfig
   } catch {
     return undefined
   }

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { makeDirectory, writeDurably } from '../../lib/durable-file.ts'
-import { listHeldDirectories } from './state-directory.ts'
+import { listHeldDirectories, listHolders } from './state-directory.ts'
 import { userStates } from './user-state.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
@@ -43,6 +43,18 @@ export function findRunning(file: string): readonly RunningFile[] {
     (note) => note.file === real && listHeldDirectories(note.directory).length > 0,
   )
   return [...new Map(found.map((note) => [note.directory, note])).values()]
+}
+
+/** A daemon of this user. */
+export function findDaemon(
+  pid: number,
+): { readonly name: string; readonly directory: string } | undefined {
+  const notes = places().flatMap((place) => listNotes(place).map(({ note }) => note))
+  for (const { directory } of notes) {
+    const holder = listHolders(directory).find((one) => one.pid === pid)
+    if (holder !== undefined) return { name: holder.name, directory }
+  }
+  return undefined
 }
 
 const places = (): readonly string[] => userStates().map((place) => join(place, 'running'))

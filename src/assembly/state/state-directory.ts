@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Failure, messageOf } from '../../lib/failure.ts'
@@ -14,6 +14,9 @@ import { makeDirectory } from '../../lib/durable-file.ts'
 const OWNER_ONLY = 0o700
 
 const LOCK_FILE = 'daemon.lock'
+
+/** The parsed configuration of the last run, without secrets, in the configured directory. */
+export const RUNNING_CONFIG_FILE = 'running-config.json'
 
 function prepareDirectory(directory: string): void {
   try {
@@ -69,10 +72,13 @@ export function listHeldDirectories(directory: string): readonly string[] {
   return places.filter((place) => readLockHolder(join(place, LOCK_FILE)) !== undefined)
 }
 
+/** A folder with a running configuration of its own is the state of another configuration. */
 function foldersIn(directory: string): readonly string[] {
   try {
     const entries = readdirSync(directory, { withFileTypes: true })
-    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(directory, name))
+    const folders = entries.filter((entry) => entry.isDirectory())
+    const paths = folders.map(({ name }) => join(directory, name))
+    return paths.filter((path) => !existsSync(join(path, RUNNING_CONFIG_FILE)))
   } catch {
     return []
   }

@@ -111,12 +111,13 @@ async function send({
   guard,
   clock,
 }: CallToSend): Promise<Answer<ShownAnswer>> {
-  const { requestTimeoutMs, answerBytesMax, locale } = config.exchange
+  const { requestTimeoutMs, answerBytesMax, locale, demo } = config.exchange
   const client = new ExchangeClient({
     ...exchange,
     requestTimeoutMs,
     answerBytesMax,
     locale,
+    isDemo: demo,
     positionMode: config.account.positionMode,
     unlocked: guard?.endpoint,
     proxyFor: loadProxies(config),

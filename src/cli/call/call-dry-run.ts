@@ -41,6 +41,7 @@ export function writeDryRun({ prepared, config, clock }: DryRunOptions): DryRun 
   const writer = new RequestWriter({
     signer: new Signer({ apiKey: nobody, secret: nobody, passphrase: nobody }),
     locale: config.exchange.locale,
+    isDemo: config.exchange.demo,
     platformCoin: platformCoinOf(config),
   })
   const written = writer.write(prepared, () => clock.now())

@@ -447,8 +447,12 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
       },
       {
         title: 'instruments',
-        of: ({ id, symbols }) =>
-          [symbols.join(' '), describeUncounted(profit.strategies[id]?.uncounted)]
+        of: ({ id, symbols, capital }) =>
+          [
+            symbols.join(' '),
+            describeCapital(capital, coin),
+            describeUncounted(profit.strategies[id]?.uncounted),
+          ]
             .filter((part) => part !== '')
             .join('; '),
         isBelow: true,
@@ -456,6 +460,20 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
     ],
     strategies,
   )
+}
+
+/** `uses 1,200.00 of 4,000.00 USDT (40 %)` */
+function describeCapital(
+  capital: AccountView['strategies'][number]['capital'],
+  coin: string,
+): string {
+  if (capital === undefined) return ''
+  const { set, max, used } = capital
+  const [shownUsed, shownMax] = [used, max].map((amount) =>
+    amount === null ? 'an unknown amount' : money(String(amount), coin),
+  )
+  const share = set.endsWith('%') ? ` (${set})` : ''
+  return `uses ${shownUsed} of ${shownMax} ${coin}${share}`
 }
 
 function formatLimiter({ limiter }: AccountView): string {

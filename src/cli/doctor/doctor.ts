@@ -10,6 +10,7 @@ import {
   needsCredentials,
   type SecretsRequest,
 } from '../../config/secrets.ts'
+import { listUnlistedStrategies } from '../../config/unlisted-strategies.ts'
 import { warnOfClearText } from '../../config/clear-text.ts'
 import { listHeldDirectories, listHolders } from '../../assembly/state/state-directory.ts'
 import { objectToPath } from '../../lib/net/socket-path.ts'
@@ -33,6 +34,7 @@ import {
   examineLocks,
   examineOwner,
   examineRuntime,
+  examinePort,
   examineSocket,
 } from './examine-machine.ts'
 import { examineServers } from './examine-servers.ts'
@@ -102,6 +104,14 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   return [
     ...runtime,
     ok('configuration', `${request.file} can be read; intentd check also loads the strategies`),
+    ...listUnlistedStrategies(configs, request.cwd).map((file) =>
+      finding(
+        'warn',
+        'strategies',
+        `${file} is a strategy that no configuration lists, so it does not run`,
+        `list it under strategies in ${request.file}, or move it elsewhere`,
+      ),
+    ),
     ...examineProtection(loaded),
     ...listMissingAlertSecrets(main.config, { cwd: request.cwd, keysOfAll }).map((problem) =>
       finding(
@@ -161,6 +171,7 @@ async function examineAccount(
     ...examineFiles(config, request),
     examineDisk(config),
     examineSocket(config),
+    ...(await examinePort(config)),
     ...(await examineDaemon(config)),
     ...examineLocks(config, accessTo(config, keys.credentials)),
     ...(await examineServers(config, request, { configOption, own })),

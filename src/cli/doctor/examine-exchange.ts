@@ -64,6 +64,11 @@ const LIMITS_USED_UP =
   'the calls that are allowed from this address are used up, by a daemon here or by another program: look again; where it stays so, lower exchange.limitsUse or poll less often'
 
 /** Places nothing. */
+const DEMO = ok(
+  'environment',
+  'demo: each signed call carries paptrading: 1, which only keys of the demo environment may',
+)
+
 export async function examineExchange(
   account: LoadedConfig,
   credentials: Credentials | undefined,
@@ -79,12 +84,13 @@ export async function examineExchange(
   }
   const proxyFor = loadProxies(config)
   const offset = new ExchangeClock()
-  const { requestTimeoutMs, answerBytesMax, locale } = config.exchange
+  const { requestTimeoutMs, answerBytesMax, locale, demo } = config.exchange
   const client = new ExchangeClient({
     baseUrl,
     requestTimeoutMs,
     answerBytesMax,
     locale,
+    isDemo: demo,
     offset,
     ...accessTo(config, credentials),
     proxyFor,
@@ -100,6 +106,7 @@ export async function examineExchange(
     if (reached.state !== 'ok') return [reached]
     return [
       reached,
+      ...(demo ? [DEMO] : []),
       judgeClock(offset),
       ...(await examineAccount(client, config, credentials)),
       ...(listed.some(({ state }) => state === 'ok')

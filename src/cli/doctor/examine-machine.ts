@@ -15,6 +15,8 @@ import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import { accountLocks, readAccountHolder } from '../../assembly/account/account-lock.ts'
 import { killFileOf } from '../../assembly/state/kill-switch.ts'
 import { readFingerprint } from '../../assembly/account/account-keys.ts'
+import { whyTaken } from '../../assembly/state/taken-port.ts'
+import { findPortHolder } from '../../lib/net/port-holder.ts'
 import { CONTROL_SOCKET, JOURNAL_FILE, stateDirectoryOf } from '../../assembly/state/state-place.ts'
 import { isBlank, openReading } from '../../journal/journal-layout.ts'
 import { assertKeys, readWriter, type JournalWriter } from '../../journal/journal-writer.ts'
@@ -228,6 +230,20 @@ export function examineSocket(config: DaemonConfig): Finding {
   return objectToPath(socket) === undefined
     ? ok('control socket', found)
     : finding('fail', 'control socket', found, 'choose a shorter state.directory')
+}
+
+export async function examinePort({
+  control: { host, port },
+  state: { directory },
+}: Pick<DaemonConfig, 'control' | 'state'>): Promise<readonly Finding[]> {
+  if (port === undefined || port === 0) return []
+  const reason = await whyTaken(host, port)
+  const address = `${host}:${port}`
+  if (reason === undefined) return [ok('control port', `${address} is free`)]
+  const own = listHolders(directory).some(({ pid }) => findPortHolder(port)?.pid === pid)
+  if (own) return [ok('control port', `${address}: the daemon of this state listens there`)]
+  const hint = 'end what has it, or set another control.port (0 takes any free one)'
+  return [finding('warn', 'control port', `${address}: ${reason}`, hint)]
 }
 
 /**

@@ -24,9 +24,32 @@ export function addOperatedOptions(command: Command): Command {
 
 /**
  * From the file, or if that is broken, the running daemon's. @throws ConfigError if no such daemon
- * is known, after printing the last ways to stop one; Failure STATE_NEVER_RAN
+ * is known, after printing the last ways to stop one; Failure STATE_NEVER_RAN, STATE_AMBIGUOUS
  */
 export function loadOperated(options: ConfigOptions): DaemonConfig {
+  const config = loadMeant(options)
+  assertOneRuns(config.state.directory)
+  return config
+}
+
+/** One configuration that runs with two markets is two accounts, and a command is for one. */
+function assertOneRuns(directory: string): void {
+  const held = listHeldDirectories(directory)
+  if (held.length <= 1) return
+  const facts = held.map((place) => {
+    const [holder] = listHolders(place)
+    const how = holder === undefined ? '' : `, started with: intentd ${holder.command}`
+    return [`pid ${holder?.pid ?? 'unknown'}`, `--state ${toShellWord(place)}${how}`] as const
+  })
+  throw new Failure({
+    code: 'STATE_AMBIGUOUS',
+    sentence: `${held.length} daemons run with this state.directory, each with a market of its own`,
+    facts: Object.fromEntries(facts),
+    hint: 'give the command the --state of the one that is meant; for a reload, stop the other one first',
+  })
+}
+
+function loadMeant(options: ConfigOptions): DaemonConfig {
   if (options.state !== undefined) return loadState(options.state)
   const request = toConfigRequest(options)
   try {
@@ -45,11 +68,15 @@ export function loadOperated(options: ConfigOptions): DaemonConfig {
   }
 }
 
-/** A reload uses the options of the daemon's start, so a comparison need not repeat them. */
+/**
+ * A reload uses the options of the daemon's start, so a comparison need not repeat them. @throws
+ * Failure STATE_AMBIGUOUS
+ */
 export function asStarted(options: ConfigOptions): ConfigOptions & MarketOptions {
   const { file, cwd } = toConfigRequest(options)
   const running = findRunning(resolve(cwd, file))
   const chosen = chooseRunning(running, options.set)
+  if (chosen !== undefined) assertOneRuns(chosen.directory)
   const start = chosen && readRunStart({ state: { directory: chosen.directory } })
   // The account of another main file is read without options.
   if (start?.mainFile !== resolve(cwd, file)) return { ...options, market: [] }
@@ -68,7 +95,7 @@ export function setOtherwise(
 
 function loadState(given: string): DaemonConfig {
   const directory = resolve(given)
-  const config = readOf(directory) ?? readOfWorld(directory)
+  const config = readOf(directory) ?? readOneOfSeveral(directory) ?? readOfWorld(directory)
   if (config !== undefined) return config
   const above = dirname(directory)
   throw new Failure({
@@ -92,6 +119,15 @@ function readOfWorld(directory: string): DaemonConfig | undefined {
   const [held] = listHeldDirectories(above)
   const current = held ?? (journal && dirname(journal))
   return current === directory ? readOf(above) : undefined
+}
+
+/** Its own directory addresses it alone: it looks for commands there too. */
+function readOneOfSeveral(directory: string): DaemonConfig | undefined {
+  const above = dirname(directory)
+  const held = listHeldDirectories(above)
+  if (held.length <= 1 || !held.includes(directory)) return undefined
+  const config = readOf(above)
+  return config && { ...config, state: { ...config.state, directory } }
 }
 
 /** The state may have been moved; its present place counts. */

@@ -56,6 +56,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     'IMPORT_SYMBOL_UNKNOWN',
     'INIT_NOT_EMPTY',
     'SIMULATE_ACCOUNT_UNKNOWN',
+    'STATE_AMBIGUOUS',
   ],
   configuration: [
     ...Object.keys(STRATEGY_FAILURES),

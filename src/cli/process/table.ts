@@ -30,23 +30,30 @@ const NARROWED: readonly {
 ]
 
 /**
- * Whole columns may exceed `COLUMNS`. Shortened text ends with `…`; a number that does not fit
- * becomes `1.2e+15`.
+ * As wide as the terminal; whole columns may exceed it. Shortened text ends with `…`; a number that
+ * does not fit becomes `1.2e+15`. In a pipe or a file every value is whole.
  */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const below = columns.find(({ isBelow }) => isBelow)
-  if (below === undefined || widthOf(columns, rows) <= COLUMNS)
-    return formatRows(columns, rows).join('')
+  const widthMax = tableWidth()
+  if (below === undefined || widthOf(columns, rows) <= widthMax)
+    return formatRows(columns, rows, widthMax).join('')
   const [titles = '', ...lines] = formatRows(
     columns.filter((column) => column !== below),
     rows,
+    widthMax,
   )
   const under = rows.map((row) => {
     if (below.of(row) === '') return ''
-    const text = wrapWords(`${below.title} ${below.of(row)}`.trimStart(), COLUMNS - 2 * GAP.length)
+    const text = wrapWords(`${below.title} ${below.of(row)}`.trimStart(), widthMax - 2 * GAP.length)
     return text.map((line, index) => `${GAP}${index === 0 ? '' : GAP}${line}\n`).join('')
   })
   return titles + lines.map((line, index) => line + under[index]).join('')
+}
+
+/** A terminal that does not say its width has 0 columns. */
+function tableWidth({ isTTY, columns } = process.stdout): number {
+  return isTTY ? Math.max(COLUMNS, columns || 0) : Number.POSITIVE_INFINITY
 }
 
 function widthOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): number {
@@ -57,12 +64,16 @@ function widthOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): nu
   )
 }
 
-function formatRows<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): readonly string[] {
+function formatRows<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  widthMax: number,
+): readonly string[] {
   const cells = rows.map((row) => columns.map(({ of }) => cleanLine(of(row))))
   const widths = columns.map(({ title }, index) =>
     Math.max(title.length, ...cells.map((row) => row[index]?.length ?? 0)),
   )
-  narrow(columns, widths)
+  narrow(columns, widths, widthMax)
   const toLine = (texts: readonly string[]): string =>
     columns
       .map(({ isNumber, isEndKept }, index) => {
@@ -77,8 +88,8 @@ function formatRows<Row>(columns: readonly Column<Row>[], rows: readonly Row[]):
   )
 }
 
-function narrow(columns: readonly Column<never>[], widths: number[]): void {
-  let excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - COLUMNS
+function narrow(columns: readonly Column<never>[], widths: number[], widthMax: number): void {
+  let excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - widthMax
   for (const { widthMin, isMeant } of NARROWED) {
     while (excess > 0) {
       const left = widths.map((width, index) => {

@@ -1,4 +1,3 @@
-import { createServer } from 'node:net'
 import { compareConfigs, type ConfigChanges } from '../../config/config-changes.ts'
 import { listKeys } from '../../config/load-accounts.ts'
 import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
@@ -18,6 +17,7 @@ import {
 import { listGridProblems } from '../../assembly/settings/assert-grids.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { type Book, splitPair } from '../../engine/book/book.ts'
+import { whyTaken } from '../../assembly/state/taken-port.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { checkFully } from '../process/full-check.ts'
 import { readKeys } from '../process/give-keys.ts'
@@ -177,14 +177,6 @@ export async function listPortProblems(
 
 function addressOf(control: DaemonConfig['control'] | undefined): string {
   return `${control?.host}:${control?.port}`
-}
-
-function whyTaken(host: string, port: number | undefined): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer()
-    server.once('error', (error) => resolve(messageOf(error)))
-    server.listen({ host, port }, () => server.close(() => resolve(undefined)))
-  })
 }
 
 /** A flatten would not be completed if its strategy stopped. */

@@ -220,6 +220,7 @@ export function buildAccounts({ seed, accounts }: SimulatorFile): readonly Accou
         role,
         boundToIps,
         boundAt,
+        demo,
         gateway,
       },
       index,
@@ -234,6 +235,7 @@ export function buildAccounts({ seed, accounts }: SimulatorFile): readonly Accou
       leverage,
       role,
       ...(boundToIps && { boundToIps }),
+      ...(demo !== undefined && { isDemo: demo }),
       ...(boundAt && { boundAt: Date.parse(boundAt) }),
       ...(gateway && {
         gateway: {

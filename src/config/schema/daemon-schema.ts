@@ -71,6 +71,10 @@ const exchangeSchema = z
       description:
         'Share of the documented rate limits this daemon may use; below 1 leaves room for others.',
     }),
+    demo: z.boolean().default(false).meta({
+      description:
+        'Whether the keys are those of the demo environment of an exchange that has it at its one address: each signed call then carries the header paptrading: 1. Keys of real money are refused with it.',
+    }),
     beyondDocument: z.boolean().default(false).meta({
       description:
         'Whether public endpoints of the exchange that are not in the API document may be read: candles, contracts and funding rates. Nothing needs them: if a call fails, that is said once, and everything goes on as without them.',

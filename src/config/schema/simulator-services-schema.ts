@@ -42,6 +42,10 @@ export const simulatedAccountSchema = z
           'Addresses that its API key is bound to: refused from any other. Absent: bound to none, and refused ' +
           'where the exchange wants a bound key.',
       }),
+    demo: z.boolean().optional().meta({
+      description:
+        'true: its key is one of a demo environment, and refused (40099) without the header paptrading: 1; false: refused with it. Absent: it makes no difference.',
+    }),
     boundAt: z.iso.datetime({ offset: true }).optional().meta({
       title: 'an instant such as "2026-01-31T12:00:00Z"',
       description:

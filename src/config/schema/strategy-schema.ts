@@ -18,6 +18,9 @@ const strategyRiskSchema = z
       'Largest position, long or short, by what it is worth in the quote coin, for each instrument; what is open, in flight or unknown counts. It also guards against a positionMax that was meant as an amount of money.',
     ).optional(),
     orderSizeMax: sizeDecimal('Largest size of one order, in the base coin.'),
+    orderNotionalMax: positiveDecimal(
+      'Largest order by what it is worth in the quote coin. Absent: only risk.orderNotionalMax of the account.',
+    ).optional(),
     openOrdersMax: wholeNumber(
       { min: 1, max: 400 },
       'Most orders working at once on each instrument.',
@@ -101,6 +104,18 @@ export const strategyFileSchema = z
         'What becomes of its orders when its decisions fail. leave: they rest, and what it holds stays. cancel: they are cancelled as soon as it is paused or halted. flatten: as cancel, and what it holds is closed when it is halted. Absent: they rest while it is paused, and are cancelled when it is halted.',
     }),
     exits: exitsSchema,
+    capital: z
+      .string()
+      .regex(
+        /^(?=.*[1-9])(?:(?:[1-9]?\d|100)(?:\.\d{1,4})? ?%|(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?)$/,
+      )
+      .optional()
+      .meta({
+        title: 'a share of the equity such as 40 %, or an amount of the margin coin such as "4000"',
+        description:
+          'What it may use of the account. Sizes by risk (market.lotsForRisk) count from it, and an order is denied (CAPITAL_LIMIT) if all that it holds and has open could need more margin, at the configured leverage (without one: be worth more). Absent: sizes count from the whole equity, and nothing is denied for it.',
+        decimal: true,
+      }),
     risk: strategyRiskSchema,
   })
   .meta({ title: 'the strategy settings', description: 'One strategy of intentd.' })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Problem } from './problem.ts'
 import { readTextFile, shownPath } from './read-file.ts'
+import { correctKeys } from './misspelt-keys.ts'
 import { salvage, type PartialSettings } from './salvage.ts'
 import { YamlSource } from './yaml-source.ts'
 import { problemsFromZod } from './zod-problems.ts'
@@ -53,7 +54,7 @@ function checkSource<S extends z.core.$ZodType>(
   const plain = source.read(schema)
   const parsed = z.safeParse(schema, plain)
   const found = parsed.success ? [] : problemsFromZod({ source, schema }, parsed.error.issues)
-  const settings = salvage(schema, plain)
+  const settings = salvage(schema, parsed.success ? plain : correctKeys(schema, plain))
   return {
     problems: [...before, ...found],
     ...(settings === undefined ? {} : { settings }),

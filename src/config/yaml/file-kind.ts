@@ -31,6 +31,10 @@ const KINDS: Readonly<
   },
 }
 
+export function isOfKind(source: YamlSource, kind: FileKind): boolean {
+  return KINDS[kind].marks.every((key) => source.has([key]))
+}
+
 /**
  * Reports a file that has all marks of another kind and none of its own.
  * @param file as on the command line

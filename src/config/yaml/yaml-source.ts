@@ -99,6 +99,12 @@ export class YamlSource {
     return this.#find(path).isFound
   }
 
+  /** Empty if there is no mapping. */
+  keysOf(path: SettingPath): readonly string[] {
+    const { node } = this.#find(path)
+    return isMap(node) ? node.items.map(({ key }) => String(isScalar(key) ? key.value : key)) : []
+  }
+
   /** Place of a value; if it is missing, of its nearest parent's key. */
   locate(path: SettingPath): SettingPlace {
     if (this.#isOverridden(path)) return this.#placeOfOption(path)

@@ -5,7 +5,7 @@ export interface ParsedText {
   readonly document: Document
   readonly lines: LineCounter
   /** With offsets. */
-  readonly complaints: readonly { readonly offset: number; readonly message: string }[]
+  readonly complaints: readonly Complaint[]
 }
 
 /**
@@ -28,11 +28,41 @@ const SENTENCES: Readonly<Record<string, string>> = {
 const DEEPER_BELOW =
   'the line below is indented deeper than this one, which has a value already; keys of one section begin in one column'
 
-/** The line's value continues below, where it meets the next key. */
-function isDeeperBelow(text: string, code: string, offset: number): boolean {
-  if (code !== 'BLOCK_AS_IMPLICIT_KEY' && code !== 'MULTILINE_IMPLICIT_KEY') return false
+const COLON_MISSING = 'a colon is missing behind this key'
+
+/** Complaints about the shape of a text: one slip often makes all lines below it wrong. */
+const OF_SHAPE: ReadonlySet<string> = new Set([
+  'BAD_INDENT',
+  'BLOCK_AS_IMPLICIT_KEY',
+  'BLOCK_IN_FLOW',
+  'MISSING_CHAR',
+  'TAB_AS_INDENT',
+  'MULTILINE_IMPLICIT_KEY',
+  'UNEXPECTED_TOKEN',
+])
+
+interface Complaint {
+  readonly offset: number
+  readonly message: string
+}
+
+function describe(text: string, code: string, offset: number): string {
+  const sentence = SENTENCES[code] ?? 'this is not valid YAML'
+  if (code !== 'BLOCK_AS_IMPLICIT_KEY' && code !== 'MULTILINE_IMPLICIT_KEY') return sentence
   const [line = ''] = text.slice(offset).split('\n', 1)
-  return !/:(?:\s|$)/.test(line)
+  if (/:(?:\s|$)/.test(line)) return sentence
+  // The line's value continues below, where it meets the next key.
+  const before = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
+  return before.trim() === '' && /^[\w-]+$/.test(line.trim()) ? COLON_MISSING : DEEPER_BELOW
+}
+
+/** Only the first of those about the shape is kept: the others may follow from it. */
+function listCauses(text: string, { errors, warnings }: Document): Complaint[] {
+  const found = [...errors, ...warnings].toSorted((one, other) => one.pos[0] - other.pos[0])
+  const first = found.find(({ code }) => OF_SHAPE.has(code))
+  return found
+    .filter((one) => one === first || !OF_SHAPE.has(one.code))
+    .map(({ code, pos: [offset] }) => ({ offset, message: describe(text, code, offset) }))
 }
 
 /** One slip can make thousands of lines wrong. */
@@ -63,17 +93,7 @@ export function parseText(text: string): ParsedText {
       prettyErrors: false,
       uniqueKeys: false,
     })
-    const found = [...document.errors, ...document.warnings].map(({ code, pos }) => ({
-      offset: pos[0],
-      message: isDeeperBelow(text, code, pos[0])
-        ? DEEPER_BELOW
-        : (SENTENCES[code] ?? 'this is not valid YAML'),
-    }))
-    // The parser reports such a slip twice.
-    const complaints = found.filter(
-      ({ offset, message }, index) =>
-        index === 0 || found[index - 1]?.offset !== offset || found[index - 1]?.message !== message,
-    )
+    const complaints = listCauses(text, document)
     if (document.directives?.yaml.explicit && document.directives.yaml.version !== '1.2') {
       // YAML 1.1 would read 010 as eight and yes as true.
       complaints.push({ offset: 0, message: 'only YAML 1.2 is read; remove the %YAML line' })

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { didYouMean } from '../../lib/did-you-mean.ts'
+import { guessKey } from './misspelt-keys.ts'
 import type { Problem } from './problem.ts'
 import {
   describeMeaning,
@@ -32,7 +32,10 @@ function problemsOfIssue({ source, schema, prefix = [] }: CheckedPart, issue: Zo
     const listed = prefix.length === 0 || known.length === 0 ? '' : `; there are ${listKeys(known)}`
     return issue.keys
       .filter((key) => secretVariableFor(key) === undefined) // The source itself reports these.
-      .map((key) => source.problemOfKey([...path, key], explainUnknownKey(key, known, listed)))
+      .map((key) => {
+        const guess = guessKey(key, known, source.keysOf(path))
+        return source.problemOfKey([...path, key], explainUnknownKey(guess, listed))
+      })
   }
   if (issue.code === 'invalid_key') {
     const expected = keyExpectation(schemaAt(schema, issue.path.slice(0, -1)))
@@ -50,7 +53,10 @@ function problemsOfIssue({ source, schema, prefix = [] }: CheckedPart, issue: Zo
   const expected = expectation(schema, issue)
   if (source.isText(path, TO_DECIDE))
     return [source.problem(path, explainToDecide(schema, issue, expected))]
-  if (path.length > 0 && !source.has(path)) return [missingProblem(source, path, expected)]
+  if (path.length > 0 && !source.has(path))
+    return isMisspelt(source, schemaAt(schema, issue.path.slice(0, -1)), path)
+      ? []
+      : [missingProblem(source, path, expected)]
   return [source.problem(path, `expected ${expected}, got ${source.describe(path)}`)]
 }
 
@@ -75,6 +81,19 @@ function isInside({ code, path }: ZodIssue): boolean {
   return path.length > 0 || code === 'unrecognized_keys' || code === 'custom'
 }
 
+/** The unknown key beside it is reported already. */
+function isMisspelt(
+  source: YamlSource,
+  section: z.core.$ZodType | undefined,
+  path: SettingPath,
+): boolean {
+  const known = knownKeys(section)
+  const written = source.keysOf(path.slice(0, -1))
+  return written.some(
+    (key) => !known.includes(key) && guessKey(key, known, written) === String(path.at(-1)),
+  )
+}
+
 function missingProblem(source: YamlSource, path: SettingPath, expected: string): Problem {
   const parent = path.slice(0, -1)
   return source.problemOfKey(
@@ -83,8 +102,7 @@ function missingProblem(source: YamlSource, path: SettingPath, expected: string)
   )
 }
 
-function explainUnknownKey(key: string, known: readonly string[], listed: string): string {
-  const guess = didYouMean(key, known)
+function explainUnknownKey(guess: string | undefined, listed: string): string {
   return `unknown key${listed}${guess === undefined ? '' : `; did you mean "${guess}"?`}`
 }
 

@@ -85,7 +85,8 @@ export class Account implements MarketListener {
     this.#statistics.adopt(book)
     this.#grids = keepGrids(options.directory, settings.instruments)
     this.#recent = this.#createRecent()
-    this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, timers })
+    const { dryRun } = options.config
+    this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, timers, isDry: dryRun })
     this.#operator = listenToOperator(options, {
       onCommand: (command) => this.command(command),
       killedAt: () => killOf(this.#engine.book)?.at,
@@ -464,7 +465,7 @@ export class Account implements MarketListener {
       },
       onWithheld: this.#options.config.dryRun
         ? (endpoint, body) =>
-            this.#options.logger.log('info', 'dryRun.withheld', { endpoint, body })
+            this.#options.logger.log('debug', 'dryRun.withheld', { endpoint, body })
         : undefined,
       onBroken: (error) => this.fail(error),
     })

@@ -9,6 +9,7 @@ import type { DaemonLogger } from '../../logging/logger.ts'
 import {
   type CommandAnswer,
   CommandInbox,
+  type CommandInboxOptions,
   type ControlCommand,
   refuseCommand,
 } from './command-inbox.ts'
@@ -31,7 +32,7 @@ export interface OperatedAccount {
 /** Through files in the state directory, from another process. */
 export interface Operator {
   readonly killSwitch: KillSwitch
-  readonly inbox: CommandInbox
+  readonly inbox: Pick<CommandInbox, 'empty'>
 }
 
 export function listenToOperator(
@@ -48,8 +49,7 @@ export function listenToOperator(
     onNoted: onKillNoted,
     onTrouble: (reason) => logger.log('error', 'kill.notWrittenDown', { reason }),
   })
-  const inbox = new CommandInbox({
-    directory,
+  const options: Omit<CommandInboxOptions, 'directory'> = {
     onCommand: (given, givenAt) => {
       const command = toEngineCommand(given)
       if (command.kind === 'release' && givenAt < processStartedAt()) {
@@ -71,8 +71,12 @@ export function listenToOperator(
       return refuseCommand({ isTooOld: true })
     },
     onUnreadable: (file, reason) => logger.log('warn', 'operator.unreadable', { file, reason }),
-  })
-  return { killSwitch, inbox }
+  }
+  // A simulated account is also addressed by its own directory, if two share the configured one.
+  const inboxes = [...new Set([directory, stateDirectory])].map(
+    (place) => new CommandInbox({ ...options, directory: place }),
+  )
+  return { killSwitch, inbox: { empty: () => inboxes.forEach((inbox) => inbox.empty()) } }
 }
 
 /** Machine's clock. A release from before the start may not mean what is restricted now. */

@@ -7,6 +7,7 @@ import { ControlServer } from '../../control/control-server.ts'
 import { openTokens, type TokenFiles } from '../../control/access/token-file.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { CONTROL_SOCKET } from '../../assembly/state/state-place.ts'
+import { nameHolder } from '../../assembly/state/taken-port.ts'
 import { DaemonControl, type DaemonControlOptions } from './daemon-control.ts'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
@@ -80,7 +81,8 @@ export function serveControl(
     port: port === undefined || tokens === undefined ? undefined : { host, number: port, tokens },
     onRefused: createRefusalLog(options),
     onBroken: (reason) => logger.log('error', 'control.failed', { reason }),
-    onUnreachable: (address, reason) => {
+    onUnreachable: (address, cause) => {
+      const reason = address === socket ? cause : nameHolder(cause, port)
       if (address !== socket) unreachable = { address, reason, since: options.clock.now() }
       logger.log('warn', 'control.notListening', { address, reason })
     },

@@ -12,6 +12,8 @@ export interface EventLogOptions {
   readonly grids: ReadonlyMap<string, InstrumentSteps>
   readonly clock: Clock
   readonly timers: Timers
+  /** Nothing leaves, so no line says that something was sent. */
+  readonly isDry?: boolean
 }
 
 /**
@@ -102,6 +104,7 @@ export class EventLog {
   }
 
   #log({ level, event, fields }: Announcement): void {
+    if (this.#options.isDry === true && this.#logWithheld(event, fields)) return
     if (event === 'read.failed') return this.#logFailedRead(String(fields['what']), fields)
     const isPartlyFailed = event === 'cancelAll.answered' && Number(fields['failed']) > 0
     if (event === 'cancelAll.failed' || isPartlyFailed)
@@ -109,6 +112,21 @@ export class EventLog {
     if (event === 'cancelAll.answered') this.#endCancelTrouble(fields)
     const shown = event === 'cancelAll.sent' && this.#isThinned(fields) ? 'debug' : level
     this.#options.logger.log(this.#levelOf(shown, event), event, this.#readable(event, fields))
+  }
+
+  /** False for what is no sending. */
+  #logWithheld(event: Announcement['event'], fields: Announcement['fields']): boolean {
+    const { logger } = this.#options
+    if (!event.endsWith('.sent')) return false
+    const readable = this.#readable(event, fields)
+    if (event === 'batch.sent') logger.log('info', 'batch.wouldSend', readable)
+    else if (event === 'call.sent') logger.log('info', 'call.wouldSend', readable)
+    else if (event === 'order.sent')
+      logger.log(logger.isTerminal ? 'debug' : 'info', 'order.wouldSend', readable)
+    else if (event === 'cancelAll.sent')
+      logger.log(logger.isTerminal ? 'debug' : 'info', 'cancelAll.wouldSend', readable)
+    else return false
+    return true
   }
 
   #isThinned({ symbols }: Announcement['fields']): boolean {

@@ -1,5 +1,6 @@
 import type { ApprovedItem } from '../../execution/pack-batch.ts'
 import type { Candidate } from '../../execution/candidate.ts'
+import { capitalAt } from '../../domain/capital.ts'
 import type { Denial, Undescribed } from '../../domain/denial.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
@@ -15,7 +16,8 @@ import { type Book, holdingOf, openOrdersOf } from '../book/book.ts'
 import { unownedOf } from '../resolution/unowned-fills.ts'
 import { type Core, instrumentOf, specOf } from '../state/core.ts'
 import { distanceAfter, type Opening, openingOn } from '../state/liquidations.ts'
-import { comparableStatement, equityAtWorst } from '../state/losses.ts'
+import { priceOf, usedBeside } from '../state/capital.ts'
+import { equityAtWorst } from '../state/losses.ts'
 import { marketOf } from '../state/market-state.ts'
 import { countSent } from '../state/open-calls.ts'
 import { accountAgeMs } from '../state/readings.ts'
@@ -122,7 +124,8 @@ function createRiskContexts(
   const contexts = new Map<StrategyId, RiskContext>()
   return (id) => {
     const known = contexts.get(id)
-    const limits = settings.strategies.get(id)?.limits.get(symbol)
+    const { capital, limits: limitsOf } = settings.strategies.get(id) ?? {}
+    const limits = limitsOf?.get(symbol)
     if (known || !limits) return known
     const holding = holdingOf(book, id, symbol)
     const context: RiskContext = {
@@ -153,6 +156,10 @@ function createRiskContexts(
       // Only the last checks need these, and they take time.
       get equity() {
         return equityAtWorst(core)
+      },
+      capital: capital && {
+        max: () => capitalAt(capital, equityAtWorst(core)),
+        usedBeside: () => usedBeside(core, id, symbol),
       },
       get worstCase() {
         return (basis ??= { worstCase: worstCaseBasisOf(core, symbol) }).worstCase
@@ -185,17 +192,6 @@ function countOthers(core: Core, symbol: string): OtherInstruments {
     if (lots > 0) notional += notionalAt(instrument, lots, priceOf(core, other))
   }
   return { notional, openOrders }
-}
-
-/**
- * A contract that is listed no more counts at its position's last mark price, so that it does not
- * stop all others. Infinite without both: an unknown value must use up every limit.
- */
-function priceOf(core: Core, symbol: string): number {
-  const { last } = marketOf(core, symbol)
-  if (last > 0) return last
-  const mark = comparableStatement(core, symbol)?.markPrice ?? Number.NaN
-  return mark > 0 ? mark : Number.POSITIVE_INFINITY
 }
 
 /**

@@ -23,7 +23,7 @@ import { tradesAs } from '../../domain/order-action.ts'
 import type { MaintenanceRules } from '../../domain/liquidation.ts'
 import type { AccountEntry } from '../../domain/own-trades.ts'
 import type { InstrumentMoment } from '../../domain/snapshot.ts'
-import { buildExposure, type Exposure } from '../../risk/exposure.ts'
+import { buildExposure, type Exposure, worstLots } from '../../risk/exposure.ts'
 import { addRung, createLadder, type RestingLadder, toRung } from '../../risk/resting-ladder.ts'
 import type { RiskNeeds } from '../../risk/worst-case.ts'
 import { ownMoneyOf } from '../book/own-trades.ts'
@@ -190,6 +190,8 @@ export interface InstrumentTotals {
   readonly open: readonly Order[]
   /** Where the strategy has any. */
   readonly orders: ReadonlyMap<StrategyId, readonly Order[]>
+  /** Lots that a strategy could come to hold, once asked for. */
+  readonly ownWorst: OwnWorst
   readonly states: ReadonlySet<OrderState>
   /** In ticks; without an order -Infinity and Infinity. */
   readonly buyTicks: number
@@ -220,6 +222,7 @@ interface KeptNeeds {
 }
 
 type CurrentParts = ReadonlySet<'ladders'>
+type OwnWorst = ReadonlyMap<StrategyId, number>
 type ShownMoments = ReadonlyMap<StrategyId, InstrumentMoment>
 type StandingIntents = ReadonlyMap<StrategyId, Intent>
 type SatisfiedStrategies = ReadonlySet<StrategyId>
@@ -261,6 +264,18 @@ export function ordersOf(owner: TotalsOwner, id: StrategyId, symbol: string): re
 }
 
 const NO_ORDERS: readonly Order[] = []
+
+/** The lots that a strategy could come to hold of an instrument if everything open were filled. */
+export function ownWorstOf(owner: TotalsOwner, id: StrategyId, symbol: string): number {
+  const { ownWorst, orders } = totalsOf(owner, symbol)
+  const known = ownWorst.get(id)
+  if (known !== undefined) return known
+  const { book } = owner
+  const open = orders.get(id) ?? NO_ORDERS
+  const worst = worstLots(buildExposure(book.positionMode, holdingOf(book, id, symbol), open))
+  own(ownWorst).set(id, worst)
+  return worst
+}
 
 /**
  * The strategy's view of the instrument.
@@ -436,6 +451,7 @@ export function countTotals(book: Book, symbol: string): InstrumentTotals {
     exposure: buildExposure(book.positionMode, accountHoldingOf(book, symbol), open),
     open,
     orders: Map.groupBy(open, ({ terms }) => terms.strategyId),
+    ownWorst: new Map(),
     states: new Set(open.map(({ state }) => state)),
     buyTicks,
     sellTicks,

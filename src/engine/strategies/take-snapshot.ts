@@ -2,6 +2,7 @@ import type { FeedReading } from '../../domain/feed.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { AccountMoment, InstrumentMoment, Snapshot } from '../../domain/snapshot.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
+import { shownCapitalOf } from '../state/capital.ts'
 import { equityOf } from '../state/losses.ts'
 import { isCandleDue, noteAsked, noteCandles } from '../state/candles.ts'
 import { momentOf, noteChanged } from '../state/changes.ts'
@@ -96,7 +97,7 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
     fillsReadAt: core.readings.fillsReadAt,
     feeds: feedsOf(core, strategy),
     candles: core.book.candles,
-    account: new LazyAccountMoment(core),
+    account: new LazyAccountMoment(core, strategy.id),
     instruments: momentsOf(core, strategy),
   }
 }
@@ -112,9 +113,11 @@ function momentsOf(core: Core, { id, symbols }: StrategySettings): InstrumentMom
 /** Nothing is copied or worked out before a strategy asks; read before the core changes again. */
 class LazyAccountMoment implements AccountMoment {
   readonly #core: Core
+  readonly #id: StrategyId
 
-  constructor(core: Core) {
+  constructor(core: Core, id: StrategyId) {
     this.#core = core
+    this.#id = id
   }
 
   get capital(): AccountMoment['capital'] {
@@ -122,6 +125,9 @@ class LazyAccountMoment implements AccountMoment {
   }
   get equity(): AccountMoment['equity'] {
     return equityOf(this.#core)
+  }
+  get ownCapital(): AccountMoment['ownCapital'] {
+    return shownCapitalOf(this.#core, this.#id)
   }
   get money(): AccountMoment['money'] {
     return this.#core.book.money

@@ -20,7 +20,12 @@ export interface RequestWriterOptions {
   /** Why nothing may be signed now. */
   readonly objection?: (() => string | undefined) | undefined
   readonly platformCoin: string | undefined
+  /** The keys are those of the demo environment, which has the same address. */
+  readonly isDemo?: boolean | undefined
 }
+
+/** The API document does not name it: it is the exchange's own page on demo trading. Not signed. */
+const DEMO_HEADER = ['paptrading', '1'] as const
 
 export interface OutgoingRequest {
   readonly kind: 'written'
@@ -82,7 +87,7 @@ export class RequestWriter {
         auth === 'schemeB'
           ? signer.gatewayHeaders(request, signedAt())
           : signer.headers(request, signedAt())
-      headers.push(...signed)
+      headers.push(...signed, ...(this.#options.isDemo === true ? DEMO_HEADER : []))
     }
     const target = query === '' ? path : `${path}?${query}`
     return {

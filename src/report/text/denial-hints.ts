@@ -11,6 +11,7 @@ const HINTS: Readonly<Partial<Record<DenialCode, string>>> = {
     'a field is wrong, misspelt or no number, as of an indicator before it is warm or a missing price (market.hasPrices): the log of `intentd run` has each with its value (intent.denied)',
   POSITION_LIMIT: 'raise risk.positionMax in the strategy file, or want less',
   POSITION_NOTIONAL_LIMIT: 'raise risk.positionNotionalMax in the strategy file, or want less',
+  CAPITAL_LIMIT: 'give the strategy more capital, raise account.leverage, or want less',
   OPEN_ORDERS_LIMIT: 'raise risk.openOrdersMax, or quote fewer levels',
   DATA_STALE: 'prices have gaps, or are read (backtest.pollMs) more seldom than risk.dataAgeMaxMs',
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Failure, messageOf } from '../../lib/failure.ts'
+import { findPortHolder } from '../../lib/net/port-holder.ts'
 import { Answerer, type AnswererOptions } from './answerer.ts'
 import { renderFrontPage } from './front-page.ts'
 import { readRequest } from './checks/read-request.ts'
@@ -134,10 +135,11 @@ function urlHost({ address, family }: AddressInfo): string {
 }
 
 function listenFailure(host: string, port: number, cause: Error): Failure {
+  const holder = cause.message.includes('EADDRINUSE') ? findPortHolder(port) : undefined
   return new Failure({
     code: 'SIMULATOR_LISTEN_FAILED',
     sentence: 'the simulator cannot listen at its address',
-    facts: { host, port },
+    facts: { host, port, ...(holder && { 'has it': `${holder.program} (pid ${holder.pid})` }) },
     hint: 'choose another port, or 0 for any that is free; another simulator may still be running',
     cause,
   })

@@ -187,6 +187,7 @@ class AccountChanges {
     return {
       capital: account.capital?.toString(),
       equity,
+      ownCapital: account.ownCapital,
       money: new Map([...money].map(([pair, one]) => [pair, toCrossingMoney(one)])),
       funding: new Map([...funding].map(([symbol, amount]) => [symbol, amount.toString()])),
       marks: new Map(marks),

@@ -101,6 +101,27 @@ test.each([
   expect(bench.ask(request).code).toBe(code)
 })
 
+test.each([
+  ['no particular environment', undefined, '1', true],
+  ['no particular environment', undefined, undefined, true],
+  ['the demo environment', true, '1', true],
+  ['the demo environment', true, undefined, false],
+  ['the demo environment', true, '0', false],
+  ['real money', false, undefined, true],
+  ['real money', false, '1', false],
+])('a key of %s (%s), with the header %s', (_what, isDemo, paptrading, isAccepted) => {
+  const { method, path, query, body, headers, remoteAddress } = signedRequest(ALICE, FILLS)
+  const request = { method, path, query, body, remoteAddress, headers: { ...headers, paptrading } }
+
+  const result = authenticate(request, {
+    accountByKey: () => ({ ...ALICE, ...(isDemo !== undefined && { isDemo }) }),
+    toleranceMs: 30_000,
+    now: START_AT,
+  })
+
+  expect(result).toMatchObject(isAccepted ? { ok: true } : { ok: false, code: '40099' })
+})
+
 test('a signature counts over the query as it stands on the wire, and over its decoded values', () => {
   const bench = new WireBench()
   const query = 'productType=USDT%2DFUTURES'

@@ -30,6 +30,9 @@ export function authenticate(
   if (account === undefined) return wireRefusals.keyUnknown
   if (account.boundToIps?.includes(request.remoteAddress) === false)
     return wireRefusals.addressUnknown
+  const isDemoCall = headers['paptrading'] === '1'
+  if (account.isDemo !== undefined && account.isDemo !== isDemoCall)
+    return wireRefusals.environmentWrong
   const signature = headers['access-sign']
   if (!signature) return wireRefusals.signMissing
   const timestamp = headers['access-timestamp']

@@ -11,6 +11,7 @@ export const wireRefusals = {
   keyMissing: refuse(400, '40006', 'Invalid ACCESS_KEY'),
   keyUnknown: refuse(400, '40037', 'Apikey does not exist'),
   addressUnknown: refuse(400, '40018', 'Invalid IP'),
+  environmentWrong: refuse(400, '40099', 'exchange environment is incorrect'),
   signMissing: refuse(400, '40002', 'ACCESS_SIGN cannot be empty'),
   timestampMissing: refuse(400, '40003', 'ACCESS_TIMESTAMP cannot be empty'),
   timestampInvalid: refuse(400, '40005', 'Invalid ACCESS_TIMESTAMP'),
