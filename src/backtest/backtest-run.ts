@@ -18,6 +18,7 @@ import { showDuration } from '../lib/text/show-duration.ts'
 import { UID } from './direct-exchange.ts'
 import { ExchangeWatch } from './exchange-watch.ts'
 import { PassingJournal } from './memory-journal.ts'
+import type { KeptRows } from './kept-rows.ts'
 import { OrderLog } from './order-log.ts'
 import { type ViewedPrices, viewOf } from './played-prices.ts'
 import { WorstMomentWatch } from './worst-moment-watch.ts'
@@ -32,6 +33,8 @@ export interface BacktestRunOptions {
   readonly backtest: Omit<BacktestOptions, 'listener' | 'createJournal' | 'exchange'>
   readonly model: string
   readonly coverage: readonly ViewedPrices[]
+  /** Tickers of all instruments that were kept; absent: none. */
+  readonly keptRows?: KeptRows | undefined
   readonly productType: ProductType
   readonly coin: string
   /** Unix ms. */
@@ -99,7 +102,7 @@ export class BacktestRun {
   readonly #moments: WorstMomentWatch
 
   constructor(options: BacktestRunOptions) {
-    const { backtest, coin, toAt, directory, coverage, productType, onStep } = options
+    const { backtest, coin, toAt, directory, coverage, productType, onStep, keptRows } = options
     const { core, settings, startAt } = backtest
     this.#options = options
     this.#core = core
@@ -132,6 +135,7 @@ export class BacktestRun {
         productType,
         marginCoin: coin,
         view: viewOf(coverage),
+        keptRows,
         onPlayed: () => this.#watch.look(),
       },
       createJournal: () => new PassingJournal((...taken) => this.#trades.take(...taken)),

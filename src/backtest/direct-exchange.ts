@@ -4,11 +4,16 @@ import type { ResponseOf } from '../protocol/endpoints.ts'
 import { batchPlaceOrder } from '../protocol/futures/batch-place-order.ts'
 import { cancelAllOrders } from '../protocol/futures/cancel-all-orders.ts'
 import type { BatchResult, ProductType } from '../protocol/values.ts'
-import { listTickers, toTickerNumbers } from '../simulator/futures/instruments/ticker-view.ts'
+import {
+  listTickers,
+  type TickerNumbers,
+  toTickerNumbers,
+} from '../simulator/futures/instruments/ticker-view.ts'
 import { readHeldPositions } from '../simulator/futures/positions/position-view.ts'
 import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
 import { NOBODY } from '../simulator/shared/handlers.ts'
 import { accept, type Reply } from '../simulator/shared/reply.ts'
+import type { KeptRows, MarketRow } from './kept-rows.ts'
 
 /** The one account. */
 export const UID = '1'
@@ -54,6 +59,8 @@ export interface DirectExchangeOptions {
   readonly marginCoin?: string
   /** Default: everything, as it stands. */
   readonly view?: TickerView
+  /** Tickers of all instruments that were kept; absent: only those of the simulated market are shown. */
+  readonly keptRows?: Pick<KeptRows, 'fill'> | undefined
   /** The market was played, and nothing has heard of it. */
   readonly onPlayed?: () => void
 }
@@ -103,13 +110,14 @@ export class DirectExchange implements SimulatedExchange {
   }
 
   readTickers(table: TickerTable): void {
-    const { view } = this.#options
+    const { view, keptRows } = this.#options
     const now = this.#now()
     table.clear()
     const rows = this.#core.carryOut(now, (state) =>
       listTickers(state, this.#productType, toTickerNumbers),
     )
     this.#options.onPlayed?.()
+    if (keptRows?.fill(table, now, toMarketRows(rows, { view, now })) === true) return
     for (const ticker of rows) {
       const { symbol, ts } = ticker
       if (view?.isListed(symbol, now) === false) continue
@@ -132,6 +140,20 @@ export class DirectExchange implements SimulatedExchange {
     this.#options.onPlayed?.()
     return reply
   }
+}
+
+function toMarketRows(
+  tickers: readonly TickerNumbers[],
+  { view, now }: { readonly view: TickerView | undefined; readonly now: number },
+): ReadonlyMap<string, MarketRow | undefined> {
+  return new Map(
+    tickers.map((ticker) => {
+      const { symbol, ts, deliveryStatus } = ticker
+      if (view?.isListed(symbol, now) === false) return [symbol, undefined]
+      const row = { ...ticker, deliveryStatus: indexOfState(deliveryStatus) }
+      return [symbol, view ? { ...row, ts: view.currentAt(symbol, ts, now) } : row]
+    }),
+  )
 }
 
 /** @param deliveryStatus default: the ticker's */

@@ -116,7 +116,11 @@ export function describeRecording(
     hasMark: rows.mark !== undefined,
     hasFunding: rows.fundingRate !== undefined || funding !== undefined,
     ...(funding && { hasPayments: true }),
-    gaps: findGaps(at, stepMs, kind === 'quotes' ? QUOTE_GAP_MS_MIN : stepMs * GAP_STEPS),
+    gaps: findGaps(
+      at,
+      stepMs,
+      Math.max(kind === 'quotes' ? QUOTE_GAP_MS_MIN : 0, stepMs * GAP_STEPS),
+    ),
   }
 }
 

@@ -124,7 +124,8 @@ export class VirtualAccount {
       wire: this.#wire,
       exchange,
       polling,
-      instruments: settings.instruments.size,
+      // All instruments of the exchange are shown where they were kept.
+      instruments: polling.nextTickersMs === undefined ? settings.instruments.size : undefined,
       isOver: () => this.#isClosed,
       dispatch: (event) => this.dispatch(event),
       onTime: () => this.#lookForKill(),

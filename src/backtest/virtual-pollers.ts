@@ -22,14 +22,16 @@ export interface VirtualPolling {
   readonly beforeTickers?: { readonly fillsMs: number; readonly positionsMs: number }
   /** Rising: from the first on prices are read then, and not every `tickersMs`. */
   readonly tickersAt?: readonly number[]
+  /** Ms from now until prices are asked for again, in the place of `tickersMs`. */
+  readonly nextTickersMs?: (now: number) => number
 }
 
 export interface VirtualPollersOptions {
   readonly wire: VirtualWire
   readonly exchange: SimulatedExchange
   readonly polling: VirtualPolling
-  /** Rows of a ticker table. */
-  readonly instruments: number
+  /** Rows that a ticker table has; undefined: as many as an exchange may list. */
+  readonly instruments: number | undefined
   readonly isOver: () => boolean
   readonly dispatch: (event: EngineEvent) => void
   readonly onTime: () => void
@@ -96,9 +98,10 @@ export class VirtualPollers {
 
   #untilNextRead(): number {
     const { wire, polling } = this.#options
-    const { tickersMs, tickersAt } = polling
-    if (tickersAt === undefined) return tickersMs
+    const { tickersMs, tickersAt, nextTickersMs } = polling
     const { now } = wire.time
+    if (nextTickersMs !== undefined) return nextTickersMs(now)
+    if (tickersAt === undefined) return tickersMs
     while ((tickersAt[this.#nextRead] ?? Number.POSITIVE_INFINITY) <= now) this.#nextRead += 1
     const nextAt = tickersAt[this.#nextRead]
     const isListed = nextAt !== undefined && (this.#nextRead > 0 || nextAt - now < tickersMs)

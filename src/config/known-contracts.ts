@@ -12,6 +12,8 @@ export interface ContractsAnswer {
   readonly now?: KeptContracts
   /** Why there was none. */
   readonly reason?: string
+  /** They are played, as they were kept with the tickers of all instruments. */
+  readonly isPlayed?: true
 }
 
 /** Answers under the absolute path of the main file. */
@@ -55,8 +57,10 @@ export function findKnownContracts(
   const productType = settings.account?.productType ?? ''
   const address = contractsAddressOf(settings)
   const isRead = settings.exchange?.beyondDocument === true && address !== undefined
+  const played = answer?.isPlayed === true ? answer.now : undefined
   const kept = isRead ? (answer?.before ?? keptOf(directory, address, productType)) : undefined
-  const stated = isRead ? (answer?.now ?? kept) : undefined
+  const stated =
+    played === undefined ? (isRead ? (answer?.now ?? kept) : undefined) : withKept(played, kept)
   const isEmbedded = settings.exchange?.baseUrl === undefined && settings.simulator !== undefined
   const simulated = isEmbedded ? simulatedContracts(productType) : new Map<string, ContractRules>()
   return {
@@ -72,8 +76,17 @@ export function findKnownContracts(
       const rules = simulated.get(symbol)
       return rules && { rules, origin: 'simulator' }
     },
-    lack: explainLack({ settings, address, isRead, stated, answer, simulated }),
+    lack:
+      played === undefined
+        ? explainLack({ settings, address, isRead, stated, answer, simulated })
+        : `neither ${played.source} listed such a contract while its tickers were kept, nor is it known otherwise: ${WRITE_THEM}`,
   }
+}
+
+/** A contract that was not listed while tickers were kept may have prices of its own. */
+function withKept(played: KeptContracts, kept: KeptContracts | undefined): KeptContracts {
+  if (kept === undefined) return played
+  return { ...played, contracts: new Map([...kept.contracts, ...played.contracts]) }
 }
 
 const WRITE_THEM = 'write them as the contract page of the exchange says'

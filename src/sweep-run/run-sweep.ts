@@ -169,13 +169,14 @@ function optionsOf(
   { options, plan, prepared }: Pick<OpenSweep, 'options' | 'plan' | 'prepared'>,
   trial: Trial,
 ): PlayOptions {
-  const { market, feed, days, model, seed, balance, set, param } = options
+  const { market, feed, universe, days, model, seed, balance, set, param } = options
   const params = Object.entries(trial.params).map(([name, text]) => `${name}=${text}`)
   const isWhole = trial.fromAt === plan.fromAt && trial.toAt === prepared.toAt
   const range = isWhole
     ? { from: options.from, to: options.to }
     : { from: trial.fromAt, to: trial.toAt }
-  return { market, feed, days, model, seed, balance, set, param: [...param, ...params], ...range }
+  const given = { market, feed, universe, days, model, seed, balance, set }
+  return { ...given, param: [...param, ...params], ...range }
 }
 
 function commandOf(sweep: OpenSweep, trial: Trial): string {

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
+import { UniverseRecording } from '../../src/recording/universe/universe-recording.ts'
 import { Projects } from '../daemon/project.ts'
 
 const TIMEOUT_MS = 120_000
@@ -189,6 +190,51 @@ test.concurrent(
     expect([code, ended.code]).toEqual([0, 0])
     expect(recorded.stdout[1]).toMatch(/^BTCUSDT +quotes +[1-9]/)
     expect(played.stdout.join('\n')).toMatch(/prices +BTCUSDT-futures-quotes\.prices/)
+  },
+  TIMEOUT_MS,
+)
+
+test.concurrent(
+  'record --universe keeps all tickers, survives a kill -9, and lets no second writer in',
+  async () => {
+    const project = projects.open()
+    const words = ['record', '--universe', '--every', '1s', '--out', 'kept']
+    const directory = join(project.directory, 'kept')
+    const count = (): number => {
+      try {
+        const entries = [...new UniverseRecording(directory).entries()]
+        return entries.filter(({ kind }) => kind === 'tickers').length
+      } catch {
+        return 0
+      }
+    }
+    const untilKept = (answers: number) =>
+      vi.waitFor(() => expect(count()).toBeGreaterThanOrEqual(answers), {
+        timeout: TIMEOUT_MS,
+        interval: 200,
+      })
+
+    const first = project.start(words)
+    await untilKept(2)
+    const second = project.start(words)
+    const refused = await second.ended
+    first.kill('SIGKILL')
+    await first.ended
+    const before = count()
+    const third = project.start(words)
+    await untilKept(before + 1)
+    third.kill('SIGINT')
+    const { code } = await third.ended
+
+    expect(refused.code).toBe(75)
+    expect(second.stderr.join('\n')).toContain('UNIVERSE_FILES_HELD')
+    expect(code).toBe(0)
+    expect(third.stdout.join('\n')).toMatch(/^kept {2}\d+ answers, \d+ bytes, 0 missed$/)
+    const symbols = new Set<string>()
+    for (const entry of new UniverseRecording(directory).entries())
+      for (const symbol of entry.kind === 'contracts' ? entry.contracts.keys() : [])
+        symbols.add(symbol)
+    expect(symbols).toContain('BTCUSDT')
   },
   TIMEOUT_MS,
 )

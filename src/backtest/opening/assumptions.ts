@@ -2,6 +2,7 @@ import type { BacktestReport } from '../../report/run-report.ts'
 import { fundingMinutesOf, usualFundingMinutes } from '../../config/funding-minutes.ts'
 import { showMinutes } from '../../prices/funding.ts'
 import { showDuration } from '../../lib/text/show-duration.ts'
+import { isKept } from './kept-universe.ts'
 import type { PreparedBacktest } from './prepare-backtest.ts'
 
 const MODELS: Readonly<Record<string, string>> = {
@@ -18,13 +19,17 @@ export function listAssumptions(
   prepared: PreparedBacktest,
   models: readonly string[],
 ): BacktestReport['assumptions'] {
-  const { simulator, polling, coverage, config, seed } = prepared
+  const { simulator, polling, coverage, config, seed, universe } = prepared
   const recorded = coverage.filter(({ kind }) => kind !== 'seeded')
   const without = (has: 'hasMark' | 'hasFunding'): string =>
     recorded
       .filter((one) => !one[has])
       .map(({ symbol }) => symbol)
       .join(', ')
+  const kept = recorded
+    .filter(isKept)
+    .map(({ symbol }) => symbol)
+    .join(', ')
   return [
     ...models.map((model) => MODELS[model] ?? model),
     'Orders of the account never move the market. docs/simulator.md has the details of matching and of liquidation.',
@@ -40,6 +45,11 @@ export function listAssumptions(
           `Between the four prices of a candle a path is drawn (${simulator.market.candlePath}, seed ${seed}), and spreads and displayed sizes follow from earlier candles.`,
         ]
       : []),
+    ...(kept === ''
+      ? []
+      : [
+          `${kept} ${recorded.filter(isKept).length === 1 ? 'trades' : 'trade'} on kept tickers: quotes of ${showDuration(universe?.stepMs ?? 0)}, no candles. Between two of them nothing happens, and what was traded is the share of the volume of 24 hours that falls on the time between.`,
+        ]),
     ...(recorded.length === 0
       ? [
           `The market is made from seed ${seed}: it says how a strategy works, nothing of what it would have earned.`,

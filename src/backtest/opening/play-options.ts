@@ -9,6 +9,8 @@ export interface PlayOptions extends Pick<ConfigOptions, 'set'> {
   readonly market: readonly string[]
   /** `FILE`, `NAME=FILE` or `STRATEGY.NAME=FILE` texts. */
   readonly feed?: readonly string[] | undefined
+  /** A directory of kept tickers of all instruments, or one file of them. */
+  readonly universe?: string | undefined
   /** The length of a seeded market. */
   readonly days?: number | undefined
   readonly from?: number | undefined
@@ -24,7 +26,7 @@ export interface BacktestOptions extends PlayOptions {
 
 /** Plays the same again. @param config the path as given */
 export function backtestCommand(config: string | undefined, options: PlayOptions): string {
-  const { market, feed = [], days, model, seed, balance, set, param, from, to } = options
+  const { market, feed = [], universe, days, model, seed, balance, set, param, from, to } = options
   const many = (name: string, texts: readonly string[]) => texts.flatMap((text) => [name, text])
   const one = (name: string, value: string | number | undefined) =>
     value === undefined ? [] : [name, String(value)]
@@ -36,6 +38,7 @@ export function backtestCommand(config: string | undefined, options: PlayOptions
     ...(config === undefined ? [] : [config]),
     ...many('--market', [...market].sort()),
     ...many('--feed', [...feed].sort()),
+    ...one('--universe', universe),
     ...(market.includes('seeded') ? one('--days', days) : []),
     ...[one('--from', time(from)), one('--to', time(to)), one('--model', model)].flat(),
     ...[

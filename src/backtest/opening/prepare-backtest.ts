@@ -7,10 +7,10 @@ import {
   type PlayedRange,
   readRecordedCandles,
   rowStep,
-  shareOffTick,
-  shareWithoutVolume,
 } from '../played-prices.ts'
 import type { VirtualPolling } from '../virtual-pollers.ts'
+import { createKeptLooks } from '../kept-rows.ts'
+import type { UniverseRecording } from '../../recording/universe/universe-recording.ts'
 import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import {
   embeddedSimulatorSchema,
@@ -21,7 +21,6 @@ import { toEngineSettings } from '../../assembly/settings/engine-settings.ts'
 import { toSimulatorOptions } from '../../assembly/simulator/simulated-exchange.ts'
 import { contractsOf, listInstruments } from '../../assembly/instruments/listed-instruments.ts'
 import { ageOfRounds } from '../../assembly/settings/read-pace.ts'
-import { findShortWindows, LOOKS_MIN } from '../../assembly/strategies/short-windows.ts'
 import {
   type LoadedStrategy,
   requireCode,
@@ -36,10 +35,8 @@ import {
   toMarketInstrument,
 } from '../../simulator/futures/instruments/instruments.ts'
 import type { Market } from '../../simulator/market/market.ts'
-import { findOutliers, timeIn } from '../../prices/import/outliers.ts'
 import type { FeedFile } from '../feed-file.ts'
 import { loadWithFunding } from '../../prices/load-funding.ts'
-import { countCutRows, RECORDED_LOTS_MAX } from '../../simulator/market/quote-grid.ts'
 import type { CandleTapes } from '../../simulator/market/recorded/candle-tape.ts'
 import { RecordedMarket } from '../../simulator/market/recorded/recorded-market.ts'
 import type { Recording } from '../../prices/recording.ts'
@@ -47,13 +44,21 @@ import { SeededMarket } from '../../simulator/market/seeded/seeded-market.ts'
 import type { FillModelName } from '../../simulator/matching/fill-model.ts'
 import { readStrategyCode, type StrategyCode } from '../../assembly/state/running-config.ts'
 import { describeFeeds, loadFeedFiles, toPlayedFeed } from './feed-files.ts'
-import { remarksOnReach } from './load-warm.ts'
-import { type LoadingRequest, loadWarm } from './load-warm.ts'
+import { type LoadingRequest, loadWarm, remarksOnReach } from './load-warm.ts'
+import {
+  remarksOn,
+  remarksOnOutliers,
+  remarksOnTicks,
+  remarksOnVolume,
+  remarksOnWindows,
+} from './price-remarks.ts'
 import { remarksOnFunding } from '../../assembly/instruments/funding-remarks.ts'
+import { isKept, type LoadedUniverse, loadUniverse, openKeptRows } from './kept-universe.ts'
 import {
   choosesInstruments,
   assertPriced,
   describeUnpriced,
+  listUnfiled,
   narrow,
   type PriceSource,
 } from './priced-instruments.ts'
@@ -69,6 +74,8 @@ export interface BacktestRequest extends PlayedRange, LoadingRequest {
   readonly version: string
   /** Candles that a run has drawn, for the next runs. */
   readonly tapes?: CandleTapes | undefined
+  /** Tickers of all instruments that were kept; absent: only those with prices are shown. */
+  readonly universe?: UniverseRecording | undefined
 }
 
 /** Its files were read and found good: a run can be opened for any fill model. */
@@ -83,6 +90,8 @@ export interface PreparedBacktest {
   readonly toAt: number
   readonly polling: VirtualPolling
   readonly simulator: EmbeddedSimulatorSettings
+  /** Tickers of all instruments that are shown; undefined: only those of its prices. */
+  readonly universe: LoadedUniverse | undefined
   /** Those that trade. */
   readonly strategyIds: readonly string[]
   readonly code: Readonly<Record<string, StrategyCode>>
@@ -105,6 +114,8 @@ const TIME_MS_MIN = 100
 const BEFORE_MS = 500
 /** Fills and positions are read this often at least. */
 const ACCOUNT_MS_MAX = 30_000
+/** The clock is measured by one look before the first kept answer, so that this is seen at its instant. */
+const LOOK_BEFORE_MS = 1000
 /** Some minutes of them are read again. */
 const FILLS_KEPT = 1000
 
@@ -114,23 +125,22 @@ export async function prepareBacktest(
   request: BacktestRequest,
 ): Promise<PreparedBacktest> {
   const simulator = simulatorOf(loaded.config, request)
-  const whole = await loadRecordings(request, simulator)
+  const { whole, universe } = await loadPrices(loaded.config, request, simulator)
   const recordings = whole.length === 0 ? [] : cutRecordings(whole, request)
   assertPriced(loaded, whole, request)
   const config = narrow(loaded.config, recordings)
-  const { polling, ...age } = paceOf(config)
+  const { polling, ...age } = paceOf(config, universe)
   const played =
     recordings.length > 0
-      ? playRecordings(config, recordings, { whole, tapes: request.tapes })
+      ? playRecordings(config, recordings, { whole, tapes: request.tapes, universe })
       : playSeed(config, { ...request, simulator, polling })
   const { coverage } = played
   const fromAt = Math.min(...coverage.map((one) => one.fromAt))
   const toAt = Math.max(...coverage.map((one) => one.toAt))
   const strategies = await loadWarm({ ...loaded, config }, { whole, fromAt, request })
   const feeds = await loadFeedFiles(request.feeds ?? [], strategies)
-  const { version } = request
   const capital = simulator.startingBalance
-  const settings = settingsOf(config, { strategies, version, capital, age })
+  const settings = settingsOf(config, { strategies, version: request.version, capital, age })
   const { account, exchange, backtest } = config
   const { core: matching } = toSimulatorOptions(simulator, { files: [], speed: 1 })
   const openExchange = (fillModel: FillModelName) =>
@@ -149,6 +159,7 @@ export async function prepareBacktest(
     toAt,
     polling,
     feeds,
+    universe,
     prices: whole.length > 0 ? whole : coverage,
     seed: simulator.seed,
     fillModel: simulator.fillModel,
@@ -157,19 +168,20 @@ export async function prepareBacktest(
     remarks: listRemarks(
       strategies,
       { config, simulator, coverage, polling, feeds, fromAt, toAt },
-      { whole, recordings },
+      { whole, recordings, universe },
     ),
     unpricedIn: (range) => describeUnpriced({ ...loaded, config }, whole, range),
     open: (fillModel, directory) => ({
       config,
       model: fillModel,
       coverage,
+      keptRows: universe && openKeptRows(universe, request),
       toAt,
       directory,
       coin: account.marginCoin,
       productType: account.productType,
       backtest: {
-        startAt: fromAt,
+        startAt: fromAt - (universe === undefined ? 0 : LOOK_BEFORE_MS + backtest.latencyMs),
         polling,
         latencyMs: backtest.latencyMs,
         settings: { ...settings, recordedCandle: readRecordedCandles(whole, toAt) },
@@ -215,9 +227,15 @@ function listRemarks(
   {
     whole,
     recordings,
-  }: { readonly whole: readonly Recording[]; readonly recordings: readonly Recording[] },
+    universe,
+  }: {
+    readonly whole: readonly Recording[]
+    readonly recordings: readonly Recording[]
+    readonly universe: LoadedUniverse | undefined
+  },
 ): readonly string[] {
   return [
+    ...(universe?.remarks ?? []),
     ...remarksOn(strategies, coverage, simulator),
     ...remarksOnReach(config),
     ...describeFeeds(strategies, feeds, { fromAt, toAt }),
@@ -268,13 +286,31 @@ function simulatorOf(
   return { ...given, seed: seed ?? given.seed, startingBalance: balance ?? given.startingBalance }
 }
 
-/** In the order of their symbols. */
-async function loadRecordings(
-  { files }: BacktestRequest,
+interface LoadedPrices {
+  /** In the order of their symbols, whatever the order of the options. */
+  readonly whole: readonly Recording[]
+  readonly universe: LoadedUniverse | undefined
+}
+
+/** Instruments that are traded and have no file of prices trade on the kept rows, if there are any. */
+async function loadPrices(
+  config: DaemonConfig,
+  request: BacktestRequest,
   { market }: EmbeddedSimulatorSettings,
-): Promise<readonly Recording[]> {
-  const recordings = await loadWithFunding(files, market.funding)
-  return recordings.toSorted((one, other) => (one.symbol < other.symbol ? -1 : 1))
+): Promise<LoadedPrices> {
+  const files = await loadWithFunding(request.files, market.funding)
+  const universe =
+    request.universe &&
+    loadUniverse(request.universe, {
+      ...request,
+      productType: config.account.productType,
+      symbols: listUnfiled(config, files),
+    })
+  const whole = [...files, ...(universe?.quotes ?? [])]
+  return {
+    whole: whole.toSorted((one, other) => (one.symbol < other.symbol ? -1 : 1)),
+    universe,
+  }
 }
 
 interface Prices {
@@ -296,10 +332,7 @@ function listed(config: DaemonConfig, now: number): readonly Instrument[] {
 function playRecordings(
   config: DaemonConfig,
   recordings: readonly Recording[],
-  {
-    whole,
-    tapes,
-  }: { readonly whole: readonly Recording[]; readonly tapes: CandleTapes | undefined },
+  { whole, tapes, universe }: LoadedPrices & { readonly tapes: CandleTapes | undefined },
 ): Prices {
   const coverage = recordings.map((recording) => {
     const uncut = whole.find(
@@ -311,7 +344,11 @@ function playRecordings(
   const toAt = Math.max(...coverage.map((one) => one.toAt))
   const continued = new Set(
     whole
-      .filter((recording) => describeRecording(recording).toAt >= toAt)
+      .filter(
+        (recording) =>
+          describeRecording(recording).toAt >= toAt ||
+          (isKept(recording) && universe?.listedLast.has(recording.symbol) === true),
+      )
       .map(({ symbol }) => symbol),
   )
   return {
@@ -384,7 +421,20 @@ interface BacktestPace {
  * prices, and every half minute at least; if prices are read more rarely, right before each look,
  * where that leaves them young enough.
  */
-function paceOf({ polling, backtest, risk, execution }: DaemonConfig): BacktestPace {
+function paceOf(config: DaemonConfig, universe: LoadedUniverse | undefined): BacktestPace {
+  const pace = lookPaceOf(config)
+  if (universe === undefined) return pace
+  const { latencyMs } = config.backtest
+  const { tickersMs } = pace.polling
+  const looks = createKeptLooks(universe.instants, {
+    tickersMs,
+    stepMs: universe.stepMs,
+    latencyMs,
+  })
+  return { ...pace, polling: { ...pace.polling, nextTickersMs: looks } }
+}
+
+function lookPaceOf({ polling, backtest, risk, execution }: DaemonConfig): BacktestPace {
   const { pollMs, accountMs, latencyMs } = backtest
   if (pollMs === undefined && accountMs === undefined)
     return { polling: { ...polling, timeMs: TIME_MS_MIN } }
@@ -424,109 +474,6 @@ function paceOf({ polling, backtest, risk, execution }: DaemonConfig): BacktestP
   }
 }
 
-function remarksOn(
-  strategies: readonly LoadedStrategy[],
-  coverage: readonly PriceCoverage[],
-  { delisting }: EmbeddedSimulatorSettings,
-): readonly string[] {
-  const [from, to] = [
-    Math.min(...coverage.map((one) => one.fromAt)),
-    Math.max(...coverage.map((one) => one.toAt)),
-  ]
-  const time = (at: number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ')
-  return [
-    ...strategies.flatMap(({ id, silentHistory = [] }) =>
-      silentHistory.map(
-        (file) => `${id}: its history ${file} holds no candle that closed before ${time(from)}.`,
-      ),
-    ),
-    ...coverage.flatMap(({ symbol, fromAt, toAt, gaps }) => [
-      ...(fromAt > from
-        ? [`${symbol} begins later, at ${time(fromAt)}: before that it is not listed.`]
-        : []),
-      ...(toAt < to
-        ? [
-            `${symbol} ends earlier, at ${time(toAt)}: from then on it is not listed, and what was held of it ${
-              delisting === 'close'
-                ? 'is closed at its last price, as at a delivery'
-                : 'stays at its last price, without funding'
-            } (simulator.delisting).`,
-          ]
-        : []),
-      ...(gaps.count > 0
-        ? [
-            `${symbol} has ${gaps.count} gaps, ${Math.round(gaps.totalMs / 60_000)} minutes in all: the price stands still in them and ` +
-              'grows old, so that nothing is decided on it. The longest: ' +
-              `${gaps.longest.map((gap) => `${time(gap.fromAt)} to ${time(gap.toAt)}`).join('; ')}.`,
-          ]
-        : []),
-    ]),
-  ]
-}
-
 export function looksOf({ config, polling }: PreparedBacktest): PriceLooks {
   return { everyMs: polling.tickersMs, dataAgeMaxMs: config.risk.dataAgeMaxMs }
-}
-
-function remarksOnWindows(
-  strategies: readonly LoadedStrategy[],
-  lookMs: number,
-): readonly string[] {
-  return findShortWindows(strategies, lookMs).map(
-    ({ id, param, value }) =>
-      `${id}: ${param} ${value} is shorter than ${LOOKS_MIN} looks at the prices, one each ${lookMs} ms: its result means little; make it longer (--param ${id}.${param}=…), or look more often (backtest.pollMs).`,
-  )
-}
-
-function remarksOnTicks(
-  { instruments }: DaemonConfig,
-  recordings: readonly Recording[],
-): readonly string[] {
-  return recordings.flatMap((recording) => {
-    const { symbol } = recording
-    const tick = instruments[symbol]?.tickSize
-    const share = tick === undefined ? 0 : shareOffTick(recording, Number(tick))
-    if (share === 0) return []
-    const part = share < 0.01 ? 'less than 1' : Math.round(share * 100)
-    return [
-      `${symbol}: ${part} % of its prices lie between two ticks of ${tick}: they are played rounded to it.`,
-    ]
-  })
-}
-
-function remarksOnOutliers(recordings: readonly Recording[]): readonly string[] {
-  return recordings.flatMap(({ symbol, source, rows }) => {
-    const { count, first } = findOutliers(rows, timeIn(rows))
-    return count === 0
-      ? []
-      : [
-          `${symbol}: ${count} of its rows have a price five times as high or low as the one before, and are played as they are: ${first}. \`intentd import ${source}\` names the line.`,
-        ]
-  })
-}
-
-/** Some minutes without a trade are usual. */
-const VOLUMELESS_SHARE_MAX = 0.1
-
-function remarksOnVolume(
-  { instruments }: DaemonConfig,
-  recordings: readonly Recording[],
-): readonly string[] {
-  return recordings.flatMap((recording) => {
-    const { symbol } = recording
-    const share = shareWithoutVolume(recording)
-    const cut = countCutRows(recording, instruments[symbol]?.lotSize ?? 'Infinity')
-    return [
-      ...(share > VOLUMELESS_SHARE_MAX
-        ? [
-            `${symbol}: ${Math.round(share * 100)} % of its candles have no volume: nothing is filled in them.`,
-          ]
-        : []),
-      ...(cut > 0
-        ? [
-            `${symbol}: ${cut} of its rows have more than ${RECORDED_LOTS_MAX.toLocaleString('en')} lots, and are played with so many: check the unit of its volume, and the lotSize.`,
-          ]
-        : []),
-    ]
-  })
 }

@@ -29,6 +29,16 @@ export function choosesInstruments(config: Pick<DaemonConfig, 'strategies'>): bo
 const listEnabled = ({ strategies }: Pick<DaemonConfig, 'strategies'>) =>
   strategies.filter(({ enabled }) => enabled)
 
+/** Traded instruments without a file of prices. */
+export function listUnfiled(
+  config: DaemonConfig,
+  files: readonly Pick<PriceSource, 'symbol'>[],
+): readonly string[] {
+  const filed = new Set(files.map(({ symbol }) => symbol))
+  const traded = new Set(listEnabled(config).flatMap(({ instruments }) => instruments))
+  return [...traded].filter((symbol) => !filed.has(symbol))
+}
+
 /** The strategies by instrument, and where each file says so. */
 function tradedBy({ config, documents }: LoadedConfig): ReadonlyMap<string, readonly string[]> {
   const traders = listEnabled(config).flatMap(({ id, instruments }) =>
@@ -49,13 +59,18 @@ interface Unpriced {
   readonly elsewhere: readonly string[]
 }
 
+/** A range, and whether kept tickers are played: then a market without files is no seeded one. */
+interface PricedRange extends PlayedRange {
+  readonly universe?: object | undefined
+}
+
 /** None for a seeded market. */
 function findUnpriced(
   loaded: LoadedConfig,
   whole: readonly Recording[],
-  range: PlayedRange,
+  range: PricedRange,
 ): readonly Unpriced[] {
-  if (whole.length === 0) return []
+  if (whole.length === 0 && range.universe === undefined) return []
   return [...tradedBy(loaded)].flatMap(([symbol, traders]) => {
     const own = whole.filter((one) => one.symbol === symbol)
     if (own.some((one) => hasRows(one, range))) return []
@@ -89,7 +104,7 @@ export function describeUnpriced(
 export function assertPriced(
   loaded: LoadedConfig,
   whole: readonly Recording[],
-  range: PlayedRange,
+  range: PricedRange,
 ): void {
   const unpriced = findUnpriced(loaded, whole, range)
   if (unpriced.length === 0) return

@@ -22,6 +22,8 @@ import { SEEDED, withRecorded } from '../../assembly/instruments/played-request.
 import { toConfigRequest } from '../../config/config-request.ts'
 import { onBreakdown } from '../../strategy/on-breakdown.ts'
 import { listAssumptions } from '../opening/assumptions.ts'
+import { withKeptTickers } from '../opening/kept-universe.ts'
+import { UniverseRecording } from '../../recording/universe/universe-recording.ts'
 import { backtestCommand } from '../opening/play-options.ts'
 import {
   type BacktestRequest,
@@ -57,14 +59,17 @@ export async function openBacktest(
   version: string,
   { watcher, runsHere = true, tapes }: OpeningOptions = {},
 ): Promise<{ readonly loaded: LoadedConfig; readonly prepared: PreparedBacktest }> {
-  const request = toConfigRequest({ config, set: options.set, param: options.param })
-  const loaded = loadConfig(await withRecorded(request, options))
+  const range = { fromAt: options.from, toAt: options.to }
+  const given = toConfigRequest({ config, set: options.set, param: options.param })
+  const universe = options.universe === undefined ? undefined : openUniverse(options)
+  const recorded = await withRecorded(given, options)
+  const loaded = loadConfig(universe ? withKeptTickers(recorded, universe, range) : recorded)
   const prepared = await prepareWatched(loaded, watcher, {
     files: filesOf(options, Object.entries(loaded.config.simulator?.market.recordings ?? {})),
     feeds: options.feed,
     days: options.days ?? DAYS_DEFAULT,
-    fromAt: options.from,
-    toAt: options.to,
+    ...range,
+    universe,
     seed: options.seed,
     balance: options.balance,
     version,
@@ -141,6 +146,17 @@ export async function runBacktest(
     directory.discard()
     impure.forget()
   }
+}
+
+/** @throws Failure BACKTEST_UNIVERSE_MADE_UP, and those of opening kept tickers */
+function openUniverse({ universe = '', market }: PlayOptions): UniverseRecording {
+  if (!market.includes(SEEDED)) return new UniverseRecording(resolve(universe))
+  throw new Failure({
+    code: 'BACKTEST_UNIVERSE_MADE_UP',
+    sentence: 'kept tickers cannot stand beside made-up prices',
+    facts: { universe, market: SEEDED },
+    hint: `leave out --market ${SEEDED}: instruments without a file of prices trade on the kept tickers`,
+  })
 }
 
 /** `seeded` alone stands for no file. */
@@ -327,14 +343,14 @@ interface RecipeOptions extends Pick<PlayOptions, 'set' | 'param'> {
 
 type PlayedParts = Pick<
   PreparedBacktest,
-  'config' | 'code' | 'feeds' | 'fromAt' | 'toAt' | 'seed' | 'simulator'
+  'config' | 'code' | 'feeds' | 'fromAt' | 'toAt' | 'seed' | 'simulator' | 'universe'
 > & {
   readonly coverage: readonly PriceSource[]
 }
 
 /** The result depends on all this: the same recipe gives the same files to the byte. */
 export function describeRecipe(
-  { config, coverage, code, feeds, fromAt, toAt, seed, simulator }: PlayedParts,
+  { config, coverage, code, feeds, fromAt, toAt, seed, simulator, universe }: PlayedParts,
   { models, version, set, param }: RecipeOptions,
 ) {
   // Places differ from machine to machine.
@@ -379,6 +395,7 @@ export function describeRecipe(
       prices: Object.fromEntries(
         coverage.map(({ symbol, sha256, source }) => [symbol, sha256 || source]),
       ),
+      ...(universe !== undefined && { universe: universe.sha256 }),
       ...(feeds.length > 0 && {
         feeds: Object.fromEntries(feeds.map(({ feed, sha256 }) => [feed, sha256])),
       }),

@@ -9,19 +9,15 @@ import {
 import { ProgressBar } from '../../backtest/playing/progress-bar.ts'
 import { toConfigRequest } from '../../config/config-request.ts'
 import { loadConfig } from '../../config/load-config.ts'
-import { loadProxies } from '../../config/proxy.ts'
 import { openOf, parseInterval } from '../../domain/candles.ts'
-import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
-import { ExchangeClient } from '../../exchange/exchange-client.ts'
-import { Limiter } from '../../exchange/limiter/limiter.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 import { onStopSignals } from '../../lib/stop-signals.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { writeOut } from '../../lib/write-out.ts'
 import { type Granularity, GRANULARITIES, granularityOf } from '../../protocol/beyond/candles.ts'
-import { openCallExchange } from '../call/call-exchange.ts'
 import { addConfigOptions } from '../process/options.ts'
+import { openPublicClient, sourceOf } from './public-client.ts'
 import { parseDate } from '../process/play-options.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 
@@ -34,11 +30,6 @@ interface DownloadCommandOptions {
   readonly out: string
   readonly json?: boolean
 }
-
-/** The simulator's own file, so that its past is the same when a download is continued. */
-const SIMULATOR_FILE = 'simulator.sqlite'
-/** A daemon that runs at the same address keeps at least half of the limits. */
-const LIMITS_USE_MAX = 0.5
 
 export function addDownloadCommand(program: Command, { setExit }: VerbFrame): void {
   const command = program
@@ -77,33 +68,7 @@ async function download(
   const { config } = loadConfig(toConfigRequest(options))
   const directory = resolve(options.out)
   makeDirectory(directory)
-  const isSimulated = config.exchange.baseUrl === undefined
-  const exchange = await openCallExchange({
-    config,
-    endpoint: 'historyCandles',
-    state: isSimulated ? join(directory, SIMULATOR_FILE) : undefined,
-    cwd: process.cwd(),
-    clock: systemClock,
-  })
-  const limiter = new Limiter({
-    clock: systemClock,
-    timers: systemTimers,
-    beyondDocument: true,
-    use: Math.min(config.exchange.limitsUse, LIMITS_USE_MAX),
-  })
-  const { requestTimeoutMs, answerBytesMax, locale } = config.exchange
-  const caller = new ExchangeClient({
-    ...exchange,
-    requestTimeoutMs,
-    answerBytesMax,
-    locale,
-    positionMode: config.account.positionMode,
-    proxyFor: loadProxies(config),
-    clock: systemClock,
-    timers: systemTimers,
-    offset: new ExchangeClock(),
-    limiter,
-  })
+  const exchange = await openPublicClient({ config, directory, endpoint: 'historyCandles' })
   let stopReason: string | undefined
   const unlisten = onStopSignals((why) => (stopReason = why))
   const progress = new ProgressBar(process.stderr, systemClock)
@@ -114,14 +79,14 @@ async function download(
     for (const [index, symbol] of symbols.entries()) {
       all.push(
         await downloadPrices({
-          caller,
+          caller: exchange.client,
           productType: config.account.productType,
           symbol,
           granularity: interval,
           fromAt: from,
           toAt: Math.min(to, openOf(systemClock.now(), lengthMs)),
           file: join(directory, nameDownload(symbol, lengthMs)),
-          source: isSimulated ? 'simulator' : new URL(exchange.baseUrl).host,
+          source: sourceOf(config),
           timers: systemTimers,
           onProgress: (share, label) => progress.show((index + share) / symbols.length, label),
           stopReason: () => stopReason,
@@ -131,8 +96,6 @@ async function download(
   } finally {
     unlisten()
     progress.clear()
-    await caller.close()
-    await limiter.stop()
     await exchange.close()
   }
   if (options.json === true) writeOut(`${JSON.stringify(all, undefined, 2)}\n`)

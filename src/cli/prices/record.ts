@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { ConfigOptions } from '../../config/config-request.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import {
   readRecordedQuotes,
@@ -9,23 +10,38 @@ import { type ImportedPrices, writePrices } from '../../prices/import/import-pri
 import { readRecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 import { findSegments } from '../../recording/recordings.ts'
 import { EXITS } from '../process/exit-codes.ts'
+import { addConfigOptions, parseDuration } from '../process/options.ts'
 import { writeFeedFiles } from './feed-report.ts'
 import { printImports } from './print-imports.ts'
+import { recordUniverse } from './record-universe.ts'
 import { writeAside } from '../../lib/write-out.ts'
 
-interface RecordCommandOptions {
+interface RecordCommandOptions extends Pick<ConfigOptions, 'config' | 'set'> {
   readonly out: string
+  readonly universe?: boolean
+  readonly every: number
   readonly market: 'spot' | 'futures'
   readonly replace?: boolean
   readonly json?: boolean
 }
 
 export function addRecordCommand(program: Command, { setExit }: VerbFrame): void {
-  program
+  const command = program
     .command('record')
-    .argument('<recording...>', '.rec files, or directories of them; the daemon may be running')
-    .description('make files of the prices and feeds in a recording of a daemon (record: true)')
-    .requiredOption('--out <directory>', 'where the files go, one for each instrument and feed')
+    .argument('[recording...]', '.rec files, or directories of them; the daemon may be running')
+    .description(
+      'make files of the prices and feeds in a recording of a daemon (record: true), or with --universe keep the tickers of all instruments until it is ended',
+    )
+    .requiredOption(
+      '--out <directory>',
+      'where the files go, one for each instrument and feed, or for each day',
+    )
+    .option('--universe', 'read all tickers of the exchange, and keep them')
+    .addOption(
+      new Option('--every <duration>', 'how often, with --universe')
+        .argParser(parseEvery)
+        .default(EVERY_MS, '1m'),
+    )
     .addOption(
       new Option('--market <market>', 'kept in the file and its name')
         .choices(['spot', 'futures'])
@@ -33,9 +49,27 @@ export function addRecordCommand(program: Command, { setExit }: VerbFrame): void
     )
     .option('--replace', 'write over existing files')
     .option('--json', 'as JSON')
-    .action(async (recordings: readonly string[], options: RecordCommandOptions) => {
-      setExit(await record(recordings, options))
-    })
+  addConfigOptions(command).action(
+    async (recordings: readonly string[], options: RecordCommandOptions) => {
+      const isUniverse = options.universe === true
+      if (isUniverse && recordings.length > 0)
+        command.error('error: --universe reads the exchange, and takes no recordings')
+      if (!isUniverse && recordings.length === 0)
+        command.error('error: name recordings, or --universe')
+      setExit(await (isUniverse ? recordUniverse(options) : record(recordings, options)))
+    },
+  )
+}
+
+const EVERY_MS = 60_000
+const EVERY_MS_MIN = 1000
+const DAY_MS = 86_400_000
+
+/** Instants are multiples of it, also from day to day. */
+function parseEvery(text: string): number {
+  const everyMs = parseDuration(text)
+  if (everyMs >= EVERY_MS_MIN && everyMs <= DAY_MS && DAY_MS % everyMs === 0) return everyMs
+  throw new InvalidArgumentError('write 1s to 1d, in which a day can be divided: 10s, 1m, 5m, 1h.')
 }
 
 async function record(

@@ -19,6 +19,10 @@ export function addPlayOptions(command: Command, models: readonly string[]): Com
     .addOption(
       listOption('--feed <name=file>', 'readings of a feed: FILE, NAME=FILE or STRATEGY.NAME=FILE'),
     )
+    .option(
+      '--universe <directory>',
+      'tickers of all instruments that `record --universe` kept; what has no file of prices trades on them',
+    )
     .option('--days <n>', 'length of a seeded market (default: 30)', parseDays)
     .option('--from <date>', 'beginning, UTC: 2025-06-01 or 2025-06-01T12:00', parseDate)
     .option('--to <date>', 'end, excluded', parseDate)

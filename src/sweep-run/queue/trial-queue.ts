@@ -40,6 +40,7 @@ const requestSchema = z.strictObject({
   options: z.strictObject({
     market: z.array(z.string()),
     feed: z.array(z.string()).optional(),
+    universe: z.string().optional(),
     set: z.array(z.string()),
     param: z.array(z.string()),
     days: z.number().optional(),

@@ -52,7 +52,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   sweep: ['lib', 'config', 'report'], // It knows what trials came to, not how they are run.
   dashboard: ['lib'], // It serves files, and knows nothing of what they show.
   logging: ['lib', 'domain'], // It writes lines, whatever they say.
-  recording: ['lib'], // It keeps lines of text, whatever they say.
+  recording: ['lib', 'domain'], // It keeps lines of text and tables of tickers, whatever they say.
 }
 
 /** The core is pure: it knows modules with I/O only by their types. */

@@ -1,0 +1,150 @@
+import { TICKER_COLUMNS, type TickerColumn, TickerTable } from '../domain/ticker-table.ts'
+import { indexFrom } from '../prices/recording.ts'
+import type { UniverseRecording, UniverseSpan } from '../recording/universe/universe-recording.ts'
+
+export interface KeptRowsOptions extends Pick<UniverseSpan, 'fromAt' | 'toAt'> {
+  readonly recording: Pick<UniverseRecording, 'entries'>
+  /** Between two answers, ms: for so long a row counts as new. */
+  readonly stepMs: number
+  /** Instruments that trade on these rows; others that trade have prices of their own. */
+  readonly traded: ReadonlySet<string>
+}
+
+/** A row of the simulated market, as the exchange would show it. */
+export type MarketRow = Readonly<Record<TickerColumn, number>>
+
+/** Columns of an instrument with prices of its own that come from these; the rest is as it was kept. */
+const PRICE_COLUMNS = ['lastPr', 'askPr', 'bidPr', 'bidSz', 'askSz', 'ts'] as const
+
+/**
+ * The tickers of all instruments as they were kept, in the order of time: at an instant the last
+ * answer before it. One run reads them once, from the beginning.
+ */
+export class KeptRows {
+  readonly #options: KeptRowsOptions
+  readonly #entries: ReturnType<UniverseRecording['entries']>
+  readonly #shown = new TickerTable()
+  #isShown = false
+  /** The next answer, which is not due yet. */
+  #next: TickerTable | undefined
+
+  constructor(options: KeptRowsOptions) {
+    const { recording, fromAt, toAt } = options
+    this.#options = options
+    this.#entries = recording.entries({ fromAt, toAt })
+    this.#read()
+  }
+
+  /**
+   * Fills the table: the rows of the last answer, in its order, with those of the simulated market in
+   * their places, and behind them what the market has besides.
+   * @param market All instruments that it has; undefined: not listed now. @returns false before the
+   * first answer
+   */
+  fill(
+    table: TickerTable,
+    now: number,
+    market: ReadonlyMap<string, MarketRow | undefined>,
+  ): boolean {
+    this.#advance(now)
+    if (!this.#isShown) return false
+    const kept = this.#shown
+    for (const [row, symbol] of kept.symbols.entries()) {
+      if (this.#options.traded.has(symbol)) this.#copyTraded(table, { row, symbol, now })
+      else if (!market.has(symbol)) this.#copy(table, row, symbol)
+      else this.#copyPriced(table, { row, symbol, own: market.get(symbol) })
+    }
+    for (const [symbol, own] of market) {
+      if (own === undefined || table.rowOf(symbol) >= 0 || this.#options.traded.has(symbol))
+        continue
+      const place = table.claimRow(symbol)
+      for (const column of TICKER_COLUMNS) table.columns[column][place] = own[column]
+    }
+    return true
+  }
+
+  #copy(table: TickerTable, row: number, symbol: string): number {
+    const place = table.claimRow(symbol)
+    for (const column of TICKER_COLUMNS)
+      table.columns[column][place] = this.#shown.columns[column][row] as number
+    return place
+  }
+
+  /** Outside of its own prices it is not listed, whatever was kept. */
+  #copyPriced(
+    table: TickerTable,
+    {
+      row,
+      symbol,
+      own,
+    }: { readonly row: number; readonly symbol: string; readonly own: MarketRow | undefined },
+  ): void {
+    if (own === undefined) return
+    const place = this.#copy(table, row, symbol)
+    for (const column of PRICE_COLUMNS) table.columns[column][place] = own[column]
+  }
+
+  /** Its prices count as new until the next answer, as those of a file of prices. */
+  #copyTraded(
+    table: TickerTable,
+    { row, symbol, now }: { readonly row: number; readonly symbol: string; readonly now: number },
+  ): void {
+    const place = this.#copy(table, row, symbol)
+    const shownAt = this.#shown.columns.ts[row] as number
+    const since = Number.isNaN(shownAt) ? this.#shown.requestTime : shownAt
+    table.columns.ts[place] = Math.min(now, since + this.#options.stepMs)
+  }
+
+  #advance(now: number): void {
+    while (this.#next !== undefined && this.#next.requestTime <= now) {
+      copyTable(this.#next, this.#shown)
+      this.#isShown = true
+      this.#read()
+    }
+  }
+
+  #read(): void {
+    this.#next = undefined
+    for (let next = this.#entries.next(); next.done !== true; next = this.#entries.next()) {
+      if (next.value.kind === 'tickers') {
+        this.#next = next.value.table
+        return
+      }
+    }
+  }
+}
+
+function copyTable(from: TickerTable, to: TickerTable): void {
+  to.clear()
+  for (const symbol of from.symbols) to.claimRow(symbol)
+  for (const column of TICKER_COLUMNS) to.columns[column].set(from.columns[column])
+  to.requestTime = from.requestTime
+  to.readAt = from.readAt
+  to.unreadable = from.unreadable
+}
+
+/**
+ * When prices are asked for, so that each answer is seen at the instant at which it was kept, and
+ * nothing between the beginning of its interval and that instant: what is decided at multiples of
+ * the interval is then decided on the same rows as live.
+ * @param instants Of the kept answers, Unix ms, rising.
+ * @returns ms from now until the next request
+ */
+export function createKeptLooks(
+  instants: Float64Array,
+  {
+    tickersMs,
+    stepMs,
+    latencyMs,
+  }: { readonly tickersMs: number; readonly stepMs: number; readonly latencyMs: number },
+): (now: number) => number {
+  const gridMs = Math.max(1000, Math.round(stepMs / 1000) * 1000)
+  return (now) => {
+    const arrivesAt = now + latencyMs
+    const last = indexFrom(instants, arrivesAt)
+    const keptAt = instants[last] === arrivesAt ? instants[last + 1] : instants[last]
+    const usualAt = arrivesAt + tickersMs
+    if (keptAt === undefined || usualAt < Math.floor(keptAt / gridMs) * gridMs) return tickersMs
+    return keptAt - arrivesAt
+  }
+}

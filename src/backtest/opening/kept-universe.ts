@@ -1,0 +1,251 @@
+import { createHash } from 'node:crypto'
+import { resolve } from 'node:path'
+import { mergeContracts } from '../../config/kept-contracts.ts'
+import { type ConfigRequest, readMainFile } from '../../config/load-config.ts'
+import type { ContractRules } from '../../domain/contract-rules.ts'
+import type { TickerTable } from '../../domain/ticker-table.ts'
+import { Failure } from '../../lib/failure.ts'
+import { showDuration } from '../../lib/text/show-duration.ts'
+import type { QuoteRows, Recording } from '../../prices/recording.ts'
+import type { UniverseRecording } from '../../recording/universe/universe-recording.ts'
+import { KeptRows } from '../kept-rows.ts'
+import { medianStep, type PlayedRange } from '../played-prices.ts'
+
+/** Kept tickers, and the quotes of instruments that have no other prices. */
+export interface LoadedUniverse {
+  readonly recording: UniverseRecording
+  /** Unix ms, exchange clock, rising: the answers of the range. */
+  readonly instants: Float64Array
+  /** Between two answers, ms. */
+  readonly stepMs: number
+  readonly quotes: readonly Recording[]
+  /** Instruments of the last answer: where their rows end, nothing was delisted. */
+  readonly listedLast: ReadonlySet<string>
+  /** A digest of all answers of the range, hex. */
+  readonly sha256: string
+  readonly remarks: readonly string[]
+}
+
+/** Candles before the run are made of so much, ms: more would take minutes to read. */
+const WARM_MS = 864_000_000
+
+/** @throws Failure UNIVERSE_PRODUCT_OTHER */
+function assertProduct({ productType, source }: UniverseRecording, wanted: string): void {
+  if (productType === wanted) return
+  throw new Failure({
+    code: 'UNIVERSE_PRODUCT_OTHER',
+    sentence: 'the kept tickers are of another product type than the account trades',
+    facts: { kept: `${productType} of ${source}`, 'account.productType': wanted },
+    hint: 'name kept tickers of this product type, or another configuration',
+  })
+}
+
+/**
+ * With the rules of contracts that were kept, for instruments of which the configuration says none;
+ * and none needs a start price, since what has no prices is said later.
+ */
+export function withKeptTickers(
+  request: ConfigRequest,
+  recording: UniverseRecording,
+  range: PlayedRange,
+): ConfigRequest {
+  const { cwd, file, overrides, played } = request
+  const mainFile = resolve(cwd, file)
+  const { value } = readMainFile({ file: mainFile, cwd, ...(overrides && { overrides }) })
+  const recorded = [...(played?.recorded ?? []), ...Object.keys(value?.instruments ?? {})]
+  const prices = { files: [], speed: undefined, ...played, recorded }
+  const contracts = readRules(recording, range)
+  if (contracts.size === 0) return { ...request, played: prices }
+  const { source, productType } = recording
+  const now = mergeContracts(undefined, { readAt: 0, source, productType, contracts }, [])
+  const answer = { before: undefined, now, isPlayed: true } as const
+  return { ...request, played: prices, contracts: new Map([[mainFile, answer]]) }
+}
+
+/** The rules of each contract at the beginning of a range, or where it is listed first. */
+function readRules(
+  recording: UniverseRecording,
+  { fromAt = 0, toAt }: PlayedRange,
+): ReadonlyMap<string, ContractRules> {
+  const rules = new Map<string, ContractRules>()
+  for (const entry of recording.entries({ fromAt, toAt, what: 'contracts' })) {
+    if (entry.kind !== 'contracts' || entry.readAt >= (toAt ?? Number.POSITIVE_INFINITY)) continue
+    for (const [symbol, contract] of entry.contracts)
+      if (entry.readAt <= fromAt || !rules.has(symbol)) rules.set(symbol, contract)
+  }
+  return rules
+}
+
+/**
+ * @param symbols Instruments that are traded on the kept rows.
+ * @throws Failure UNIVERSE_RANGE_EMPTY, UNIVERSE_PRODUCT_OTHER
+ */
+export function loadUniverse(
+  recording: UniverseRecording,
+  {
+    fromAt = Number.NEGATIVE_INFINITY,
+    toAt,
+    symbols,
+    productType,
+  }: PlayedRange & { readonly symbols: readonly string[]; readonly productType: string },
+): LoadedUniverse {
+  assertProduct(recording, productType)
+  const quotes = new Map(symbols.map((symbol) => [symbol, new QuoteColumns()]))
+  const instants = new GrowingColumn()
+  const sum = createHash('sha256')
+  let listedLast: readonly string[] = []
+  const entries = recording.entries({ fromAt: fromAt - WARM_MS, toAt })
+  for (let next = entries.next(); ; next = entries.next()) {
+    if (next.done === true) {
+      if (instants.length === 0) throw emptyRange(recording, { fromAt, toAt })
+      const sha256 = sum.digest('hex')
+      const at = instants.take()
+      const stepMs = medianStep(at)
+      return {
+        recording,
+        instants: at,
+        stepMs,
+        quotes: [...quotes].flatMap(([symbol, columns]) => columns.toRecording(symbol, sha256)),
+        listedLast: new Set(listedLast),
+        sha256,
+        remarks: [...describeInstants(at, stepMs), ...next.value.map(({ text }) => `${text}.`)],
+      }
+    }
+    if (next.value.kind !== 'tickers') continue
+    const { table, checksum } = next.value
+    for (const [symbol, columns] of quotes) columns.add(table, symbol)
+    if (table.requestTime < fromAt) continue
+    instants.push(table.requestTime)
+    sum.update(`${table.requestTime} ${checksum}\n`)
+    listedLast = table.symbols
+  }
+}
+
+/** For one run: rows are read as its time passes. */
+export function openKeptRows(
+  { recording, stepMs, quotes }: LoadedUniverse,
+  { fromAt, toAt }: PlayedRange,
+): KeptRows {
+  const traded = new Set(quotes.map(({ symbol }) => symbol))
+  return new KeptRows({ recording, stepMs, traded, fromAt, toAt })
+}
+
+function emptyRange(recording: UniverseRecording, { fromAt, toAt }: PlayedRange): Failure {
+  const show = (at: number | undefined): string =>
+    at === undefined || !Number.isFinite(at) ? 'open' : new Date(at).toISOString()
+  return new Failure({
+    code: 'UNIVERSE_RANGE_EMPTY',
+    sentence: 'no tickers were kept in the range',
+    facts: { source: recording.source, from: show(fromAt), to: show(toAt) },
+    hint: 'choose another --from and --to, or leave out --universe',
+  })
+}
+
+const GAP_STEPS = 1.5
+
+function describeInstants(at: Float64Array, stepMs: number): readonly string[] {
+  let [gaps, longestMs, longestAt] = [0, 0, 0]
+  for (let row = 1; row < at.length; row++) {
+    const [before, now] = [at[row - 1] as number, at[row] as number]
+    if (now - before <= GAP_STEPS * stepMs) continue
+    gaps += 1
+    if (now - before > longestMs) [longestMs, longestAt] = [now - before, before]
+  }
+  const time = (instant: number): string =>
+    new Date(instant).toISOString().slice(0, 16).replace('T', ' ')
+  const span = `${at.length} answers from ${time(at[0] ?? 0)} to ${time(at.at(-1) ?? 0)}, every ${showDuration(stepMs)}`
+  const lack =
+    gaps === 0
+      ? 'without a gap'
+      : `with ${gaps} gaps, the longest ${showDuration(longestMs)} from ${time(longestAt)}: rows stand still in them`
+  return [`Tickers of all instruments are those that were kept: ${span}, ${lack}.`]
+}
+
+const QUOTE_FIELDS = {
+  bid: 'bidPr',
+  ask: 'askPr',
+  bidSize: 'bidSz',
+  askSize: 'askSz',
+  last: 'lastPr',
+  fundingRate: 'fundingRate',
+} as const
+
+const DAY_MS = 86_400_000
+/** After a gap nothing more is counted. */
+const STEP_MS_MAX = 3_600_000
+
+/** The rows of one instrument as quotes, at the times of the answers. */
+class QuoteColumns {
+  readonly #at = new GrowingColumn()
+  readonly #fields = Object.keys(QUOTE_FIELDS).map(() => new GrowingColumn())
+  readonly #volume = new GrowingColumn()
+  #before = { at: Number.NaN, last: Number.NaN, base: Number.NaN }
+
+  /** A row that is no quote (unreadable, or without a price) is left out. */
+  add(table: TickerTable, symbol: string): void {
+    const read = Object.values(QUOTE_FIELDS).map((column) => table.read(symbol, column))
+    const [bid = 0, ask = 0, bidSize = 0, askSize = 0, last = 0] = read
+    if (!(bid > 0 && ask >= bid && bidSize >= 0 && askSize >= 0 && last > 0)) return
+    this.#at.push(table.requestTime)
+    for (const [index, field] of this.#fields.entries()) field.push(read[index] as number)
+    this.#volume.push(this.#estimateVolume(table, symbol))
+  }
+
+  /**
+   * The volume of a row is that of 24 hours, so what was traded since the row before is not known:
+   * as much as in a usual time of that length, if anything was.
+   */
+  #estimateVolume(table: TickerTable, symbol: string): number {
+    const before = this.#before
+    const base = table.read(symbol, 'baseVolume')
+    const now = { at: table.requestTime, last: table.read(symbol, 'lastPr'), base }
+    this.#before = now
+    const isTraded = now.last !== before.last || base !== before.base
+    const passedMs = Math.min(now.at - before.at, STEP_MS_MAX)
+    return isTraded && base * passedMs > 0 ? (base * passedMs) / DAY_MS : 0
+  }
+
+  /** Empty where it was never listed. Rates with gaps are left out. */
+  toRecording(symbol: string, sha256: string): readonly Recording[] {
+    const at = this.#at.take()
+    if (at.length === 0) return []
+    const names = Object.keys(QUOTE_FIELDS)
+    const columns = Object.fromEntries(
+      this.#fields.map((field, index) => [names[index] as string, field.take()]),
+    )
+    if (columns['fundingRate']?.some(Number.isNaN) === true) delete columns['fundingRate']
+    const volume = this.#volume.take()
+    const rows = { kind: 'quotes', at, ...columns, volume } as unknown as QuoteRows
+    return [{ symbol, market: 'futures', source: KEPT_SOURCE, sha256, rows }]
+  }
+}
+
+/** Where the report names the files of prices. */
+const KEPT_SOURCE = 'kept tickers'
+
+export function isKept({ source }: Pick<Recording, 'source'>): boolean {
+  return source === KEPT_SOURCE
+}
+
+/** Numbers whose count is not known before. */
+class GrowingColumn {
+  #numbers = new Float64Array(1024)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  push(number: number): void {
+    if (this.#length === this.#numbers.length) {
+      const larger = new Float64Array(Math.ceil(1.5 * this.#length))
+      larger.set(this.#numbers)
+      this.#numbers = larger
+    }
+    this.#numbers[this.#length++] = number
+  }
+
+  take(): Float64Array {
+    return this.#numbers.slice(0, this.#length)
+  }
+}

@@ -1,0 +1,74 @@
+import { join } from 'node:path'
+import process from 'node:process'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import { loadProxies } from '../../config/proxy.ts'
+import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
+import { ExchangeClient } from '../../exchange/exchange-client.ts'
+import { Limiter } from '../../exchange/limiter/limiter.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { systemTimers } from '../../lib/timers.ts'
+import type { CallableName } from '../../protocol/endpoints.ts'
+import { openCallExchange } from '../call/call-exchange.ts'
+
+export interface PublicClient {
+  readonly client: ExchangeClient
+  close(): Promise<void>
+}
+
+/** The simulator's own file, so that its past is the same when a download is continued. */
+const SIMULATOR_FILE = 'simulator.sqlite'
+/** A daemon that runs at the same address keeps at least half of the limits. */
+const LIMITS_USE_MAX = 0.5
+
+/** The address of the exchange, or `simulator`. */
+export function sourceOf({ exchange: { baseUrl } }: Pick<DaemonConfig, 'exchange'>): string {
+  return baseUrl === undefined ? 'simulator' : new URL(baseUrl).host
+}
+
+/** Reads public endpoints of the exchange of a configuration, or of a simulator of its own. */
+export async function openPublicClient({
+  config,
+  directory,
+  endpoint,
+}: {
+  readonly config: DaemonConfig
+  /** Where a simulator keeps its state. */
+  readonly directory: string
+  readonly endpoint: CallableName
+}): Promise<PublicClient> {
+  const isSimulated = config.exchange.baseUrl === undefined
+  const exchange = await openCallExchange({
+    config,
+    endpoint,
+    state: isSimulated ? join(directory, SIMULATOR_FILE) : undefined,
+    cwd: process.cwd(),
+    clock: systemClock,
+  })
+  const limiter = new Limiter({
+    clock: systemClock,
+    timers: systemTimers,
+    beyondDocument: true,
+    use: Math.min(config.exchange.limitsUse, LIMITS_USE_MAX),
+  })
+  const { requestTimeoutMs, answerBytesMax, locale } = config.exchange
+  const client = new ExchangeClient({
+    ...exchange,
+    requestTimeoutMs,
+    answerBytesMax,
+    locale,
+    positionMode: config.account.positionMode,
+    proxyFor: loadProxies(config),
+    clock: systemClock,
+    timers: systemTimers,
+    offset: new ExchangeClock(),
+    limiter,
+  })
+  return {
+    client,
+    close: async () => {
+      await client.close()
+      await limiter.stop()
+      await exchange.close()
+    },
+  }
+}

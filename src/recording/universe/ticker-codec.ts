@@ -1,0 +1,318 @@
+/**
+ * All tickers of one answer as differences to the answer before. Reading gives each number back bit
+ * by bit.
+ *
+ * A number of the wire has few decimals, so a cell is a whole number of units of 10^-decimals. The
+ * difference to a guess is written, which is made of the cell before and of columns of the same row
+ * that stand earlier in the order. A cell that is no such number, or needs more decimals than
+ * before, is written whole, as an exception.
+ *
+ * A symbol has a place for as long as a codec lives, so rows may change their order from answer to
+ * answer.
+ */
+import type { Buffer } from 'node:buffer'
+import { TICKER_COLUMNS } from '../../domain/ticker-table.ts'
+import type { TickerColumn, TickerTable } from '../../domain/ticker-table.ts'
+import { PackedReader, PackedWriter, WHOLE_MAX } from './packed-bytes.ts'
+
+const FIRST_COLUMNS = ['lastPr', 'open24h', 'openUtc', 'baseVolume', 'quoteVolume'] as const
+
+/** In the order in which they are written: a guess needs columns that stand before. */
+export const WRITTEN_COLUMNS: readonly string[] = [
+  ...FIRST_COLUMNS,
+  ...TICKER_COLUMNS.filter((column) => !(FIRST_COLUMNS as readonly string[]).includes(column)),
+]
+
+const SCALES = Array.from({ length: 13 }, (_, decimals) => 10 ** decimals)
+
+/** In the place of a number of decimals: a cell without a value, and one that is no decimal. */
+const MISSING = 14
+const FLOAT = 15
+
+/** A difference is one more than what is written; zero announces an exception. */
+const EXCEPTION = 0
+
+/** The exchange lists six hundred, and few come and go on a day. */
+const PLACES_MAX = 16_384
+
+interface Cells {
+  readonly values: Float64Array
+  readonly decimals: Uint8Array
+}
+
+/** Symbols, times and cells of the answer before: the same for the one that writes and the one that reads. */
+class TickerMemory {
+  readonly symbols: string[] = []
+  readonly places = new Map<string, number>()
+  /** Places of the rows. */
+  order: readonly number[] = []
+  requestTime = 0
+  readonly #columns = new Map<string, Cells>()
+
+  get isFull(): boolean {
+    return this.symbols.length >= PLACES_MAX
+  }
+
+  add(symbol: string): void {
+    this.places.set(symbol, this.symbols.length)
+    this.symbols.push(symbol)
+  }
+
+  column(name: string): Cells {
+    const known = this.#columns.get(name)
+    if (known !== undefined && known.values.length >= this.symbols.length) return known
+    const capacity = 2 * this.symbols.length + 1
+    const values = new Float64Array(capacity).fill(Number.NaN)
+    const decimals = new Uint8Array(capacity).fill(MISSING)
+    if (known !== undefined) {
+      values.set(known.values)
+      decimals.set(known.decimals)
+    }
+    const cells = { values, decimals }
+    this.#columns.set(name, cells)
+    return cells
+  }
+
+  values(column: TickerColumn): Float64Array {
+    return this.column(column).values
+  }
+}
+
+/** Guesses the value of a cell; columns before it are those of this answer already. */
+type Guess = (place: number) => number
+
+/** For each column what its cells follow from; for others they are as they were. */
+function buildGuesses(memory: TickerMemory): Readonly<Partial<Record<string, Guess>>> {
+  const last = memory.values('lastPr')
+  const base = memory.values('baseVolume')
+  const quote = memory.values('quoteVolume')
+  const [lastBefore, baseBefore] = [last.slice(), base.slice()]
+  const moveWithLast = (column: TickerColumn): Guess => {
+    const own = memory.values(column)
+    return (place) => at(own, place) + (at(last, place) - at(lastBefore, place))
+  }
+  const changeSince = (column: TickerColumn): Guess => {
+    const open = memory.values(column)
+    return (place) => at(last, place) / at(open, place) - 1
+  }
+  return {
+    askPr: moveWithLast('askPr'),
+    bidPr: moveWithLast('bidPr'),
+    indexPrice: (place) => at(last, place),
+    change24h: changeSince('open24h'),
+    changeUtc24h: changeSince('openUtc'),
+    quoteVolume: (place) =>
+      at(quote, place) + (at(base, place) - at(baseBefore, place)) * at(last, place),
+    usdtVolume: (place) => at(quote, place),
+    ts: () => memory.requestTime,
+  }
+}
+
+function at(values: Float64Array, place: number): number {
+  return values[place] as number
+}
+
+/** NaN if the number is no multiple of the unit, to the bit. */
+function wholeOf(number: number, scale: number): number {
+  const whole = Math.round(number * scale) + 0
+  return Math.abs(whole) <= WHOLE_MAX && Object.is(whole / scale, number) ? whole : Number.NaN
+}
+
+function guessWhole(guessed: number, before: number, scale: number): number {
+  const whole = Math.round(guessed * scale)
+  return Math.abs(whole) <= WHOLE_MAX ? whole + 0 : Math.round(before * scale) + 0
+}
+
+/** The fewest decimals, from so many on, with which a number is whole; {@link FLOAT} if there are none. */
+function findDecimals(number: number, from: number): number {
+  for (let decimals = from; decimals < SCALES.length; decimals++)
+    if (!Number.isNaN(wholeOf(number, SCALES[decimals] as number))) return decimals
+  return FLOAT
+}
+
+export class TickerEncoder {
+  readonly #memory = new TickerMemory()
+  readonly #out = new PackedWriter()
+
+  /** It knows so many symbols that another one has to take over. */
+  get isFull(): boolean {
+    return this.#memory.isFull
+  }
+
+  encode(table: TickerTable): Buffer {
+    const memory = this.#memory
+    this.#writeTime(table.requestTime, memory.requestTime)
+    this.#writeTime(table.readAt, table.requestTime)
+    memory.requestTime = table.requestTime
+    this.#writeOrder(table.symbols)
+    this.#out.unsigned(table.unreadable.size)
+    for (const texts of table.unreadable) for (const text of texts) this.#out.text(text)
+    const guesses = buildGuesses(memory)
+    for (const column of WRITTEN_COLUMNS) {
+      const numbers = table.columns[column as TickerColumn]
+      const cells = memory.column(column)
+      for (const [row, place] of memory.order.entries())
+        this.#writeCell(at(numbers, row), { cells, place, guess: guesses[column] })
+    }
+    return this.#out.take()
+  }
+
+  #writeTime(time: number, before: number): void {
+    const difference = time - before
+    const isWhole = Number.isSafeInteger(time) && Math.abs(difference) <= WHOLE_MAX
+    this.#out.unsigned(isWhole ? 0 : 1)
+    if (isWhole) this.#out.signed(difference)
+    else this.#out.float(time)
+  }
+
+  /** Symbols that are new, and then the places of the rows, if they are others than before. */
+  #writeOrder(symbols: readonly string[]): void {
+    const [memory, out] = [this.#memory, this.#out]
+    const added = symbols.filter((symbol) => !memory.places.has(symbol))
+    out.unsigned(added.length)
+    for (const symbol of added) {
+      memory.add(symbol)
+      out.text(symbol)
+    }
+    const { order } = memory
+    const isSame =
+      symbols.length === order.length &&
+      symbols.every((symbol, row) => memory.symbols[order[row] as number] === symbol)
+    out.unsigned(isSame ? 0 : 1)
+    if (isSame) return
+    memory.order = symbols.map((symbol) => memory.places.get(symbol) as number)
+    out.unsigned(memory.order.length)
+    for (const [row, place] of memory.order.entries())
+      out.signed(place - (memory.order[row - 1] ?? -1) - 1)
+  }
+
+  #writeCell(number: number, { cells, place, guess }: CellPlace): void {
+    const before = at(cells.values, place)
+    const known = cells.decimals[place] as number
+    const scale = SCALES[known]
+    const whole = scale === undefined ? Number.NaN : wholeOf(number, scale)
+    if (scale === undefined ? !Object.is(number, before) : Number.isNaN(whole)) {
+      this.#writeException(number, { cells, place })
+      return
+    }
+    const difference =
+      scale === undefined ? 0 : whole - guessWhole(guess?.(place) ?? before, before, scale)
+    if (Math.abs(difference) >= WHOLE_MAX) this.#writeException(number, { cells, place })
+    else this.#out.unsigned(1 + (difference < 0 ? -2 * difference - 1 : 2 * difference))
+    cells.values[place] = number
+  }
+
+  #writeException(number: number, { cells, place }: CellPlace): void {
+    const known = cells.decimals[place] as number
+    const decimals = Number.isNaN(number)
+      ? MISSING
+      : findDecimals(number, known < SCALES.length ? known : 0)
+    const scale = SCALES[decimals]
+    this.#out.unsigned(EXCEPTION)
+    this.#out.unsigned(decimals)
+    if (scale !== undefined) this.#out.signed(wholeOf(number, scale))
+    else if (decimals === FLOAT) this.#out.float(number)
+    cells.decimals[place] = decimals
+    cells.values[place] = number
+  }
+}
+
+interface CellPlace {
+  readonly cells: Cells
+  readonly place: number
+  readonly guess?: Guess | undefined
+}
+
+export class TickerDecoder {
+  readonly #memory = new TickerMemory()
+  readonly #columns: readonly string[]
+
+  /** @param columns Those of the file, in its order. */
+  constructor(columns: readonly string[]) {
+    this.#columns = columns
+  }
+
+  /** Fills the table. A column that the file lacks has no values. @throws RangeError for bytes that are no answer */
+  decode(bytes: Buffer, table: TickerTable): void {
+    const memory = this.#memory
+    const reader = new PackedReader(bytes)
+    memory.requestTime = readTime(reader, memory.requestTime)
+    const readAt = readTime(reader, memory.requestTime)
+    this.#readOrder(reader)
+    const unreadable = new Map<string, string>()
+    for (let count = reader.unsigned(); count > 0; count--)
+      unreadable.set(reader.text(), reader.text())
+    table.clear()
+    for (const place of memory.order) table.claimRow(memory.symbols[place] as string)
+    table.readAt = readAt
+    table.requestTime = memory.requestTime
+    table.unreadable = unreadable
+    const guesses = buildGuesses(memory)
+    for (const column of TICKER_COLUMNS)
+      if (!this.#columns.includes(column)) table.columns[column].fill(Number.NaN)
+    for (const column of this.#columns) {
+      readCells(reader, {
+        cells: memory.column(column),
+        order: memory.order,
+        guess: guesses[column],
+        numbers: table.columns[column as TickerColumn],
+      })
+    }
+    if (!reader.isAtEnd) throw new RangeError('there is more behind an answer')
+  }
+
+  #readOrder(reader: PackedReader): void {
+    const memory = this.#memory
+    for (let count = reader.unsigned(); count > 0; count--) memory.add(reader.text())
+    if (reader.unsigned() === 0) return
+    let before = -1
+    memory.order = Array.from({ length: Math.min(PLACES_MAX, reader.unsigned()) }, () => {
+      before += reader.signed() + 1
+      if (memory.symbols[before] === undefined) throw new RangeError('a row has no symbol')
+      return before
+    })
+  }
+}
+
+function readTime(reader: PackedReader, before: number): number {
+  return reader.unsigned() === 0 ? before + reader.signed() : reader.float()
+}
+
+interface ReadColumn {
+  readonly cells: Cells
+  readonly order: readonly number[]
+  readonly guess: Guess | undefined
+  /** Where the numbers go; undefined for a column that this version does not know. */
+  readonly numbers: Float64Array | undefined
+}
+
+/** The loop over all cells of a month: nothing is made for each of them. */
+function readCells(reader: PackedReader, { cells, order, guess, numbers }: ReadColumn): void {
+  const { values, decimals } = cells
+  for (let row = 0; row < order.length; row++) {
+    const place = order[row] as number
+    const written = reader.unsigned()
+    if (written === EXCEPTION) readException(reader, { cells, place })
+    else {
+      const scale = SCALES[decimals[place] as number]
+      if (scale !== undefined) {
+        const before = values[place] as number
+        const guessed = guessWhole(guess === undefined ? before : guess(place), before, scale)
+        const zigzag = written - 1
+        const difference = zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2
+        values[place] = (guessed + difference) / scale
+      }
+    }
+    if (numbers !== undefined) numbers[row] = values[place] as number
+  }
+}
+
+function readException(reader: PackedReader, { cells, place }: CellPlace): void {
+  const decimals = reader.unsigned()
+  const scale = SCALES[decimals]
+  let number = Number.NaN
+  if (scale !== undefined) number = reader.signed() / scale
+  else if (decimals === FLOAT) number = reader.float()
+  cells.decimals[place] = decimals
+  cells.values[place] = number
+}
