@@ -1,6 +1,6 @@
 import type { Announcement } from '../engine/effect.ts'
 import type { DaemonConfig } from '../config/load-config.ts'
-import type { ProductType } from '../domain/instrument.ts'
+import type { Instrument, ProductType } from '../domain/instrument.ts'
 import type { LiquidationStep } from '../domain/liquidation.ts'
 import type { LogEvent } from '../domain/log-events.ts'
 import { ACCOUNT, type Restriction } from '../domain/trading-mode.ts'
@@ -33,6 +33,8 @@ export interface BacktestRunOptions {
   readonly backtest: Omit<BacktestOptions, 'listener' | 'createJournal' | 'exchange'>
   readonly model: string
   readonly coverage: readonly ViewedPrices[]
+  /** All that may be traded; absent: those of the settings. */
+  readonly instruments?: ReadonlyMap<string, Instrument>
   /** Tickers of all instruments that were kept; absent: none. */
   readonly keptRows?: KeptRows | undefined
   readonly productType: ProductType
@@ -112,7 +114,7 @@ export class BacktestRun {
       coin,
       fromAt: startAt,
       toAt,
-      instruments: settings.instruments,
+      instruments: options.instruments ?? settings.instruments,
       opening: Number(coinOf(core, coin).opening),
       resting: (symbol) => this.#watch.resting(symbol),
     })

@@ -1,3 +1,4 @@
+import type { ContractRules } from '../domain/contract-rules.ts'
 import { DELIVERY_STATES, TICKER_COLUMNS, type TickerTable } from '../domain/ticker-table.ts'
 import type { ReadPosition } from '../exchange/readers/position-reader.ts'
 import type { ResponseOf } from '../protocol/endpoints.ts'
@@ -45,6 +46,8 @@ export interface SimulatedExchange {
   fillsPage(query: FillsQuery): Reply<FillsPage>
   position(symbol: string): Reply<readonly ReadPosition[] | null>
   readTickers(table: TickerTable): void
+  /** As they were known with the tickers that were read last; absent: not kept. */
+  readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
 }
 
 /** The visible part of the simulated market, and how new it counts as; see played-prices.ts. */
@@ -60,7 +63,7 @@ export interface DirectExchangeOptions {
   /** Default: everything, as it stands. */
   readonly view?: TickerView
   /** Tickers of all instruments that were kept; absent: only those of the simulated market are shown. */
-  readonly keptRows?: Pick<KeptRows, 'fill'> | undefined
+  readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts'> | undefined
   /** The market was played, and nothing has heard of it. */
   readonly onPlayed?: () => void
 }
@@ -77,6 +80,10 @@ export class DirectExchange implements SimulatedExchange {
     this.#now = now
     this.#options = options
     this.#productType = options.productType ?? 'USDT-FUTURES'
+  }
+
+  get contracts(): ReadonlyMap<string, ContractRules> | undefined {
+    return this.#options.keptRows?.contracts
   }
 
   placeBatch({ body }: PlacedBatch): Reply<BatchResult> {

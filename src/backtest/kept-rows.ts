@@ -1,3 +1,4 @@
+import type { ContractRules } from '../domain/contract-rules.ts'
 import { TICKER_COLUMNS, type TickerColumn, TickerTable } from '../domain/ticker-table.ts'
 import { indexFrom } from '../prices/recording.ts'
 import type { UniverseRecording, UniverseSpan } from '../recording/universe/universe-recording.ts'
@@ -27,12 +28,20 @@ export class KeptRows {
   #isShown = false
   /** The next answer, which is not due yet. */
   #next: TickerTable | undefined
+  #contracts: ReadonlyMap<string, ContractRules> | undefined
+  /** Those that were kept with the next answer. */
+  #nextContracts: ReadonlyMap<string, ContractRules> | undefined
 
   constructor(options: KeptRowsOptions) {
     const { recording, fromAt, toAt } = options
     this.#options = options
     this.#entries = recording.entries({ fromAt, toAt })
     this.#read()
+  }
+
+  /** Known with the answer that is shown, and the same object until they change; undefined: none were kept. */
+  get contracts(): ReadonlyMap<string, ContractRules> | undefined {
+    return this.#contracts
   }
 
   /**
@@ -99,6 +108,7 @@ export class KeptRows {
     while (this.#next !== undefined && this.#next.requestTime <= now) {
       copyTable(this.#next, this.#shown)
       this.#isShown = true
+      this.#contracts = this.#nextContracts
       this.#read()
     }
   }
@@ -110,6 +120,7 @@ export class KeptRows {
         this.#next = next.value.table
         return
       }
+      this.#nextContracts = next.value.contracts
     }
   }
 }

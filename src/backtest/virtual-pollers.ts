@@ -1,4 +1,5 @@
 import type { Answer } from '../domain/answer.ts'
+import type { ContractRules } from '../domain/contract-rules.ts'
 import { TickerTable } from '../domain/ticker-table.ts'
 import type { EngineEvent } from '../engine/event.ts'
 import type { TrustedClock } from '../exchange/clock/trusted-clock.ts'
@@ -58,6 +59,8 @@ export class VirtualPollers {
   /** The offset heard last, and when (Unix ms, our clock; 0: not any more). */
   #saidOffsetMs = 0
   #saidAt = 0
+  /** The contracts that the core read last. */
+  #saidContracts: ReadonlyMap<string, ContractRules> | undefined
   /** The table that the core looks at, and the spare ones. */
   #shown: TickerTable | undefined
   readonly #spare: TickerTable[] = []
@@ -141,9 +144,17 @@ export class VirtualPollers {
     }
     if (!this.#hasBegun && !isMeasured) return
     if (!this.#hasBegun) this.#begin()
+    this.#sayContracts()
     dispatch({ kind: 'snapshotTaken', tickers: table })
     if (this.#shown && wire.network.isFaithful) this.#spare.push(this.#shown)
     this.#shown = table
+  }
+
+  #sayContracts(): void {
+    const { contracts } = this.#options.exchange
+    if (contracts === undefined || contracts === this.#saidContracts) return
+    this.#saidContracts = contracts
+    this.#options.dispatch({ kind: 'contractsRead', contracts })
   }
 
   /** The core knows it for a minute: it is said again long before. */

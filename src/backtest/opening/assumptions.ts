@@ -2,7 +2,7 @@ import type { BacktestReport } from '../../report/run-report.ts'
 import { fundingMinutesOf, usualFundingMinutes } from '../../config/funding-minutes.ts'
 import { showMinutes } from '../../prices/funding.ts'
 import { showDuration } from '../../lib/text/show-duration.ts'
-import { isKept } from './kept-universe.ts'
+import { CHOSEN, isKept } from './kept-universe.ts'
 import type { PreparedBacktest } from './prepare-backtest.ts'
 
 const MODELS: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ export function listAssumptions(
       .join(', ')
   const kept = recorded
     .filter(isKept)
-    .map(({ symbol }) => symbol)
+    .map(({ symbol }) => (symbol === CHOSEN ? 'what rules choose' : symbol))
     .join(', ')
   return [
     ...models.map((model) => MODELS[model] ?? model),

@@ -8,6 +8,7 @@ import { Failure } from '../../lib/failure.ts'
 import { showDuration } from '../../lib/text/show-duration.ts'
 import type { QuoteRows, Recording } from '../../prices/recording.ts'
 import type { UniverseRecording } from '../../recording/universe/universe-recording.ts'
+import type { PriceCoverage } from '../../report/run-facts.ts'
 import { KeptRows } from '../kept-rows.ts'
 import { medianStep, type PlayedRange } from '../played-prices.ts'
 
@@ -21,6 +22,10 @@ export interface LoadedUniverse {
   readonly quotes: readonly Recording[]
   /** Instruments of the last answer: where their rows end, nothing was delisted. */
   readonly listedLast: ReadonlySet<string>
+  /** Contracts that rules may choose, and that have quotes. */
+  readonly candidates: ReadonlyMap<string, ContractRules>
+  /** Whether contracts were kept. */
+  readonly hasContracts: boolean
   /** A digest of all answers of the range, hex. */
   readonly sha256: string
   readonly remarks: readonly string[]
@@ -63,7 +68,7 @@ export function withKeptTickers(
 }
 
 /** The rules of each contract at the beginning of a range, or where it is listed first. */
-function readRules(
+export function readRules(
   recording: UniverseRecording,
   { fromAt = 0, toAt }: PlayedRange,
 ): ReadonlyMap<string, ContractRules> {
@@ -86,11 +91,18 @@ export function loadUniverse(
     fromAt = Number.NEGATIVE_INFINITY,
     toAt,
     symbols,
+    candidates,
     productType,
-  }: PlayedRange & { readonly symbols: readonly string[]; readonly productType: string },
+  }: PlayedRange & {
+    readonly symbols: readonly string[]
+    readonly candidates: ReadonlyMap<string, ContractRules>
+    readonly productType: string
+  },
 ): LoadedUniverse {
   assertProduct(recording, productType)
-  const quotes = new Map(symbols.map((symbol) => [symbol, new QuoteColumns()]))
+  const all = [...new Set([...symbols, ...candidates.keys()])]
+  const quotes = new Map(all.map((symbol) => [symbol, new QuoteColumns()]))
+  let hasContracts = false
   const instants = new GrowingColumn()
   const sum = createHash('sha256')
   let listedLast: readonly string[] = []
@@ -101,17 +113,30 @@ export function loadUniverse(
       const sha256 = sum.digest('hex')
       const at = instants.take()
       const stepMs = medianStep(at)
+      const played = [...quotes]
+        .flatMap(([symbol, columns]) => columns.toRecording(symbol, sha256))
+        .filter((one) => symbols.includes(one.symbol) || isOnGrid(one, candidates))
       return {
         recording,
         instants: at,
         stepMs,
-        quotes: [...quotes].flatMap(([symbol, columns]) => columns.toRecording(symbol, sha256)),
+        quotes: played,
+        candidates: new Map(
+          played.flatMap(({ symbol }) => {
+            const rules = candidates.get(symbol)
+            return rules === undefined ? [] : [[symbol, rules]]
+          }),
+        ),
+        hasContracts,
         listedLast: new Set(listedLast),
         sha256,
         remarks: [...describeInstants(at, stepMs), ...next.value.map(({ text }) => `${text}.`)],
       }
     }
-    if (next.value.kind !== 'tickers') continue
+    if (next.value.kind !== 'tickers') {
+      hasContracts = true
+      continue
+    }
     const { table, checksum } = next.value
     for (const [symbol, columns] of quotes) columns.add(table, symbol)
     if (table.requestTime < fromAt) continue
@@ -119,6 +144,15 @@ export function loadUniverse(
     sum.update(`${table.requestTime} ${checksum}\n`)
     listedLast = table.symbols
   }
+}
+
+/** A price below half a tick cannot be simulated: a rule that chooses such an instrument trades nothing of it. */
+function isOnGrid(
+  { symbol, rows }: Recording,
+  candidates: ReadonlyMap<string, ContractRules>,
+): boolean {
+  const tick = Number(candidates.get(symbol)?.tickSize)
+  return rows.kind === 'quotes' && rows.bid.every((bid) => bid >= tick / 2)
 }
 
 /** For one run: rows are read as its time passes. */
@@ -225,6 +259,25 @@ const KEPT_SOURCE = 'kept tickers'
 
 export function isKept({ source }: Pick<Recording, 'source'>): boolean {
   return source === KEPT_SOURCE
+}
+
+/** Stands for all that rules choose, where the report lists prices. */
+export const CHOSEN = '*'
+
+export function describeCandidates({ instants, stepMs, sha256 }: LoadedUniverse): PriceCoverage {
+  return {
+    symbol: CHOSEN,
+    source: KEPT_SOURCE,
+    sha256,
+    kind: 'quotes',
+    stepMs,
+    fromAt: instants[0] ?? 0,
+    toAt: (instants.at(-1) ?? 0) + stepMs,
+    rows: instants.length,
+    hasMark: false,
+    hasFunding: true,
+    gaps: { count: 0, totalMs: 0, longest: [] },
+  }
 }
 
 /** Numbers whose count is not known before. */

@@ -17,7 +17,7 @@ import {
   type EmbeddedSimulatorSettings,
 } from '../../config/schema/simulator-schema.ts'
 import { configuredContracts } from '../../assembly/instruments/configured-contracts.ts'
-import { toEngineSettings } from '../../assembly/settings/engine-settings.ts'
+import { toEngineSettings, toInstruments } from '../../assembly/settings/engine-settings.ts'
 import { toSimulatorOptions } from '../../assembly/simulator/simulated-exchange.ts'
 import { contractsOf, listInstruments } from '../../assembly/instruments/listed-instruments.ts'
 import { ageOfRounds } from '../../assembly/settings/read-pace.ts'
@@ -53,7 +53,15 @@ import {
   remarksOnWindows,
 } from './price-remarks.ts'
 import { remarksOnFunding } from '../../assembly/instruments/funding-remarks.ts'
-import { isKept, type LoadedUniverse, loadUniverse, openKeptRows } from './kept-universe.ts'
+import {
+  describeCandidates,
+  isKept,
+  type LoadedUniverse,
+  loadUniverse,
+  openKeptRows,
+  readRules,
+} from './kept-universe.ts'
+import type { ContractRules } from '../../domain/contract-rules.ts'
 import {
   choosesInstruments,
   assertPriced,
@@ -135,8 +143,8 @@ export async function prepareBacktest(
       ? playRecordings(config, recordings, { whole, tapes: request.tapes, universe })
       : playSeed(config, { ...request, simulator, polling })
   const { coverage } = played
-  const fromAt = Math.min(...coverage.map((one) => one.fromAt))
-  const toAt = Math.max(...coverage.map((one) => one.toAt))
+  const fromAt = Math.min(...played.viewed.map((one) => one.fromAt))
+  const toAt = Math.max(...played.viewed.map((one) => one.toAt))
   const strategies = await loadWarm({ ...loaded, config }, { whole, fromAt, request })
   const feeds = await loadFeedFiles(request.feeds ?? [], strategies)
   const capital = simulator.startingBalance
@@ -174,7 +182,8 @@ export async function prepareBacktest(
     open: (fillModel, directory) => ({
       config,
       model: fillModel,
-      coverage,
+      coverage: played.viewed,
+      instruments: toInstruments(played.config),
       keptRows: universe && openKeptRows(universe, request),
       toAt,
       directory,
@@ -189,7 +198,8 @@ export async function prepareBacktest(
         feeds: feeds.map(toPlayedFeed),
         strategies: toPlayed(strategies),
         core: openExchange(fillModel),
-        ...(choosesInstruments(config) && { contracts: configuredContracts(config) }),
+        ...(choosesInstruments(config) &&
+          universe?.hasContracts !== true && { contracts: configuredContracts(config) }),
       },
     }),
   }
@@ -305,6 +315,7 @@ async function loadPrices(
       ...request,
       productType: config.account.productType,
       symbols: listUnfiled(config, files),
+      candidates: listCandidates(config, request.universe, { ...request, files }),
     })
   const whole = [...files, ...(universe?.quotes ?? [])]
   return {
@@ -313,8 +324,25 @@ async function loadPrices(
   }
 }
 
+/** Contracts without a file of prices, where rules choose among them. */
+function listCandidates(
+  config: DaemonConfig,
+  universe: UniverseRecording,
+  { files, ...range }: PlayedRange & { readonly files: readonly Recording[] },
+): ReadonlyMap<string, ContractRules> {
+  if (!choosesInstruments(config)) return new Map()
+  const rules = new Map([...readRules(universe, range), ...configuredContracts(config)])
+  for (const { symbol } of files) rules.delete(symbol)
+  return rules
+}
+
 interface Prices {
+  /** As the report shows it. */
   readonly coverage: readonly PriceCoverage[]
+  /** Each instrument that is simulated. */
+  readonly viewed: readonly PriceCoverage[]
+  /** Those that are simulated, with their rules. */
+  readonly config: DaemonConfig
   readonly instruments: readonly Instrument[]
   readonly open: (start: {
     seed: number
@@ -334,14 +362,16 @@ function playRecordings(
   recordings: readonly Recording[],
   { whole, tapes, universe }: LoadedPrices & { readonly tapes: CandleTapes | undefined },
 ): Prices {
-  const coverage = recordings.map((recording) => {
+  const viewed = recordings.map((recording) => {
     const uncut = whole.find(
       ({ sha256, symbol }) => sha256 === recording.sha256 && symbol === recording.symbol,
     )
     return describeRecording(recording, rowStep(uncut ?? recording))
   })
-  const instruments = listed(config, coverage[0]?.fromAt ?? 0)
-  const toAt = Math.max(...coverage.map((one) => one.toAt))
+  const simulated = withCandidates(config, universe)
+  const instruments = listed(simulated, viewed[0]?.fromAt ?? 0)
+  const toAt = Math.max(...viewed.map((one) => one.toAt))
+  const chosen = viewed.filter(({ symbol }) => config.instruments[symbol] === undefined)
   const continued = new Set(
     whole
       .filter(
@@ -352,7 +382,12 @@ function playRecordings(
       .map(({ symbol }) => symbol),
   )
   return {
-    coverage,
+    coverage: [
+      ...viewed.filter((one) => !chosen.includes(one)),
+      ...(universe && chosen.length > 0 ? [describeCandidates(universe)] : []),
+    ],
+    viewed,
+    config: simulated,
     instruments,
     open: ({ seed, startAt, simulator: { market } }) =>
       new RecordedMarket({
@@ -366,6 +401,15 @@ function playRecordings(
         tapes,
       }),
   }
+}
+
+/** What rules may choose is simulated by the rules that were kept. */
+function withCandidates(config: DaemonConfig, universe: LoadedUniverse | undefined): DaemonConfig {
+  const chosen = [...(universe?.candidates ?? [])].map(
+    ([symbol, { tickSize, lotSize, minSize, minNotional }]) =>
+      [symbol, { tickSize, lotSize, minSize, minNotional }] as const,
+  )
+  return { ...config, instruments: { ...Object.fromEntries(chosen), ...config.instruments } }
 }
 
 interface SeededPrices extends BacktestRequest {
@@ -387,25 +431,28 @@ function playSeed(
     const row = toMarketInstrument(instrument)
     return { ...row, startPrice: startPrices[row.symbol] ?? row.startPrice, yearlyVolatility }
   })
+  const coverage = rows.map(({ symbol }): PriceCoverage => ({
+    symbol,
+    source: `seed ${simulator.seed}`,
+    sha256: '',
+    kind: 'seeded',
+    stepMs,
+    fromAt,
+    toAt: endAt,
+    rows: 0,
+    hasMark: true,
+    hasFunding: true,
+    gaps: {
+      count: 0,
+      totalMs: 0,
+      longest: [],
+    },
+  }))
   return {
     instruments,
-    coverage: rows.map(({ symbol }) => ({
-      symbol,
-      source: `seed ${simulator.seed}`,
-      sha256: '',
-      kind: 'seeded',
-      stepMs,
-      fromAt,
-      toAt: endAt,
-      rows: 0,
-      hasMark: true,
-      hasFunding: true,
-      gaps: {
-        count: 0,
-        totalMs: 0,
-        longest: [],
-      },
-    })),
+    config,
+    coverage,
+    viewed: coverage,
     open: ({ seed, startAt }) => new SeededMarket({ seed, startAt, stepMs, instruments: rows }),
   }
 }
