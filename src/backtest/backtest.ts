@@ -33,9 +33,9 @@ export interface BacktestOptions {
   readonly polling: VirtualPolling
   /** Shown beside the market. */
   readonly feeds?: readonly PlayedFeed[]
-  /** What the exchange lists, for rules that choose among it. */
+  /** The exchange lists these; rules choose among them. */
   readonly contracts?: ReadonlyMap<string, ContractRules>
-  /** Of one way between us and the exchange, ms. */
+  /** One way between us and the exchange, ms. */
   readonly latencyMs: number
   readonly exchange?: DirectExchangeOptions
   readonly limits?: VirtualLimits

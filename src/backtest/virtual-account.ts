@@ -66,7 +66,7 @@ export interface VirtualAccountOptions {
   readonly polling: VirtualPolling
   /** Shown beside the market. */
   readonly feeds?: readonly PlayedFeed[] | undefined
-  /** What the exchange lists, for rules that choose among it; absent: no rule does. */
+  /** The exchange lists these; rules choose among them. Absent: no rule does. */
   readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
   /** Fills that one page of the exchange has. */
   readonly pageFills: number

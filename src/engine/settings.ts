@@ -37,11 +37,11 @@ export interface StrategyUniverse {
   readonly rule: UniverseRule
   /** Those that the strategy trades in any case. */
   readonly fixed: ReadonlySet<string>
-  /** Of each member; sizes are not limited in lots. */
+  /** Limits of each member; sizes are not limited in lots. */
   readonly limits: Omit<StrategyLimits, 'positionMax' | 'orderSizeMax'>
 }
 
-/** What instruments that join while the daemon runs have in common. */
+/** Instruments that join while the daemon runs have this in common. */
 export interface RosterSettings {
   readonly frame: InstrumentFrame
   /** Those of the configuration: they never leave. */
@@ -50,7 +50,10 @@ export interface RosterSettings {
   readonly readMax: number
 }
 
-/** What happens to a strategy's orders when its decisions fail. Absent: they stay while it is paused, and are cancelled when it is halted. */
+/**
+ * For the orders of a strategy whose decisions fail. Absent: they stay while it is paused, and are
+ * cancelled when it is halted.
+ */
 export type FailurePolicy = 'leave' | 'cancel' | 'flatten'
 
 export interface ShowSettings {
@@ -91,7 +94,7 @@ export interface EngineSettings {
   readonly strategies: ReadonlyMap<StrategyId, StrategySettings>
   /** Where rules choose instruments: then `instruments` follows the book, changed by `state/roster.ts`. */
   readonly roster?: RosterSettings
-  /** What the account began with, in its margin coin. Absent: not configured. */
+  /** At the beginning, in the margin coin. Absent: not configured. */
   readonly capital?: Decimal
   /** Keyed by coin in capitals: its worth in the margin coin, where the tickers lack it. */
   readonly feeCoins?: ReadonlyMap<string, string>

@@ -142,9 +142,7 @@ export async function prepareBacktest(
     recordings.length > 0
       ? playRecordings(config, recordings, { whole, tapes: request.tapes, universe })
       : playSeed(config, { ...request, simulator, polling })
-  const { coverage } = played
-  const fromAt = Math.min(...played.viewed.map((one) => one.fromAt))
-  const toAt = Math.max(...played.viewed.map((one) => one.toAt))
+  const { fromAt, toAt } = spanOf(played.viewed)
   const strategies = await loadWarm({ ...loaded, config }, { whole, fromAt, request })
   const feeds = await loadFeedFiles(request.feeds ?? [], strategies)
   const capital = simulator.startingBalance
@@ -162,20 +160,20 @@ export async function prepareBacktest(
   return {
     config,
     simulator,
-    coverage,
+    coverage: played.coverage,
     fromAt,
     toAt,
     polling,
     feeds,
     universe,
-    prices: whole.length > 0 ? whole : coverage,
+    prices: whole.length > 0 ? whole : played.coverage,
     seed: simulator.seed,
     fillModel: simulator.fillModel,
     strategyIds: strategies.map(({ id }) => id),
     code: codeOf(strategies),
     remarks: listRemarks(
       strategies,
-      { config, simulator, coverage, polling, feeds, fromAt, toAt },
+      { config, simulator, coverage: played.coverage, polling, feeds, fromAt, toAt },
       { whole, recordings, universe },
     ),
     unpricedIn: (range) => describeUnpriced({ ...loaded, config }, whole, range),
@@ -198,11 +196,26 @@ export async function prepareBacktest(
         feeds: feeds.map(toPlayedFeed),
         strategies: toPlayed(strategies),
         core: openExchange(fillModel),
-        ...(choosesInstruments(config) &&
-          universe?.hasContracts !== true && { contracts: configuredContracts(config) }),
+        ...withContracts(config, universe),
       },
     }),
   }
+}
+
+function spanOf(viewed: readonly PriceCoverage[]): Pick<PriceCoverage, 'fromAt' | 'toAt'> {
+  return {
+    fromAt: Math.min(...viewed.map(({ fromAt }) => fromAt)),
+    toAt: Math.max(...viewed.map(({ toAt }) => toAt)),
+  }
+}
+
+/** Rules choose among the kept contracts, which are read while it runs, or else among those of the configuration. */
+function withContracts(
+  config: DaemonConfig,
+  universe: LoadedUniverse | undefined,
+): { readonly contracts?: ReadonlyMap<string, ContractRules> } {
+  if (!choosesInstruments(config) || universe?.hasContracts === true) return {}
+  return { contracts: configuredContracts(config) }
 }
 
 interface RunSettings {
@@ -403,7 +416,7 @@ function playRecordings(
   }
 }
 
-/** What rules may choose is simulated by the rules that were kept. */
+/** Instruments that rules may choose are simulated by the rules that were kept. */
 function withCandidates(config: DaemonConfig, universe: LoadedUniverse | undefined): DaemonConfig {
   const chosen = [...(universe?.candidates ?? [])].map(
     ([symbol, { tickSize, lotSize, minSize, minNotional }]) =>

@@ -124,9 +124,9 @@ export interface Book {
   readonly watermarks: ReadonlyMap<Scope, Watermark>
   /** Keyed by strategy and symbol, where there are exits. */
   readonly exitStates: ReadonlyMap<string, ExitState>
-  /** By strategy, where a rule chooses its instruments. */
+  /** Keyed by strategy, where a rule chooses its instruments. */
   readonly universes: ReadonlyMap<StrategyId, KeptUniverse>
-  /** By strategy and symbol: members that leave. */
+  /** Keyed by strategy and symbol: members that leave. */
   readonly leavings: ReadonlyMap<string, UniverseLeaving>
 }
 

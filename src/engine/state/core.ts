@@ -134,7 +134,7 @@ export interface MarketState {
   readonly feeds: ReadonlyMap<FeedId, FeedReading>
   /** Keyed by symbol: what the last reading in this run said beside the size. */
   readonly marks: ReadonlyMap<string, PositionMark>
-  /** What the exchange lists, where a rule chooses among it; undefined before it was read. */
+  /** The exchange lists these, where a rule chooses among them; undefined before they were read. */
   readonly contracts: ReadonlyMap<string, ContractRules> | undefined
 }
 

@@ -28,7 +28,7 @@ export function noteFeed({ market }: Core, feed: FeedId, reading: FeedReading): 
   own(market).feeds.set(feed, reading)
 }
 
-/** What the exchange lists, and by which rules. */
+/** The exchange lists these contracts, by these rules. */
 export function noteContracts(
   { market }: Core,
   contracts: ReadonlyMap<string, ContractRules>,

@@ -133,7 +133,7 @@ function changedVerdicts(
   return Object.fromEntries(changed)
 }
 
-/** What keeps an instrument out, although the rule would choose it: no order of it could leave. */
+/** A reason that keeps an instrument out although the rule would choose it: no order of it could leave. */
 function objectToMember(
   { book, settings }: Core,
   { limits }: StrategyUniverse,
