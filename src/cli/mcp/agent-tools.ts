@@ -239,6 +239,20 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     words: (_, { asOption }) => ['instruments', '--json', ...asOption],
   }),
   tool({
+    name: 'universe',
+    power: 'look',
+    description:
+      'What the rules of strategies choose to trade, and for each instrument the reason it is in or out.',
+    input: z.strictObject({ symbol: symbol.optional(), strategy: strategy.optional() }),
+    words: (input, { asOption }) => [
+      'universe',
+      '--json',
+      ...asOption,
+      ...option('symbol', input.symbol),
+      ...option('strategy', input.strategy),
+    ],
+  }),
+  tool({
     name: 'check',
     power: 'look',
     description:

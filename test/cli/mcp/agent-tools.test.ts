@@ -45,6 +45,7 @@ test('an assistant that may look gets tools that change nothing', () => {
     'explain',
     'whatif',
     'instruments',
+    'universe',
     'check',
     'plan',
   ])
