@@ -25,6 +25,7 @@ function configOf({
     exchange: { limitsUse, ...(members !== undefined && { shared: { members } }) },
     polling: { tickersMs: 250, positionsMs, fillsMs },
     instruments: Object.fromEntries(symbols),
+    strategies: [],
     risk: { accountAgeMaxMs },
   } as unknown as DaemonConfig
 }

@@ -222,7 +222,7 @@ describe('intentd backtest', () => {
 
     project.write(
       'scripted.ts',
-      code.replace('action, lots, ...limit', 'action, lots: Number.NaN, ...limit'),
+      code.replace('action, lots, tag,', 'action, lots: Number.NaN, tag,'),
     )
     expect(await backtest('denied', '--days', '1')).toBe(0)
     expect(printed.out.replaceAll(/\s+/g, ' ')).toMatch(

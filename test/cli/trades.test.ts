@@ -135,12 +135,9 @@ describe('intentd trades', () => {
     expect(out).toBe(
       [
         'closed, UTC       strategy  instrument  side     held    net      %',
-        '2025-06-03 03:30  grid      BTCUSDT     long   30 min   0.80   0.13  USDT',
-        '  0.01 from 60000 to 60100: 1.00 gross, 0.20 fees, 2 fills; order',
-        '2025-06-04 03:00  grid      BTCUSDT     short    23 h  -2.20  -0.37  USDT',
-        '  0.01 from 60000 to 60200: -2.00 gross, 0.20 fees, 2 fills; flatten',
-        '2025-06-05 03:00  trend     ETHUSDT     long     24 h   0.80   2.67  USDT',
-        '  0.01 from 3000 to 3100: 1.00 gross, 0.20 fees, 2 fills; order',
+        '2025-06-03 03:30  grid      BTCUSDT     long   30 min   0.80   0.13  USDT  0.01 from 60000 to 60100: 1.00 gross, 0.20 fees, 2 fills; order',
+        '2025-06-04 03:00  grid      BTCUSDT     short    23 h  -2.20  -0.37  USDT  0.01 from 60000 to 60200: -2.00 gross, 0.20 fees, 2 fills; flatten',
+        '2025-06-05 03:00  trend     ETHUSDT     long     24 h   0.80   2.67  USDT  0.01 from 3000 to 3100: 1.00 gross, 0.20 fees, 2 fills; order',
         '',
         '3 trades, 2 won; net -0.60 USDT',
         '',

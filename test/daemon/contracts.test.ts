@@ -51,7 +51,7 @@ test('symbols alone trade by what the exchange lists, which is kept, compared an
   const read = { productType: 'USDT-FUTURES', contracts: 2 }
   expect(daemon.events('contracts.read')).toMatchObject([read, read])
   expect(daemon.events('contract.changed')).toEqual([])
-  expect(shown.text).toMatch(/BTCUSDT +0\.1 +0\.001 .* 8 h +<= 125 +normal\n +rules of exchange\n/)
+  expect(shown.text).toMatch(/BTCUSDT +0\.1 +0\.001 .* 8 h +<= 125 +normal +exchange\n/)
   expect(JSON.parse(kept.text.slice(0, kept.text.lastIndexOf(']') + 1))).toMatchObject([
     { instruments: [{ symbol: 'BTCUSDT', tickSize: '0.1', origins: { tickSize: 'kept' } }, {}] },
   ])

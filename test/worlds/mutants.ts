@@ -495,8 +495,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'strangers-symbol-taken',
     what: 'a strategy may trade an instrument that is none of its own',
-    find: 'if (!strategy.symbols.includes(intent.symbol)) {',
-    replace: 'if (!core.instruments.has(intent.symbol)) {',
+    find: '!strategy.symbols.includes(intent.symbol) ||',
+    replace: '!core.instruments.has(intent.symbol) ||',
   },
   {
     name: 'cancels-the-places-of-others',
