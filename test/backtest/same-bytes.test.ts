@@ -38,10 +38,10 @@ test('the files of a backtest keep their bytes: trend, two instruments', async (
     b365ebd1dff03c3d fills.csv
     869e0527d3780949 orders.csv
     4d0f794cf60967cb positions.csv
-    dfa48498452cf4e9 report.html
-    2a666c7c73a002c4 report.json
+    699450421123eeee report.html
+    4450c8cedd4a9913 report.json
     eda22e74914d76bc returns.csv
-    b7f6f6c53c7e60ae trades.csv"
+    c49a9a3d11a76fa0 trades.csv"
   `)
 })
 
@@ -52,10 +52,10 @@ test('the files of a backtest keep their bytes: grid', async () => {
     89f0f767a48cebe3 fills.csv
     30200d46d7059826 orders.csv
     19df7432e95f12d5 positions.csv
-    a3b80e297dcb1237 report.html
-    da11ef59a7612eb7 report.json
+    b0ce6a950c97d4b3 report.html
+    17b65b34b26c51cb report.json
     6e1eb44169c4e361 returns.csv
-    b2e5fcb22ecb8f14 trades.csv"
+    4e2645a3ed904b6d trades.csv"
   `)
 })
 
@@ -66,10 +66,10 @@ test('the files of a backtest keep their bytes: breakout', async () => {
     9780d2738c0df543 fills.csv
     6b393fcd22ef4774 orders.csv
     5da3fec6ef408447 positions.csv
-    974ba74f2a2a9cfb report.html
+    18b3ead93202a8b8 report.html
     21c5bcb4c8e5f82b report.json
     04dcd773ff5ea870 returns.csv
-    4dc8873056f6d2c5 trades.csv"
+    1f6a76c0db9ac15c trades.csv"
   `)
 })
 
@@ -80,10 +80,10 @@ test('the files of a backtest keep their bytes: market maker', async () => {
     b998b027ff817c11 fills.csv
     e0076426dff83caa orders.csv
     b52aa78bcccac116 positions.csv
-    21d1b7e83c1c2fa2 report.html
-    29ef6155db1d11a6 report.json
+    fb810486cb0a86b5 report.html
+    330df10088da9fbd report.json
     8e2cc7c5bd3d4902 returns.csv
-    a80580eeec50f207 trades.csv"
+    d002b569257849c9 trades.csv"
   `)
 })
 
