@@ -66,8 +66,7 @@ function Strategy({ strategy, account, order, curve, denials }) {
           ><${Gain}
             value=${made?.netWithUnrealised ?? made?.net}
             text=${signed(made?.netWithUnrealised ?? made?.net, account.coin)}
-          />
-          <small>${account.coin}</small></span
+          />${' '}<small>${account.coin}</small></span
         >
       </div>
       <div class="figure">
