@@ -66,12 +66,19 @@ export function buildInstrument(
     lotsMin: stepBelow(lot, Number(minSize)),
     notionalMin: decimal(minNotional),
     ...(leverage !== undefined && { leverage }),
-    ...(fundingHours !== undefined && { fundingMinutes: everyHours(fundingHours) }),
+    ...(fundingHours !== undefined &&
+      isFundingInterval(fundingHours) && { fundingMinutes: everyHours(fundingHours) }),
   }
 }
 
 const DAY_MINUTES = 1440
 const HOUR_MINUTES = 60
+const DAY_HOURS = 24
+
+/** Whole hours that divide a day. Others have no fixed minutes, and absurd ones no end of them. */
+export function isFundingInterval(hours: number): boolean {
+  return Number.isInteger(hours) && hours > 0 && DAY_HOURS % hours === 0
+}
 
 /** Minutes after midnight, beginning with midnight. */
 export function everyHours(hours: number): readonly number[] {

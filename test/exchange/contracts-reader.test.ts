@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { buildInstrument } from '../../src/domain/instrument.ts'
 import type { Answer } from '../../src/domain/answer.ts'
 import { readContracts } from '../../src/exchange/readers/contracts-reader.ts'
 import type { CallableName, ResponseOf } from '../../src/protocol/endpoints.ts'
@@ -76,8 +77,34 @@ test.each([
   [{ minTradeNum: '-1' }, undefined],
   [{ pricePlace: 'one' }, undefined],
   [{ priceEndStep: '0' }, undefined],
+  [{ priceEndStep: '999999999999999999', pricePlace: '0' }, undefined],
+  [{ sizeMultiplier: '999999999999999999.9', volumePlace: null }, undefined],
 ])('%o has lots of %s', async (fields, lot) => {
   expect(await read([{ ...BTC, ...fields }])).toEqual(
     lot === undefined ? {} : { BTCUSDT: expect.objectContaining({ lotSize: lot }) },
   )
+})
+
+test.each(['1e-9', '0.001', '5', '1000000000', 'Infinity', '-8', ''])(
+  'an interval of funding of "%s" hours is none, and the contract trades all the same',
+  async (fundInterval) => {
+    const found = await read([{ ...BTC, fundInterval }])
+
+    expect(found).toEqual({
+      BTCUSDT: expect.not.objectContaining({ fundingHours: expect.anything() }),
+    })
+  },
+)
+
+test('a contract of any rules builds an instrument, whatever its interval of funding is', () => {
+  const rules = { tickSize: '0.1', lotSize: '0.001', minSize: '0.001', minNotional: '5' }
+  const frame = { productType: 'USDT-FUTURES', marginCoin: 'USDT' } as const
+
+  for (const fundingHours of [1e-9, 0.001, 5, 1e9, Number.POSITIVE_INFINITY, Number.NaN])
+    expect(buildInstrument('BTCUSDT', { ...rules, fundingHours }, frame)).not.toHaveProperty(
+      'fundingMinutes',
+    )
+  expect(buildInstrument('BTCUSDT', { ...rules, fundingHours: 8 }, frame).fundingMinutes).toEqual([
+    0, 480, 960,
+  ])
 })

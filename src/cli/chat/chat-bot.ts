@@ -53,16 +53,18 @@ export class ChatBot {
     this.#bot.use((context, next) => (this.#isKnown(context) ? next() : undefined))
     // A command that was written while nobody listened is answered, and not obeyed.
     this.#bot.on('message', (context, next) =>
-      isOld(context) ? this.#send(context, 'I was not there then: say it again') : next(),
+      isOld(context)
+        ? this.#detach(this.#send(context, 'I was not there then: say it again'))
+        : next(),
     )
     for (const question of CHAT_QUESTIONS)
-      this.#bot.command(question.name, (context) => this.#without(this.#answer(context, question)))
+      this.#bot.command(question.name, (context) => this.#detach(this.#answer(context, question)))
     if (options.isSaferAllowed) {
       for (const order of CHAT_ORDERS)
-        this.#bot.command(order.name, (context) => this.#ask(context, order))
-      this.#bot.on('callback_query:data', (context) => this.#without(this.#obey(context)))
+        this.#bot.command(order.name, (context) => this.#detach(this.#ask(context, order)))
+      this.#bot.on('callback_query:data', (context) => this.#detach(this.#obey(context)))
     }
-    this.#bot.on('message', (context) => this.#send(context, this.#help()))
+    this.#bot.on('message', (context) => this.#detach(this.#send(context, this.#help())))
     this.#bot.catch(({ error }) =>
       options.logger.log('warn', 'chat.failed', { reason: messageOf(error) }),
     )
@@ -85,8 +87,8 @@ export class ChatBot {
     return this.#bot.stop()
   }
 
-  /** Handlers return at once, since grammY gives them updates one after the other. */
-  #without(work: Promise<void>): void {
+  /** Handlers return at once: grammY gives them updates one after the other, and an answer may wait for half a minute. */
+  #detach(work: Promise<void>): void {
     work.catch((error: unknown) =>
       this.#options.logger.log('warn', 'chat.failed', { reason: messageOf(error) }),
     )
@@ -207,8 +209,14 @@ function describeRun({ code, output, aside }: VerbRun, question: ChatQuestion): 
   if (code === undefined) return 'no answer within 20 s'
   try {
     const remarks = aside.trim() === '' ? '' : `\n${cleanLines(aside).trim()}`
-    return `${question.describe(parseBoundedJson(output))}${remarks}`
+    const answers = splitDocuments(output).map((one) => question.describe(parseBoundedJson(one)))
+    return `${answers.join('\n\n')}${remarks}`
   } catch {
     return cleanLines(aside).trim() || `exit code ${code}`
   }
+}
+
+/** With several accounts a command prints one document for each; within one all lines are indented. */
+function splitDocuments(output: string): readonly string[] {
+  return output.split(/\n(?=[[{])/)
 }

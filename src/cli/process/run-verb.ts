@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants, setPriority } from 'node:os'
 import { MIDDLEMAN_VARIABLE } from './operator.ts'
@@ -28,14 +28,18 @@ export interface VerbOptions {
 /** Runs a command of this program in a process of its own, which is ended when its time is over or the caller has gone. */
 export async function runVerb(options: VerbOptions): Promise<VerbRun> {
   const { words, withinMs, by, isPatient = false, signal } = options
-  const ended = AbortSignal.any([AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])])
   const [, program = ''] = process.argv
   const child = spawn(process.execPath, [program, ...words], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, [MIDDLEMAN_VARIABLE]: by, NO_COLOR: '1' },
-    signal: ended,
-    killSignal: 'SIGKILL',
+    // A group of its own, so that programs which the command has started end with it.
+    detached: process.platform !== 'win32',
   })
+  const end = (): void => endGroup(child)
+  const ended = AbortSignal.any([AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])])
+  ended.addEventListener('abort', end, { once: true })
+  process.once('exit', end)
+  if (ended.aborted) end()
   if (isPatient && child.pid !== undefined)
     setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
   const output = new BoundedText()
@@ -43,12 +47,26 @@ export async function runVerb(options: VerbOptions): Promise<VerbRun> {
   child.stdout.setEncoding('utf8').on('data', (text: string) => output.add(text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => aside.add(text))
   child.on('error', () => undefined)
-  const [code] = (await once(child, 'close')) as [number | null]
-  return {
-    code: code ?? undefined,
-    output: output.text,
-    aside: aside.text,
-    isCut: output.isCut,
+  try {
+    const [code] = (await once(child, 'close')) as [number | null]
+    return {
+      code: code ?? undefined,
+      output: output.text,
+      aside: aside.text,
+      isCut: output.isCut,
+    }
+  } finally {
+    ended.removeEventListener('abort', end)
+    process.off('exit', end)
+  }
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return
+  try {
+    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself.
   }
 }
 

@@ -1,6 +1,8 @@
 import type { Answer } from '../../domain/answer.ts'
 import type { ContractRules } from '../../domain/contract-rules.ts'
+import { isFundingInterval } from '../../domain/instrument.ts'
 import { decimal, type Decimal, quotient } from '../../lib/decimal.ts'
+import { createGrid } from '../../lib/grid.ts'
 import type { ResponseOf } from '../../protocol/endpoints.ts'
 import type { ProductType } from '../../protocol/values.ts'
 import { PRIORITY } from '../limiter/grant.ts'
@@ -13,7 +15,7 @@ const MILLIS = /^[1-9]\d{9,15}$/
 const PLACES_MAX = 18
 
 /**
- * All contracts of a product type, behind everything that trades. Rows without a tick, lot or
+ * All contracts of a product type, behind everything that trades. Rows without a usable tick, lot or
  * minimum are left out.
  */
 export async function readContracts(
@@ -37,6 +39,7 @@ function toRules(row: WireContract): ContractRules | undefined {
   const notional = readDecimal(row.minTradeUSDT)
   if (tick === undefined || lot === undefined || least === undefined || notional === undefined)
     return undefined
+  if (!isGrid(tick) || !isGrid(lot)) return undefined
   const fundingHours = Number(row.fundInterval)
   const leverageMax = Number(row.maxLever)
   const [launchedAt, offAt] = [readTime(row.launchTime), readTime(row.offTime)]
@@ -47,11 +50,21 @@ function toRules(row: WireContract): ContractRules | undefined {
     minSize: quotient(least, lot, { decimals: 0, rounding: 'up' }).times(lot).toFixed(),
     minNotional: notional.toFixed(),
     ...(row.quoteCoin ? { quoteCoin: row.quoteCoin } : {}),
-    ...(fundingHours > 0 && { fundingHours }),
+    ...(isFundingInterval(fundingHours) && { fundingHours }),
     ...(leverageMax > 0 && { leverageMax }),
     ...(row.symbolStatus ? { status: row.symbolStatus } : {}),
     ...(launchedAt !== undefined && { launchedAt }),
     ...(offAt !== undefined && { offAt }),
+  }
+}
+
+/** A step that is too large or too fine for whole counts would throw wherever the instrument is built. */
+function isGrid(step: Decimal): boolean {
+  try {
+    createGrid(step.toFixed())
+    return true
+  } catch {
+    return false
   }
 }
 

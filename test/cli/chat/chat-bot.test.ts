@@ -193,3 +193,34 @@ test('answers that hang keep no order from being done', async () => {
   expect(refused.text).toContain('ask again')
   expect(done.text).toBe('done: clean')
 })
+
+test('of several accounts each is answered', async () => {
+  await open()
+  const order = {
+    symbol: 'BTCUSDT',
+    action: 'openLong',
+    size: '1',
+    price: '1',
+    state: 'live',
+    strategy: 'grid',
+  }
+  answer = () =>
+    ran(`${JSON.stringify([order], undefined, 2)}\n[]\n${JSON.stringify([order], undefined, 2)}\n`)
+
+  telegram.say(ANNA, '/orders')
+
+  const line = 'BTCUSDT openLong 1 at 1 (grid, live)'
+  expect((await telegram.untilSent(1)).text).toBe([line, 'no order is open', line].join('\n\n'))
+})
+
+test('an answer that Telegram lets wait holds up nobody else', async () => {
+  await open()
+  telegram.floods = 1
+
+  telegram.say(ANNA, 'hello')
+  await telegram.until(() => telegram.refused.length === 1)
+  telegram.say(BERT, '/orders')
+
+  expect((await telegram.untilSent(1)).chat).toBe(BERT)
+  expect((await telegram.untilSent(2)).text).toContain('/status')
+})

@@ -158,6 +158,7 @@ export class FakeTelegram {
     if (this.floods > 0) {
       this.floods -= 1
       this.refused.push(text)
+      for (const listener of this.#listeners) listener()
       return refuse(response, 429, 'Too Many Requests: retry after 1', { retry_after: 1 })
     }
     if (text.length > 4096) return refuse(response, 400, 'Bad Request: message is too long')
