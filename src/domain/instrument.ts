@@ -2,6 +2,9 @@ import { type Decimal, decimal, decimalOfInteger } from '../lib/decimal.ts'
 import { createGrid, type Grid, nearestStep, stepBelow, stepsMax } from '../lib/grid.ts'
 import type { ContractRules } from './contract-rules.ts'
 
+/** Others could be taken for a scope (`*`, `strategy:ID`), or for two names where names are joined. */
+export const SYMBOL_PATTERN = /^[A-Z0-9]{2,30}(?:_[A-Z0-9]{1,12})?$/
+
 export type ProductType =
   | 'USDT-FUTURES'
   | 'COIN-FUTURES'

@@ -108,3 +108,16 @@ test('a contract of any rules builds an instrument, whatever its interval of fun
     0, 480, 960,
   ])
 })
+
+test.each([
+  '*',
+  'strategy:grid',
+  '__proto__',
+  'BTC USDT',
+  'btcusdt',
+  '-rf',
+  'A\u0000B',
+  'X'.repeat(200),
+])('a symbol like %j is no instrument', async (symbol) => {
+  expect(await read([{ ...BTC, symbol }, BTC])).toEqual({ BTCUSDT: expect.anything() })
+})

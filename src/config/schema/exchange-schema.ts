@@ -1,13 +1,14 @@
 /** Accounts, symbols and contract precision. */
 import { maintenanceSchema } from './liquidation-schema.ts'
 import { z } from 'zod'
+import { SYMBOL_PATTERN } from '../../domain/instrument.ts'
 import { positiveDecimal, stepDecimal } from './decimal-text.ts'
 import { wholeNumber } from './whole-number.ts'
 
 export const symbolSchema = z
   .string()
   // Must equal `symbol` in src/protocol/values.ts, so that it can be requested.
-  .regex(/^[A-Z0-9]{2,30}(?:_[A-Z0-9]{1,12})?$/)
+  .regex(SYMBOL_PATTERN)
   .meta({
     title:
       'a symbol of capitals A to Z, digits, and perhaps _ and an ending, such as BTCUSDT or BTCUSDT_UMCBL (instruments with other characters in their name cannot be traded)',

@@ -1,6 +1,6 @@
 import type { Answer } from '../../domain/answer.ts'
 import type { ContractRules } from '../../domain/contract-rules.ts'
-import { isFundingInterval } from '../../domain/instrument.ts'
+import { isFundingInterval, SYMBOL_PATTERN } from '../../domain/instrument.ts'
 import { decimal, type Decimal, quotient } from '../../lib/decimal.ts'
 import { createGrid } from '../../lib/grid.ts'
 import type { ResponseOf } from '../../protocol/endpoints.ts'
@@ -15,8 +15,8 @@ const MILLIS = /^[1-9]\d{9,15}$/
 const PLACES_MAX = 18
 
 /**
- * All contracts of a product type, behind everything that trades. Rows without a usable tick, lot or
- * minimum are left out.
+ * All contracts of a product type, behind everything that trades. Rows without a usable
+ * symbol, tick, lot or minimum are left out.
  */
 export async function readContracts(
   caller: BeyondCaller,
@@ -27,7 +27,7 @@ export async function readContracts(
   const contracts = new Map<string, ContractRules>()
   for (const row of answer.data) {
     const rules = toRules(row)
-    if (rules !== undefined) contracts.set(row.symbol, rules)
+    if (rules !== undefined && SYMBOL_PATTERN.test(row.symbol)) contracts.set(row.symbol, rules)
   }
   return { ...answer, data: contracts }
 }
