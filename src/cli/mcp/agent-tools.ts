@@ -103,6 +103,28 @@ function playWords(
   ]
 }
 
+const bookedInput = z.strictObject({
+  ...span,
+  symbol: symbol.optional(),
+  strategy: strategy.optional(),
+  limit,
+})
+
+function bookedWords(
+  { since, until, symbol: one, strategy: id, limit: most }: z.output<typeof bookedInput>,
+  { asOption }: ConfigWords,
+): readonly string[] {
+  return [
+    '--json',
+    ...asOption,
+    ...option('since', since),
+    ...option('until', until),
+    ...option('symbol', one),
+    ...option('strategy', id),
+    ...option('limit', most),
+  ]
+}
+
 /** Each is a command of intentd, so every way to ask gives the same figures. */
 export const AGENT_TOOLS: readonly AgentTool[] = [
   tool({
@@ -137,44 +159,16 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     name: 'fills',
     power: 'look',
     description: 'Fills from the journal, of all runs: the last ones of a span.',
-    input: z.strictObject({
-      ...span,
-      symbol: symbol.optional(),
-      strategy: strategy.optional(),
-      limit,
-    }),
-    words: (input, { asOption }) => [
-      'fills',
-      '--json',
-      ...asOption,
-      ...option('since', input.since),
-      ...option('until', input.until),
-      ...option('symbol', input.symbol),
-      ...option('strategy', input.strategy),
-      ...option('limit', input.limit),
-    ],
+    input: bookedInput,
+    words: (input, config) => ['fills', ...bookedWords(input, config)],
   }),
   tool({
     name: 'trades',
     power: 'look',
     description:
       'Closed trades from the journal, each of one strategy from flat to flat: entry, exit, hold, net, reason.',
-    input: z.strictObject({
-      ...span,
-      symbol: symbol.optional(),
-      strategy: strategy.optional(),
-      limit,
-    }),
-    words: (input, { asOption }) => [
-      'trades',
-      '--json',
-      ...asOption,
-      ...option('since', input.since),
-      ...option('until', input.until),
-      ...option('symbol', input.symbol),
-      ...option('strategy', input.strategy),
-      ...option('limit', input.limit),
-    ],
+    input: bookedInput,
+    words: (input, config) => ['trades', ...bookedWords(input, config)],
   }),
   tool({
     name: 'profit',
