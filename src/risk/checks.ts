@@ -386,12 +386,13 @@ function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObje
 }
 
 /**
- * No order opens nearer to a liquidation than where positions are reduced; an unknown distance
- * denies nothing.
+ * No order leads the account nearer to a liquidation than where positions are reduced, also one that
+ * closes what hedges another strategy's position; an unknown distance denies nothing, and exits and
+ * flattens close in any case.
  */
 function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { distanceMin } = context
-  if (distanceMin === undefined || isClosing(intent.action) || reducesRisk(intent, context))
+  if (distanceMin === undefined || (isToClose(intent) && reducesRisk(intent, context)))
     return undefined
   const distance = context.distanceAfter(intent)
   if (!(distance < distanceMin)) return undefined

@@ -10,8 +10,14 @@ import {
 import type { PositionStatement } from '../../domain/loss-limits.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
 import { type Instrument, isInverse, type PositionMode } from '../../domain/instrument.ts'
-import { tradesAs } from '../../domain/order-action.ts'
-import { applyToHolding, type Holding, type HoldSide, isFlat } from '../../domain/position.ts'
+import { isClosing, tradesAs } from '../../domain/order-action.ts'
+import {
+  applyToHolding,
+  type Holding,
+  type HoldSide,
+  isFlat,
+  netLots,
+} from '../../domain/position.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import {
@@ -70,23 +76,29 @@ function measureSide(core: Core, of: MeasuredSide): LiquidationDistance {
   const ourPrice = standing && price.price > 0 ? pickPrice(standing.legs, price.price) : undefined
   const stated = statement.liquidation[holdSide]
   const statedPrice = stated > 0 ? stated : Number.NaN
+  const markPrice = possibleMark(statement.markPrice, price)
   const distances = {
     ours: ourPrice === undefined ? Number.NaN : distanceTo(ourPrice, price.price),
-    stated: Number.isNaN(statedPrice) ? Number.NaN : distanceTo(statedPrice, statement.markPrice),
+    stated: Number.isNaN(statedPrice) ? Number.NaN : distanceTo(statedPrice, markPrice),
   }
   const ratios = {
     ours: standing && price.price > 0 ? ratioAt(standing, price.price) : Number.NaN,
     stated: statement.marginRatio[holdSide],
   }
   const prices = { ourPrice: ourPrice ?? Number.NaN, statedPrice }
-  const apart = Math.abs(prices.ourPrice / price.price - statedPrice / statement.markPrice)
+  const apart = Math.abs(prices.ourPrice / price.price - statedPrice / markPrice)
   const found = trustOf(distances, apart <= DIFFERENCE_MAX)
   const trust = judgeTrust(core, of, { ...prices, ...distances, trust: found })
-  const nearest = trust === 'alone' ? distances.ours : nearestOf(distances)
+  const byMark = statement.markPrice > 0 ? distanceTo(statedPrice, statement.markPrice) : Infinity
+  const nearest =
+    trust === 'alone'
+      ? distances.ours
+      : nearestOf(distances, Number.isNaN(statedPrice) ? Infinity : byMark)
   return {
     symbol,
     holdSide,
-    markPrice: statement.markPrice,
+    markPrice,
+    ownPrice: price.price,
     ...prices,
     ...distances,
     nearest,
@@ -98,9 +110,22 @@ function measureSide(core: Core, of: MeasuredSide): LiquidationDistance {
   }
 }
 
-function nearestOf({ ours, stated }: Pick<LiquidationDistance, 'ours' | 'stated'>): number {
-  if (Number.isNaN(ours)) return stated
-  return Number.isNaN(stated) ? ours : Math.min(ours, stated)
+/**
+ * The exchange's mark price, or ours: a mark that is far from last price, bid, ask and index, while
+ * these agree, says nothing of where a liquidation is.
+ */
+function possibleMark(mark: number, { price, isInBand }: OwnPrice): number {
+  const isFar = !(Math.abs(mark - price) <= DIFFERENCE_MAX * price)
+  return (isInBand && isFar) || !(mark > 0) ? price : mark
+}
+
+/** @param byMark the stated price from the stated mark, however odd: it warns */
+function nearestOf(
+  { ours, stated }: Pick<LiquidationDistance, 'ours' | 'stated'>,
+  byMark: number,
+): number {
+  if (Number.isNaN(ours)) return Math.min(stated, byMark)
+  return Number.isNaN(stated) ? ours : Math.min(ours, stated, byMark)
 }
 
 function noteNearest(
@@ -338,7 +363,8 @@ const NOTHING_KNOWN = { behind: Number.NaN, othersNeed: Number.NaN }
 
 /**
  * Lots of a crossed position to close at the price now so that its liquidation is farther than a
- * share of it; all where no fewer suffice. Zero while unknown, and of an isolated position, which
+ * share of it; all where no fewer suffice, in hedge mode what it has beyond the other side: beyond
+ * that the other side would be in danger. Zero while unknown, and of an isolated position, which
  * gives up as much margin as it gets smaller.
  */
 export function lotsToClose(
@@ -370,13 +396,32 @@ export function lotsToClose(
     }
     return distanceTo(pickPrice(of, price), price) > share
   }
-  let [tooFew, enough] = [0, lotsOf(held, holdSide)]
+  let [tooFew, enough] = [0, excessOf(held, holdSide)]
   while (enough - tooFew > 1) {
     const lots = Math.floor((tooFew + enough) / 2)
     if (isFar(lots)) enough = lots
     else tooFew = lots
   }
   return enough
+}
+
+/** Lots that the other side of the same instrument does not hedge; negative: it has more. */
+function excessOf(held: Holding, side: HoldSide): number {
+  return side === 'long' ? held.longLots - held.shortLots : held.shortLots - held.longLots
+}
+
+/**
+ * The sides that a liquidation threatens: of crossed positions only the larger one, which the other
+ * one hedges.
+ */
+export function threatenedOf(
+  core: Core,
+  symbol: string,
+  distances: readonly LiquidationDistance[],
+): readonly LiquidationDistance[] {
+  if (distances.length < 2 || marginModeOf(core, symbol) === 'isolated') return distances
+  const held = accountHoldingOf(core.book, symbol)
+  return distances.filter(({ holdSide }) => excessOf(held, holdSide) >= 0)
 }
 
 /** The distance depends on this and on the order. */
@@ -414,40 +459,66 @@ function leverageOf(core: Core, { symbol, leverage }: Instrument): number {
 }
 
 /**
- * Once an opening order is filled at its price, or at the market's; a share of that price. Of
- * isolated margin only what it brings itself.
+ * Once an order is filled at its price, or at the market's; a share of that price. Infinity for one
+ * that brings the account no nearer: its net position gets smaller, or an isolated one is closed. Of
+ * isolated margin only what the order brings itself.
  */
-export function distanceAfter(opening: Opening, { action, ticks, lots }: OrderIntent): number {
-  const { spec, mode, held, legs, behind, leverage, rules, bid, ask } = opening
-  const isBuy = tradesAs(action) === 'buy'
-  const limit = ticks === undefined ? undefined : floatOnGrid(spec.tick, ticks)
-  const price = isBuy ? Math.min(limit ?? ask, ask) : Math.max(limit ?? bid, bid)
+export function distanceAfter(opening: Opening, order: OrderIntent): number {
+  const { spec, mode, held, behind, leverage, rules } = opening
+  const { action, lots } = order
+  const side = tradesAs(action)
+  const tradeSide = isClosing(action) ? 'close' : 'open'
+  const price = fillPriceOf(opening, order)
+  const inBase = isInverse(spec)
+  // In hedge mode the side of a close is that of its position.
+  const isOfLong = mode === 'hedge_mode' && tradeSide === 'close' ? side === 'sell' : side === 'buy'
+  const after = applyToHolding(mode, held, { side: isOfLong ? 'buy' : 'sell', tradeSide, lots })
   if (leverage !== undefined) {
-    const size = floatOnGrid(spec.lot, lots)
-    const leg = { holdSide: isBuy ? 'long' : 'short', size, entryPrice: price } as const
-    const margin = (isInverse(spec) ? size : size * price) / leverage
-    return distanceTo(
-      pickPrice({ legs: [leg], behind: margin, rules, isInverse: isInverse(spec) }, price),
-      price,
-    )
+    const added = Math.max(after.longLots - held.longLots, after.shortLots - held.shortLots)
+    if (added <= 0) return Number.POSITIVE_INFINITY
+    const size = floatOnGrid(spec.lot, added)
+    const leg = { holdSide: isOfLong ? 'long' : 'short', size, entryPrice: price } as const
+    const margin = (inBase ? size : size * price) / leverage
+    const own = { legs: [leg], behind: margin, rules, isInverse: inBase }
+    return distanceTo(pickPrice(own, price), price)
   }
-  const after = applyToHolding(mode, held, {
-    side: isBuy ? 'buy' : 'sell',
-    tradeSide: 'open',
-    lots,
-  })
-  const grown = SIDES.flatMap((holdSide): readonly Leg[] => {
+  if (Math.abs(netLots(after)) <= Math.abs(netLots(held))) return Number.POSITIVE_INFINITY
+  const { legs, realised } = fillLegs(opening, after, price)
+  const of = {
+    legs,
+    behind: behind + (inBase ? realised / price : realised),
+    rules,
+    isInverse: inBase,
+  }
+  return distanceTo(pickPrice(of, price), price)
+}
+
+function fillPriceOf({ spec, bid, ask }: Opening, { action, ticks }: OrderIntent): number {
+  const limit = ticks === undefined ? undefined : floatOnGrid(spec.tick, ticks)
+  return tradesAs(action) === 'buy' ? Math.min(limit ?? ask, ask) : Math.max(limit ?? bid, bid)
+}
+
+interface FilledLegs {
+  readonly legs: readonly Leg[]
+  /** Profit of what was closed, as size × price difference. */
+  readonly realised: number
+}
+
+function fillLegs({ spec, legs }: Opening, after: Holding, price: number): FilledLegs {
+  let realised = 0
+  const filled = SIDES.flatMap((holdSide): readonly Leg[] => {
     const size = floatOnGrid(spec.lot, lotsOf(after, holdSide))
-    if (size === 0) return []
     const leg = legs.find((one) => one.holdSide === holdSide)
+    if (leg !== undefined && size < leg.size)
+      realised += (holdSide === 'long' ? 1 : -1) * (leg.size - size) * (price - leg.entryPrice)
+    if (size === 0) return []
     if (leg === undefined) return [{ holdSide, size, entryPrice: price }]
     const added = Math.max(0, size - leg.size)
     return [
       { holdSide, size, entryPrice: (leg.entryPrice * (size - added) + price * added) / size },
     ]
   })
-  const liquidation = pickPrice({ legs: grown, behind, rules, isInverse: isInverse(spec) }, price)
-  return distanceTo(liquidation, price)
+  return { legs: filled, realised }
 }
 
 /** A side has just come nearer than the first step: said once, until it is clearly beyond. */
@@ -470,6 +541,9 @@ export function noteNear(
  */
 export const REARMED = 1.1
 
+/** An earlier reading confirms a later one for so many times the age that readings may have. */
+const CONFIRMED_WITHIN_AGES = 10
+
 /**
  * An independent reading has said it before: another answer about the position, and another of the
  * tickers (MON1).
@@ -481,14 +555,22 @@ export function confirmNear(
 ): boolean {
   const key = pairKey(symbol, step)
   const before = core.liquidation.awaited.get(key)
-  const positionAt = core.losses.statements.get(symbol)?.requestedAt ?? 0
-  const tickersAt = core.market.tickers?.requestTime ?? 0
   if (!isNear) {
     if (before !== undefined) own(core.liquidation.awaited).delete(key)
     return false
   }
-  if (before === undefined) own(core.liquidation.awaited).set(key, { positionAt, tickersAt })
-  return before !== undefined && before.positionAt !== positionAt && before.tickersAt !== tickersAt
+  const positionAt = core.losses.statements.get(symbol)?.requestedAt ?? 0
+  const tickersAt = core.market.tickers?.requestTime ?? 0
+  const withinMs = CONFIRMED_WITHIN_AGES * core.settings.limits.accountAgeMaxMs
+  const isOld = before !== undefined && positionAt - before.positionAt > withinMs
+  if (before === undefined || isOld)
+    own(core.liquidation.awaited).set(key, { positionAt, tickersAt })
+  return (
+    !isOld &&
+    before !== undefined &&
+    before.positionAt !== positionAt &&
+    before.tickersAt !== tickersAt
+  )
 }
 
 /** The price's moves are looked at all the same, for the next position. */
