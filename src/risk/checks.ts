@@ -15,7 +15,7 @@ import {
   worstOnSide,
 } from './exposure.ts'
 import type { RiskContext } from './risk-context.ts'
-import { isKnown, objectToWorstCase } from './worst-case-orders.ts'
+import { isKnown, objectToWorstCase, sizeThatFits } from './worst-case-orders.ts'
 
 export type RiskObjection = Objection | Undescribed<Objection>
 
@@ -397,9 +397,11 @@ function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObject
   const distance = context.distanceAfter(intent)
   if (!(distance < distanceMin)) return undefined
   const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
+  const isFar = (lots: number): boolean => context.distanceAfter({ ...intent, lots }) >= distanceMin
   return {
     code: 'LIQUIDATION_NEAR',
-    detail: () => `a liquidation would be ${percent(distance)} away, limit ${percent(distanceMin)}`,
+    detail: () =>
+      `a liquidation would be ${percent(distance)} away, limit ${percent(distanceMin)}, ${sizeThatFits(context.instrument, intent.lots, isFar)} would fit`,
   }
 }
 

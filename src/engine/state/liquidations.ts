@@ -8,16 +8,8 @@ import {
   type MaintenanceRules,
 } from '../../domain/liquidation.ts'
 import type { PositionStatement } from '../../domain/loss-limits.ts'
-import type { OrderIntent } from '../../domain/intent.ts'
-import { type Instrument, isInverse, type PositionMode } from '../../domain/instrument.ts'
-import { isClosing, tradesAs } from '../../domain/order-action.ts'
-import {
-  applyToHolding,
-  type Holding,
-  type HoldSide,
-  isFlat,
-  netLots,
-} from '../../domain/position.ts'
+import { isInverse } from '../../domain/instrument.ts'
+import { type Holding, type HoldSide, isFlat } from '../../domain/position.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import {
@@ -28,22 +20,24 @@ import {
   maintenanceAt,
 } from '../../risk/liquidation.ts'
 import { accountHoldingOf, pairKey } from '../book/book.ts'
-import { type Core, instrumentOf, specOf } from './core.ts'
+import { type Core, specOf } from './core.ts'
 import { disputeOf, noteComparison } from './disputes.ts'
 import { comparableStatement, equityOf } from './losses.ts'
 import { settledOf } from './settled-money.ts'
-import { exchangeNow, marketOf } from './market-state.ts'
+import { exchangeNow } from './market-state.ts'
 import { type OwnPrice, ownPriceOf } from './own-figure.ts'
 import { marginModeOf } from './trading-mode.ts'
 import { type CandleSeries, newestOpenAt, read } from '../../domain/candles.ts'
 
 /** Beyond this share of the price it is no rounding, and no moment between two readings. */
 const DIFFERENCE_MAX = 0.02
+/** Beyond so many times the price a difference between two figures says nothing. */
+const FAR = 1
 /** Shares of the larger one, and at most this. */
 const RATIO_TOLERANCE = 0.2
 const RATIO_ROUNDING = 0.001
 
-const SIDES = ['long', 'short'] as const
+export const SIDES = ['long', 'short'] as const
 
 /** When reading and book agree on the positions. */
 export function measureDistances(core: Core, symbol: string): readonly LiquidationDistance[] {
@@ -87,7 +81,8 @@ function measureSide(core: Core, of: MeasuredSide): LiquidationDistance {
   }
   const prices = { ourPrice: ourPrice ?? Number.NaN, statedPrice }
   const apart = Math.abs(prices.ourPrice / price.price - statedPrice / markPrice)
-  const found = trustOf(distances, apart <= DIFFERENCE_MAX)
+  const isFar = Math.min(distances.ours, distances.stated) > FAR
+  const found = trustOf(distances, isFar || apart <= DIFFERENCE_MAX)
   const trust = judgeTrust(core, of, { ...prices, ...distances, trust: found })
   const byMark = statement.markPrice > 0 ? distanceTo(statedPrice, statement.markPrice) : Infinity
   const nearest =
@@ -241,7 +236,7 @@ export function noteAlone(
   return !isKnown
 }
 
-function lotsOf({ longLots, shortLots }: Holding, side: HoldSide): number {
+export function lotsOf({ longLots, shortLots }: Holding, side: HoldSide): number {
   return side === 'long' ? longLots : shortLots
 }
 
@@ -278,7 +273,7 @@ function ratioAt({ legs, othersNeed }: LiquidationGroup, price: number): number 
 }
 
 /** The nearer price; `price` itself where what is behind is less than the need already. */
-function pickPrice(of: Legs, price: number): number {
+export function pickPrice(of: Legs, price: number): number {
   const { below, above } = findLiquidationPrices(of, price)
   if (standingAt(of, price) <= 0) return price
   if (Number.isNaN(below) || Number.isNaN(above)) return Number.isNaN(below) ? above : below
@@ -296,12 +291,12 @@ function standingAt({ legs, behind, rules, isInverse: inBase }: Legs, price: num
   )
 }
 
-function rulesOf({ settings }: Core, symbol: string): MaintenanceRules | undefined {
+export function rulesOf({ settings }: Core, symbol: string): MaintenanceRules | undefined {
   return settings.liquidation?.rules.get(symbol)
 }
 
 /** Undefined where our fills do not explain all lots. */
-function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[] | undefined {
+export function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[] | undefined {
   const entry = core.book.entries.get(symbol)
   const { tick, lot } = specOf(core, symbol)
   const legs: Leg[] = []
@@ -321,7 +316,7 @@ function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[] | und
  * Margin behind crossed positions whatever the price does, margin coin: our equity without their
  * own profit, less what all others need or have set aside. NaN while a part is not known.
  */
-function marginBehind(
+export function marginBehind(
   core: Core,
   symbol: string,
 ): Pick<Legs, 'behind'> & Pick<LiquidationGroup, 'othersNeed'> {
@@ -396,7 +391,7 @@ export function lotsToClose(
     }
     return distanceTo(pickPrice(of, price), price) > share
   }
-  let [tooFew, enough] = [0, excessOf(held, holdSide)]
+  let [tooFew, enough] = [0, Math.max(0, excessOf(held, holdSide))]
   while (enough - tooFew > 1) {
     const lots = Math.floor((tooFew + enough) / 2)
     if (isFar(lots)) enough = lots
@@ -422,103 +417,6 @@ export function threatenedOf(
   if (distances.length < 2 || marginModeOf(core, symbol) === 'isolated') return distances
   const held = accountHoldingOf(core.book, symbol)
   return distances.filter(({ holdSide }) => excessOf(held, holdSide) >= 0)
-}
-
-/** The distance depends on this and on the order. */
-export interface Opening {
-  readonly spec: Instrument
-  readonly mode: PositionMode
-  readonly held: Holding
-  readonly legs: readonly Leg[]
-  readonly behind: number
-  /** An order brings its value divided by this as margin; undefined where all is crossed. */
-  readonly leverage: number | undefined
-  readonly rules: MaintenanceRules
-  readonly bid: number
-  readonly ask: number
-}
-
-/** Undefined while a part is not known. */
-export function openingOn(core: Core, symbol: string): Opening | undefined {
-  const rules = rulesOf(core, symbol)
-  const held = accountHoldingOf(core.book, symbol)
-  const legs = legsOf(core, symbol, held)
-  const { marginMode, positionMode: mode } = core.settings
-  if (rules === undefined || legs === undefined) return undefined
-  const spec = specOf(core, symbol)
-  const leverage = marginMode === 'isolated' ? leverageOf(core, spec) : undefined
-  const behind = marginMode === 'isolated' ? 0 : marginBehind(core, symbol).behind
-  if (Number.isNaN(behind) || Number.isNaN(leverage)) return undefined
-  const { bid, ask } = marketOf(core, symbol)
-  return { spec, mode, held, legs, behind, leverage, rules, bid, ask }
-}
-
-/** Configured, or said by rows; NaN where unknown. */
-function leverageOf(core: Core, { symbol, leverage }: Instrument): number {
-  return leverage ?? Number(instrumentOf(core, symbol).setup.leverage)
-}
-
-/**
- * Once an order is filled at its price, or at the market's; a share of that price. Infinity for one
- * that brings the account no nearer: its net position gets smaller, or an isolated one is closed. Of
- * isolated margin only what the order brings itself.
- */
-export function distanceAfter(opening: Opening, order: OrderIntent): number {
-  const { spec, mode, held, behind, leverage, rules } = opening
-  const { action, lots } = order
-  const side = tradesAs(action)
-  const tradeSide = isClosing(action) ? 'close' : 'open'
-  const price = fillPriceOf(opening, order)
-  const inBase = isInverse(spec)
-  // In hedge mode the side of a close is that of its position.
-  const isOfLong = mode === 'hedge_mode' && tradeSide === 'close' ? side === 'sell' : side === 'buy'
-  const after = applyToHolding(mode, held, { side: isOfLong ? 'buy' : 'sell', tradeSide, lots })
-  if (leverage !== undefined) {
-    const added = Math.max(after.longLots - held.longLots, after.shortLots - held.shortLots)
-    if (added <= 0) return Number.POSITIVE_INFINITY
-    const size = floatOnGrid(spec.lot, added)
-    const leg = { holdSide: isOfLong ? 'long' : 'short', size, entryPrice: price } as const
-    const margin = (inBase ? size : size * price) / leverage
-    const own = { legs: [leg], behind: margin, rules, isInverse: inBase }
-    return distanceTo(pickPrice(own, price), price)
-  }
-  if (Math.abs(netLots(after)) <= Math.abs(netLots(held))) return Number.POSITIVE_INFINITY
-  const { legs, realised } = fillLegs(opening, after, price)
-  const of = {
-    legs,
-    behind: behind + (inBase ? realised / price : realised),
-    rules,
-    isInverse: inBase,
-  }
-  return distanceTo(pickPrice(of, price), price)
-}
-
-function fillPriceOf({ spec, bid, ask }: Opening, { action, ticks }: OrderIntent): number {
-  const limit = ticks === undefined ? undefined : floatOnGrid(spec.tick, ticks)
-  return tradesAs(action) === 'buy' ? Math.min(limit ?? ask, ask) : Math.max(limit ?? bid, bid)
-}
-
-interface FilledLegs {
-  readonly legs: readonly Leg[]
-  /** Profit of what was closed, as size × price difference. */
-  readonly realised: number
-}
-
-function fillLegs({ spec, legs }: Opening, after: Holding, price: number): FilledLegs {
-  let realised = 0
-  const filled = SIDES.flatMap((holdSide): readonly Leg[] => {
-    const size = floatOnGrid(spec.lot, lotsOf(after, holdSide))
-    const leg = legs.find((one) => one.holdSide === holdSide)
-    if (leg !== undefined && size < leg.size)
-      realised += (holdSide === 'long' ? 1 : -1) * (leg.size - size) * (price - leg.entryPrice)
-    if (size === 0) return []
-    if (leg === undefined) return [{ holdSide, size, entryPrice: price }]
-    const added = Math.max(0, size - leg.size)
-    return [
-      { holdSide, size, entryPrice: (leg.entryPrice * (size - added) + price * added) / size },
-    ]
-  })
-  return { legs: filled, realised }
 }
 
 /** A side has just come nearer than the first step: said once, until it is clearly beyond. */
