@@ -236,6 +236,9 @@ export const accountSchema = z.strictObject({
   hindrances: z.array(z.string()).meta({
     description: 'why nothing is traded, or not everything, beside restrictions; in words',
   }),
+  warnings: z.array(z.string()).meta({
+    description: 'what a person should know although nothing is held back for it; in words',
+  }),
   restrictions: z.array(restrictionSchema),
   kill: z
     .strictObject({

@@ -61,10 +61,13 @@ export interface NearestDistance {
 export interface LiquidationDistance {
   readonly symbol: string
   readonly holdSide: HoldSide
+  /** The exchange's, or ours where its is impossible; `stated` is measured from it. */
   readonly markPrice: number
+  /** The last price, held inside bid and ask; `ours` is measured from it. */
+  readonly ownPrice: number
   readonly ourPrice: number
   readonly statedPrice: number
-  /** Shares of the mark price; Infinity without such a price. */
+  /** Shares of the price; Infinity without such a price. */
   readonly ours: number
   readonly stated: number
   /** The smaller known distance; only ours if `trust` is `alone`. */

@@ -15,7 +15,7 @@ import {
   worstOnSide,
 } from './exposure.ts'
 import type { RiskContext } from './risk-context.ts'
-import { isKnown, objectToWorstCase } from './worst-case-orders.ts'
+import { isKnown, objectToWorstCase, sizeThatFits } from './worst-case-orders.ts'
 
 export type RiskObjection = Objection | Undescribed<Objection>
 
@@ -386,19 +386,22 @@ function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObje
 }
 
 /**
- * No order opens nearer to a liquidation than where positions are reduced; an unknown distance
- * denies nothing.
+ * No order leads the account nearer to a liquidation than where positions are reduced, also one that
+ * closes what hedges another strategy's position; an unknown distance denies nothing, and exits and
+ * flattens close in any case.
  */
 function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { distanceMin } = context
-  if (distanceMin === undefined || isClosing(intent.action) || reducesRisk(intent, context))
+  if (distanceMin === undefined || (isToClose(intent) && reducesRisk(intent, context)))
     return undefined
   const distance = context.distanceAfter(intent)
   if (!(distance < distanceMin)) return undefined
   const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
+  const isFar = (lots: number): boolean => context.distanceAfter({ ...intent, lots }) >= distanceMin
   return {
     code: 'LIQUIDATION_NEAR',
-    detail: () => `a liquidation would be ${percent(distance)} away, limit ${percent(distanceMin)}`,
+    detail: () =>
+      `a liquidation would be ${percent(distance)} away, limit ${percent(distanceMin)}, ${sizeThatFits(context.instrument, intent.lots, isFar)} would fit`,
   }
 }
 

@@ -90,17 +90,27 @@ function describeDenial(basis: WorstCaseBasis, intent: SizedOrder, exposure: Exp
     return Number.isNaN(equity)
       ? 'what the account is worth is not known yet'
       : 'a price of what is held or rests is not known'
-  let [fits, tooMuch] = [0, intent.lots]
-  while (tooMuch - fits > 1) {
-    const lots = Math.floor((fits + tooMuch) / 2)
-    if (isSurvived(basis, before, needsOf(withOrders(basis, exposure, { ...intent, lots }))))
-      fits = lots
-    else tooMuch = lots
-  }
-  const size = fits < instrument.lotsMin ? 'nothing' : String(floatOnGrid(instrument.lot, fits))
+  const size = sizeThatFits(instrument, intent.lots, (lots) =>
+    isSurvived(basis, before, needsOf(withOrders(basis, exposure, { ...intent, lots }))),
+  )
   const left = Math.max(0, equity - now.need)
   const inCoin = (amount: number): string => showCoin(amount, instrument.marginCoin)
   return `${describeScenario(worst.scenario)} would take ${showUsed(worst.used)} of ${inCoin(equity)}, with all that rests filled; ${inCoin(left)} are left without it, ${size} would fit`
+}
+
+/** The largest smaller size that passes, by halving. */
+export function sizeThatFits(
+  { lot, lotsMin }: Pick<Instrument, 'lot' | 'lotsMin'>,
+  lots: number,
+  passes: (lots: number) => boolean,
+): string {
+  let [fits, tooMuch] = [0, lots]
+  while (tooMuch - fits > 1) {
+    const middle = Math.floor((fits + tooMuch) / 2)
+    if (passes(middle)) fits = middle
+    else tooMuch = middle
+  }
+  return fits < lotsMin ? 'nothing' : String(floatOnGrid(lot, fits))
 }
 
 export function showUsed(used: number): string {

@@ -15,7 +15,7 @@ import { floatOnGrid, showOnGrid } from '../lib/grid.ts'
 import type { ShownAccount } from './shown-account.ts'
 import { listUnattended } from './unattended.ts'
 import type { RecentFill } from './recent-activity.ts'
-import { agesOf, findHindrances, isClockSynchronised } from './hindrances.ts'
+import { agesOf, findHindrances, findWarnings, isClockSynchronised } from './hindrances.ts'
 import { listResolutions, listUnexplained } from './instrument-view.ts'
 import { viewDisputes, viewEquity, viewLosses, viewWorstCase } from './losses-view.ts'
 import { viewCapital } from './capital-view.ts'
@@ -47,6 +47,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
       ...listResolutions(account),
       ...listUnexplained(account),
     ],
+    warnings: [...findWarnings(account)],
     restrictions: restrictions.map((one) =>
       viewRestriction(one, {
         configOption,

@@ -84,13 +84,21 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
     const again = waitMs > 0 ? `, in ${Math.ceil(waitMs / 1000)} s` : ''
     yield `${symbol}: orders of ${strategyId} are ${reason}; until then one tries whether it is taken${again}`
   }
-  for (const dispute of engine.disputes.values()) yield describeDispute(dispute)
-  yield* listNear(account)
-  yield* listWorstCase(account)
+  for (const dispute of engine.disputes.values())
+    if (dispute.figure !== 'liquidation') yield describeDispute(dispute)
+  yield* listWorstCase(account, (used) => used > 1)
   for (const [id, reason] of paused)
     yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
   yield* listExits(account)
   yield* listWarmUps(account)
+}
+
+/** What a person should know although nothing is held back for it. */
+export function* findWarnings(account: ShownAccount): Generator<string> {
+  for (const dispute of account.engine.disputes.values())
+    if (dispute.figure === 'liquidation') yield describeDispute(dispute)
+  yield* listNear(account)
+  yield* listWorstCase(account, (used) => used >= WORST_CASE_WARN && used <= 1)
 }
 
 /** Names what a kill or stop waits for, with the instruments not yet proved. */
@@ -133,10 +141,13 @@ const BY_TRUST: Readonly<Record<DistanceTrust, string>> = {
   alone: ', by our own figure alone',
 }
 
-/** The worst move of `risk.survives`, above the warning level. */
-function* listWorstCase({ engine }: ShownAccount): Generator<string> {
+/** The worst move of `risk.survives`. */
+function* listWorstCase(
+  { engine }: ShownAccount,
+  isShown: (used: number) => boolean,
+): Generator<string> {
   const { worstCase } = engine
-  if (worstCase === undefined || worstCase.used < WORST_CASE_WARN) return
+  if (worstCase === undefined || !isShown(worstCase.used)) return
   const { scenario, used } = worstCase
   const more = used > 1 ? 'nothing that adds to it leaves' : 'little more of it can be held'
   yield `${describeScenario(scenario)} would take ${showUsed(used)} of the equity with all that rests filled: ${more}`

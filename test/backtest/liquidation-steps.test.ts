@@ -125,7 +125,7 @@ test('the same position is warned of, then reduced as often as it comes too near
     expect(lateMs).toBeLessThan(20_000)
   }
   const said = (price: number, share: string, limit: string): string =>
-    `the long position at ${price} is ${share} % from ${before.toPrecision(7)} by our own count, limit ${limit} %`
+    `the long position is ${share} % from ${before.toPrecision(7)} by our own count at ${price}, limit ${limit} %`
   expect(steps.map(({ reason }) => reason)).toEqual([
     said(59_402.7, '6.92', '7.00'),
     said(58_167.6, '4.95', '5.00'),
@@ -199,13 +199,13 @@ test('by default 2 BTC at 20 times are warned of, reduced and flattened in time,
     `flatten ${GAP}`,
   ])
   expect(steps[0]?.reason).toBe(
-    'the long position at 50000 is 9.52 % from 45238.20 by our own count, limit 15.00 %',
+    'the long position is 9.52 % from 45238.20 by our own count at 50000, limit 15.00 %',
   )
   expect(steps[1]?.reason).toBe(
-    `the long position at ${first} is 7.97 % from 45238.20 by our own count, limit 8.00 %`,
+    `the long position is 7.97 % from 45238.20 by our own count at ${first}, limit 8.00 %`,
   )
   expect(steps[2]?.reason).toMatch(
-    /^the long position at 41\d+\.?\d* is 2\.\d\d % from .* limit 4\.00 %$/,
+    /^the long position is 2\.\d\d % from .* at 41\d+\.?\d*, limit 4\.00 %$/,
   )
   // Sold little by little before the gap, and the whole rest within seconds after it.
   const isBefore = ({ ts_event: when = '' }): boolean =>

@@ -111,6 +111,7 @@ const ACCOUNT: AccountView = {
     },
   ],
   hindrances: [`the prices of ${SYMBOL} are stale `.repeat(5)],
+  warnings: [],
   kill: {
     phase: 'proving',
     isReleaseAsked: true,

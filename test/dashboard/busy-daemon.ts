@@ -157,6 +157,7 @@ export class BusyDaemon {
       mode: 'active',
       isTrading: true,
       hindrances: [],
+      warnings: [],
       restrictions: [],
       kill: null,
       losses: [],

@@ -71,6 +71,7 @@ export function madeDistance(change: Partial<LiquidationDistance> = {}): Liquida
     symbol: 'BTCUSDT',
     holdSide: 'long',
     markPrice: 1e4,
+    ownPrice: 1e4,
     ourPrice: 9e3,
     statedPrice: 8990,
     ours: 0.1,

@@ -232,7 +232,7 @@ function formatAccount(
   account: AccountView,
   { isLive, isMoney }: { readonly isLive: boolean; readonly isMoney: boolean },
 ): string {
-  const { phase, mode, hindrances, restrictions, positions, profit } = account
+  const { phase, mode, hindrances, warnings, restrictions, positions, profit } = account
   const orders = Object.entries(account.openOrders).map(([state, count]) => `${count} ${state}`)
   return [
     isLive
@@ -244,6 +244,7 @@ function formatAccount(
         )
       : '',
     ...(isLive ? hindrances.map((hindrance) => line('', `! ${hindrance}`)) : []),
+    ...(isLive ? warnings.map((warning) => line('warning', warning)) : []),
     ...restrictions.map((restriction) => formatRestriction(restriction, account)),
     account.kill ? line('kill', describeKill(account.kill)) : '',
     ...account.unattended.map((one) => line('', `! ${describeUnattended(one)}`)),

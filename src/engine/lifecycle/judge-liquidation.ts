@@ -17,10 +17,11 @@ import {
   noteAlone,
   noteNear,
   REARMED,
+  threatenedOf,
 } from '../state/liquidations.ts'
 import { askForPositionAgain } from '../state/losses.ts'
 import { ownPriceOf } from '../state/own-figure.ts'
-import { endReductions, halt, reduceTo } from '../state/trading-mode.ts'
+import { endReductions, halt, marginModeOf, reduceTo } from '../state/trading-mode.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 import { startFlatten } from './flatten.ts'
 
@@ -59,7 +60,8 @@ function judge(
   distances: readonly LiquidationDistance[],
   { warn, reduce, flatten }: LiquidationSteps,
 ): void {
-  for (const distance of distances) {
+  const threatened = threatenedOf(core, symbol, distances)
+  for (const distance of threatened) {
     if (noteAlone(core, distance)) announceAlone(core, distance)
     if (!noteNear(core, distance, warn)) continue
     const { holdSide, trust } = distance
@@ -70,17 +72,28 @@ function judge(
       reason: reasonOf(distance, warn),
     })
   }
-  const near = distances.find((one) => farthestOf(core, one) <= reduce)
+  const near = threatened.find((one) => farthestOf(core, one) <= reduce)
   if (near) holdOnce(core, symbol, 'liquidationNear', reasonOf(near, reduce))
-  if (confirmNear(core, { symbol, step: 'reduce' }, near !== undefined) && near)
-    reducePart(core, near, reduce)
-  else if (near === undefined) endReductions(core, { code: 'liquidationNear', symbols: [symbol] })
-  const last = distances.find((one) => farthestOf(core, one) <= flatten)
-  if (confirmNear(core, { symbol, step: 'flatten' }, last !== undefined)) {
-    const reason = reasonOf(last ?? (distances[0] as LiquidationDistance), flatten)
+  if (near) {
+    if (confirmNear(core, { symbol, step: 'reduce' }, true)) reducePart(core, near, reduce)
+  } else if (!threatened.some((one) => mayBeWithin(one, reduce))) {
+    confirmNear(core, { symbol, step: 'reduce' }, false)
+    endReductions(core, { code: 'liquidationNear', symbols: [symbol] })
+  }
+  const last = threatened.find((one) => farthestOf(core, one) <= flatten)
+  if (last) {
+    if (!confirmNear(core, { symbol, step: 'flatten' }, true))
+      return askForPositionAgain(core, symbol)
+    const reason = reasonOf(last, flatten)
     if (holdOnce(core, symbol, 'liquidationFlatten', reason))
       startFlatten(core, { scope: symbol, reason, by: BY })
-  } else if (last) askForPositionAgain(core, symbol)
+  } else if (!threatened.some((one) => mayBeWithin(one, flatten)))
+    confirmNear(core, { symbol, step: 'flatten' }, false)
+}
+
+/** A reading whose figures differ neither confirms a step nor makes an earlier reading forgotten. */
+function mayBeWithin({ trust, ours, stated }: LiquidationDistance, step: number): boolean {
+  return trust === 'disputed' && Math.min(ours, stated) <= step
 }
 
 /** Closes as much as leads beyond the step again. */
@@ -98,6 +111,9 @@ function reducePart(core: Core, near: LiquidationDistance, step: number): void {
 /** Both witnesses agree on at least this: nothing is restricted for one of them. */
 function farthestOf(core: Core, distance: LiquidationDistance): number {
   const { symbol, ours, stated, trust, ratioTrust } = distance
+  // A margin mode that only rows state makes our figure follow from their margin: it is no second one.
+  const isOwn = marginModeOf(core, symbol) === core.settings.marginMode
+  if (!isOwn && trust !== 'agreed') return Number.POSITIVE_INFINITY
   switch (trust) {
     case 'agreed':
       return Math.max(ours, stated)
@@ -143,15 +159,16 @@ function reasonOf(distance: LiquidationDistance, limit: number): string {
 function describe({
   holdSide,
   markPrice,
+  ownPrice,
   ours,
   stated,
   trust,
-  ...prices
+  ...liquidatedAt
 }: LiquidationDistance): string {
-  const ofOurs = `${percent(ours)} from ${prices.ourPrice.toPrecision(7)} by our own count`
-  const ofStated = `${percent(stated)} from ${prices.statedPrice.toPrecision(7)} as the exchange states it`
+  const ofOurs = `${percent(ours)} from ${liquidatedAt.ourPrice.toPrecision(7)} by our own count at ${ownPrice}`
+  const ofStated = `${percent(stated)} from ${liquidatedAt.statedPrice.toPrecision(7)} as the exchange states it at a mark of ${markPrice}`
   const figures = [...(trust === 'stated' ? [] : [ofOurs]), ...(trust === 'ours' ? [] : [ofStated])]
-  return `the ${holdSide} position at ${markPrice} is ${figures.join(', and ')}`
+  return `the ${holdSide} position is ${figures.join(', and ')}`
 }
 
 const percent = (share: number): string => `${(share * 100).toFixed(2)} %`

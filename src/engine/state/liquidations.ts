@@ -8,10 +8,8 @@ import {
   type MaintenanceRules,
 } from '../../domain/liquidation.ts'
 import type { PositionStatement } from '../../domain/loss-limits.ts'
-import type { OrderIntent } from '../../domain/intent.ts'
-import { type Instrument, isInverse, type PositionMode } from '../../domain/instrument.ts'
-import { tradesAs } from '../../domain/order-action.ts'
-import { applyToHolding, type Holding, type HoldSide, isFlat } from '../../domain/position.ts'
+import { isInverse } from '../../domain/instrument.ts'
+import { type Holding, type HoldSide, isFlat } from '../../domain/position.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import {
@@ -22,22 +20,24 @@ import {
   maintenanceAt,
 } from '../../risk/liquidation.ts'
 import { accountHoldingOf, pairKey } from '../book/book.ts'
-import { type Core, instrumentOf, specOf } from './core.ts'
+import { type Core, specOf } from './core.ts'
 import { disputeOf, noteComparison } from './disputes.ts'
 import { comparableStatement, equityOf } from './losses.ts'
 import { settledOf } from './settled-money.ts'
-import { exchangeNow, marketOf } from './market-state.ts'
+import { exchangeNow } from './market-state.ts'
 import { type OwnPrice, ownPriceOf } from './own-figure.ts'
 import { marginModeOf } from './trading-mode.ts'
 import { type CandleSeries, newestOpenAt, read } from '../../domain/candles.ts'
 
 /** Beyond this share of the price it is no rounding, and no moment between two readings. */
 const DIFFERENCE_MAX = 0.02
+/** Beyond so many times the price a difference between two figures says nothing. */
+const FAR = 1
 /** Shares of the larger one, and at most this. */
 const RATIO_TOLERANCE = 0.2
 const RATIO_ROUNDING = 0.001
 
-const SIDES = ['long', 'short'] as const
+export const SIDES = ['long', 'short'] as const
 
 /** When reading and book agree on the positions. */
 export function measureDistances(core: Core, symbol: string): readonly LiquidationDistance[] {
@@ -70,23 +70,30 @@ function measureSide(core: Core, of: MeasuredSide): LiquidationDistance {
   const ourPrice = standing && price.price > 0 ? pickPrice(standing.legs, price.price) : undefined
   const stated = statement.liquidation[holdSide]
   const statedPrice = stated > 0 ? stated : Number.NaN
+  const markPrice = possibleMark(statement.markPrice, price)
   const distances = {
     ours: ourPrice === undefined ? Number.NaN : distanceTo(ourPrice, price.price),
-    stated: Number.isNaN(statedPrice) ? Number.NaN : distanceTo(statedPrice, statement.markPrice),
+    stated: Number.isNaN(statedPrice) ? Number.NaN : distanceTo(statedPrice, markPrice),
   }
   const ratios = {
     ours: standing && price.price > 0 ? ratioAt(standing, price.price) : Number.NaN,
     stated: statement.marginRatio[holdSide],
   }
   const prices = { ourPrice: ourPrice ?? Number.NaN, statedPrice }
-  const apart = Math.abs(prices.ourPrice / price.price - statedPrice / statement.markPrice)
-  const found = trustOf(distances, apart <= DIFFERENCE_MAX)
+  const apart = Math.abs(prices.ourPrice / price.price - statedPrice / markPrice)
+  const isFar = Math.min(distances.ours, distances.stated) > FAR
+  const found = trustOf(distances, isFar || apart <= DIFFERENCE_MAX)
   const trust = judgeTrust(core, of, { ...prices, ...distances, trust: found })
-  const nearest = trust === 'alone' ? distances.ours : nearestOf(distances)
+  const byMark = statement.markPrice > 0 ? distanceTo(statedPrice, statement.markPrice) : Infinity
+  const nearest =
+    trust === 'alone'
+      ? distances.ours
+      : nearestOf(distances, Number.isNaN(statedPrice) ? Infinity : byMark)
   return {
     symbol,
     holdSide,
-    markPrice: statement.markPrice,
+    markPrice,
+    ownPrice: price.price,
     ...prices,
     ...distances,
     nearest,
@@ -98,9 +105,22 @@ function measureSide(core: Core, of: MeasuredSide): LiquidationDistance {
   }
 }
 
-function nearestOf({ ours, stated }: Pick<LiquidationDistance, 'ours' | 'stated'>): number {
-  if (Number.isNaN(ours)) return stated
-  return Number.isNaN(stated) ? ours : Math.min(ours, stated)
+/**
+ * The exchange's mark price, or ours: a mark that is far from last price, bid, ask and index, while
+ * these agree, says nothing of where a liquidation is.
+ */
+function possibleMark(mark: number, { price, isInBand }: OwnPrice): number {
+  const isFar = !(Math.abs(mark - price) <= DIFFERENCE_MAX * price)
+  return (isInBand && isFar) || !(mark > 0) ? price : mark
+}
+
+/** @param byMark the stated price from the stated mark, however odd: it warns */
+function nearestOf(
+  { ours, stated }: Pick<LiquidationDistance, 'ours' | 'stated'>,
+  byMark: number,
+): number {
+  if (Number.isNaN(ours)) return Math.min(stated, byMark)
+  return Number.isNaN(stated) ? ours : Math.min(ours, stated, byMark)
 }
 
 function noteNearest(
@@ -216,7 +236,7 @@ export function noteAlone(
   return !isKnown
 }
 
-function lotsOf({ longLots, shortLots }: Holding, side: HoldSide): number {
+export function lotsOf({ longLots, shortLots }: Holding, side: HoldSide): number {
   return side === 'long' ? longLots : shortLots
 }
 
@@ -253,7 +273,7 @@ function ratioAt({ legs, othersNeed }: LiquidationGroup, price: number): number 
 }
 
 /** The nearer price; `price` itself where what is behind is less than the need already. */
-function pickPrice(of: Legs, price: number): number {
+export function pickPrice(of: Legs, price: number): number {
   const { below, above } = findLiquidationPrices(of, price)
   if (standingAt(of, price) <= 0) return price
   if (Number.isNaN(below) || Number.isNaN(above)) return Number.isNaN(below) ? above : below
@@ -271,12 +291,12 @@ function standingAt({ legs, behind, rules, isInverse: inBase }: Legs, price: num
   )
 }
 
-function rulesOf({ settings }: Core, symbol: string): MaintenanceRules | undefined {
+export function rulesOf({ settings }: Core, symbol: string): MaintenanceRules | undefined {
   return settings.liquidation?.rules.get(symbol)
 }
 
 /** Undefined where our fills do not explain all lots. */
-function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[] | undefined {
+export function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[] | undefined {
   const entry = core.book.entries.get(symbol)
   const { tick, lot } = specOf(core, symbol)
   const legs: Leg[] = []
@@ -296,7 +316,7 @@ function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[] | und
  * Margin behind crossed positions whatever the price does, margin coin: our equity without their
  * own profit, less what all others need or have set aside. NaN while a part is not known.
  */
-function marginBehind(
+export function marginBehind(
   core: Core,
   symbol: string,
 ): Pick<Legs, 'behind'> & Pick<LiquidationGroup, 'othersNeed'> {
@@ -338,7 +358,8 @@ const NOTHING_KNOWN = { behind: Number.NaN, othersNeed: Number.NaN }
 
 /**
  * Lots of a crossed position to close at the price now so that its liquidation is farther than a
- * share of it; all where no fewer suffice. Zero while unknown, and of an isolated position, which
+ * share of it; all where no fewer suffice, in hedge mode what it has beyond the other side: beyond
+ * that the other side would be in danger. Zero while unknown, and of an isolated position, which
  * gives up as much margin as it gets smaller.
  */
 export function lotsToClose(
@@ -370,7 +391,7 @@ export function lotsToClose(
     }
     return distanceTo(pickPrice(of, price), price) > share
   }
-  let [tooFew, enough] = [0, lotsOf(held, holdSide)]
+  let [tooFew, enough] = [0, Math.max(0, excessOf(held, holdSide))]
   while (enough - tooFew > 1) {
     const lots = Math.floor((tooFew + enough) / 2)
     if (isFar(lots)) enough = lots
@@ -379,75 +400,23 @@ export function lotsToClose(
   return enough
 }
 
-/** The distance depends on this and on the order. */
-export interface Opening {
-  readonly spec: Instrument
-  readonly mode: PositionMode
-  readonly held: Holding
-  readonly legs: readonly Leg[]
-  readonly behind: number
-  /** An order brings its value divided by this as margin; undefined where all is crossed. */
-  readonly leverage: number | undefined
-  readonly rules: MaintenanceRules
-  readonly bid: number
-  readonly ask: number
-}
-
-/** Undefined while a part is not known. */
-export function openingOn(core: Core, symbol: string): Opening | undefined {
-  const rules = rulesOf(core, symbol)
-  const held = accountHoldingOf(core.book, symbol)
-  const legs = legsOf(core, symbol, held)
-  const { marginMode, positionMode: mode } = core.settings
-  if (rules === undefined || legs === undefined) return undefined
-  const spec = specOf(core, symbol)
-  const leverage = marginMode === 'isolated' ? leverageOf(core, spec) : undefined
-  const behind = marginMode === 'isolated' ? 0 : marginBehind(core, symbol).behind
-  if (Number.isNaN(behind) || Number.isNaN(leverage)) return undefined
-  const { bid, ask } = marketOf(core, symbol)
-  return { spec, mode, held, legs, behind, leverage, rules, bid, ask }
-}
-
-/** Configured, or said by rows; NaN where unknown. */
-function leverageOf(core: Core, { symbol, leverage }: Instrument): number {
-  return leverage ?? Number(instrumentOf(core, symbol).setup.leverage)
+/** Lots that the other side of the same instrument does not hedge; negative: it has more. */
+function excessOf(held: Holding, side: HoldSide): number {
+  return side === 'long' ? held.longLots - held.shortLots : held.shortLots - held.longLots
 }
 
 /**
- * Once an opening order is filled at its price, or at the market's; a share of that price. Of
- * isolated margin only what it brings itself.
+ * The sides that a liquidation threatens: of crossed positions only the larger one, which the other
+ * one hedges.
  */
-export function distanceAfter(opening: Opening, { action, ticks, lots }: OrderIntent): number {
-  const { spec, mode, held, legs, behind, leverage, rules, bid, ask } = opening
-  const isBuy = tradesAs(action) === 'buy'
-  const limit = ticks === undefined ? undefined : floatOnGrid(spec.tick, ticks)
-  const price = isBuy ? Math.min(limit ?? ask, ask) : Math.max(limit ?? bid, bid)
-  if (leverage !== undefined) {
-    const size = floatOnGrid(spec.lot, lots)
-    const leg = { holdSide: isBuy ? 'long' : 'short', size, entryPrice: price } as const
-    const margin = (isInverse(spec) ? size : size * price) / leverage
-    return distanceTo(
-      pickPrice({ legs: [leg], behind: margin, rules, isInverse: isInverse(spec) }, price),
-      price,
-    )
-  }
-  const after = applyToHolding(mode, held, {
-    side: isBuy ? 'buy' : 'sell',
-    tradeSide: 'open',
-    lots,
-  })
-  const grown = SIDES.flatMap((holdSide): readonly Leg[] => {
-    const size = floatOnGrid(spec.lot, lotsOf(after, holdSide))
-    if (size === 0) return []
-    const leg = legs.find((one) => one.holdSide === holdSide)
-    if (leg === undefined) return [{ holdSide, size, entryPrice: price }]
-    const added = Math.max(0, size - leg.size)
-    return [
-      { holdSide, size, entryPrice: (leg.entryPrice * (size - added) + price * added) / size },
-    ]
-  })
-  const liquidation = pickPrice({ legs: grown, behind, rules, isInverse: isInverse(spec) }, price)
-  return distanceTo(liquidation, price)
+export function threatenedOf(
+  core: Core,
+  symbol: string,
+  distances: readonly LiquidationDistance[],
+): readonly LiquidationDistance[] {
+  if (distances.length < 2 || marginModeOf(core, symbol) === 'isolated') return distances
+  const held = accountHoldingOf(core.book, symbol)
+  return distances.filter(({ holdSide }) => excessOf(held, holdSide) >= 0)
 }
 
 /** A side has just come nearer than the first step: said once, until it is clearly beyond. */
@@ -470,6 +439,9 @@ export function noteNear(
  */
 export const REARMED = 1.1
 
+/** An earlier reading confirms a later one for so many times the age that readings may have. */
+const CONFIRMED_WITHIN_AGES = 10
+
 /**
  * An independent reading has said it before: another answer about the position, and another of the
  * tickers (MON1).
@@ -481,14 +453,22 @@ export function confirmNear(
 ): boolean {
   const key = pairKey(symbol, step)
   const before = core.liquidation.awaited.get(key)
-  const positionAt = core.losses.statements.get(symbol)?.requestedAt ?? 0
-  const tickersAt = core.market.tickers?.requestTime ?? 0
   if (!isNear) {
     if (before !== undefined) own(core.liquidation.awaited).delete(key)
     return false
   }
-  if (before === undefined) own(core.liquidation.awaited).set(key, { positionAt, tickersAt })
-  return before !== undefined && before.positionAt !== positionAt && before.tickersAt !== tickersAt
+  const positionAt = core.losses.statements.get(symbol)?.requestedAt ?? 0
+  const tickersAt = core.market.tickers?.requestTime ?? 0
+  const withinMs = CONFIRMED_WITHIN_AGES * core.settings.limits.accountAgeMaxMs
+  const isOld = before !== undefined && positionAt - before.positionAt > withinMs
+  if (before === undefined || isOld)
+    own(core.liquidation.awaited).set(key, { positionAt, tickersAt })
+  return (
+    !isOld &&
+    before !== undefined &&
+    before.positionAt !== positionAt &&
+    before.tickersAt !== tickersAt
+  )
 }
 
 /** The price's moves are looked at all the same, for the next position. */

@@ -41,6 +41,7 @@ function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): strin
     isTrading: true,
     unknownSince: null,
     hindrances: [],
+    warnings: [],
     restrictions: [],
     kill: null,
     positions: [],

@@ -9,6 +9,7 @@ import type {
 } from '../../../src/engine/settings.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { madeInstrument, MOMENT_AT } from '../../support/market-moment.ts'
+import { makeLimits } from '../../support/made-limits.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 
 /** 100 lots of 0.001, bought at 10,000, on 200: a fifth of the value, less what is needed. */
@@ -269,13 +270,16 @@ describe('[MON1] the distance to a liquidation', () => {
 
   test('restricts and closes nothing by one wrong mark price of the exchange, nor by one wrong liquidation price', () => {
     const bench = holding({ steps: STEPS, rules: RULES })
-    for (const wrong of [{ markPrice: LIQUIDATION * 1.01 }, { liquidationPrice: ENTRY * 0.99 }]) {
+    for (const [wrong, trust] of [
+      [{ markPrice: LIQUIDATION * 1.01 }, 'agreed'],
+      [{ liquidationPrice: ENTRY * 0.99 }, 'disputed'],
+    ] as const) {
       fallTo(bench, ENTRY, wrong)
       fallTo(bench, ENTRY, wrong)
-      expect(distanceOf(bench)?.trust).toBe('disputed')
+      expect(distanceOf(bench)?.trust).toBe(trust)
     }
     expect(codes(bench)).toEqual([])
-    expect(warnings(bench)).toMatchObject([{ fields: { trust: 'disputed' } }])
+    expect(warnings(bench)).toHaveLength(1)
   })
 
   test('closes nothing by one wrong answer of the tickers, however often the position is read by it', () => {
@@ -545,6 +549,145 @@ describe('[MON1] an exchange that lies about where it liquidates', () => {
       expect(codes(near)).toContain('liquidationFlatten')
     },
   )
+})
+
+describe('[MON1] a mark price that cannot be', () => {
+  const MARKS = [0, -5, Number.NaN, 1e12, ENTRY]
+
+  test.each(MARKS)('%f keeps no step away: both state the same liquidation price', (markPrice) => {
+    const bench = holding({ steps: STEPS, rules: RULES })
+    for (let reading = 0; reading < 2; reading++) fallTo(bench, priceAt(0.03), { markPrice })
+
+    expect(distanceOf(bench)).toMatchObject({ trust: 'agreed' })
+    expect(distanceOf(bench)?.nearest).toBeCloseTo(0.03, 6)
+    expect(codes(bench)).toContain('liquidationFlatten')
+  })
+
+  test.each(MARKS)('%f sells nothing far from a liquidation', (markPrice) => {
+    const bench = holding({ steps: STEPS, rules: RULES })
+    for (let reading = 0; reading < 700; reading++) fallTo(bench, ENTRY, { markPrice }, 1000)
+
+    expect(codes(bench)).toEqual([])
+    expect(distanceOf(bench)?.nearest).toBeGreaterThan(0.15)
+  })
+})
+
+test('[MON1] every second answer wrong: the readings between them confirm each other', () => {
+  const bench = holding({ steps: STEPS, rules: RULES })
+  const readings = [{}, { liquidationPrice: 1 }, {}]
+  for (const stated of readings) fallTo(bench, priceAt(0.03), stated, 1000)
+
+  expect(codes(bench)).toContain('liquidationFlatten')
+})
+
+test('[MON1] an earlier reading of long ago confirms nothing', () => {
+  const limits = makeLimits({ accountAgeMaxMs: 6000 })
+  const bench = holding({ steps: STEPS, rules: RULES }, { limits })
+  fallTo(bench, priceAt(0.03))
+  for (let second = 0; second <= 60; second++)
+    fallTo(bench, priceAt(0.03), { liquidationPrice: 1 }, 1000)
+  fallTo(bench, priceAt(0.03), {}, 1000)
+  expect(codes(bench)).not.toContain('liquidationFlatten')
+
+  fallTo(bench, priceAt(0.03), {}, 1000)
+  expect(codes(bench)).toContain('liquidationFlatten')
+})
+
+test('[MON1] rows alone that call the position isolated, with little margin, sell nothing', () => {
+  const bench = holding(
+    { steps: STEPS, rules: RULES },
+    { capital: decimal('10000'), marginMode: 'crossed' },
+  )
+  const lie = { marginMode: 'isolated', margin: 30, liquidationPrice: 0 } as const
+  for (let reading = 0; reading < 700; reading++) fallTo(bench, ENTRY, lie, 1000)
+
+  expect(codes(bench)).toEqual(['marginMode'])
+})
+
+describe('crossed margin in hedge mode', () => {
+  /** 100 lots short and so many long, bought and sold at 10,000, on 200. */
+  function hedged(longLots: number): EngineBench {
+    const bench = new EngineBench(
+      { capital: decimal('200'), liquidation: { steps: STEPS, rules: RULES } },
+      'hedge_mode',
+    ).start()
+    const terms = { kind: 'place', symbol: SYMBOL, force: 'ioc' } as const
+    bench.decide(
+      { ...terms, key: 'long', action: 'openLong', lots: longLots, ticks: 100_010 },
+      { ...terms, key: 'short', action: 'openShort', lots: LOTS, ticks: 99_990 },
+    )
+    const batch = bench.grantBatch()
+    bench.accept(batch)
+    const fill = { ticks: 100_000, fee: '0' } as const
+    const of = (place: string): { orderId: ReturnType<typeof toOrderId> } => ({
+      orderId: toOrderId(`${batch.batchId}${place}`),
+    })
+    const fills = [
+      bench.fill({ ...fill, ...of('001'), lots: longLots }),
+      bench.fill({ ...fill, ...of('002'), lots: LOTS, side: 'sell' }),
+    ]
+    const answer = { fills, sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now }
+    bench.step({ kind: 'fillsRead', reading: answer })
+    return bench
+  }
+
+  /** 200 − 0.1 × (p − 10,000) + L × (p − 10,000) = (0.1 + L) × p × 0.0046. */
+  const endOf = (longLots: number): number => {
+    const [long, short] = [longLots / 1000, SIZE]
+    return (CAPITAL + (short - long) * ENTRY) / (short - long + RATE * (short + long))
+  }
+
+  function riseTo(bench: EngineBench, longLots: number, price: number): void {
+    bench.now += 100
+    bench.price(price)
+    const row = {
+      openPriceAvg: ENTRY,
+      fundingFee: '',
+      markPrice: price,
+      liquidationPrice: endOf(longLots),
+      positionMode: 'hedge_mode',
+    } as const
+    const rows = [
+      {
+        ...row,
+        holdSide: 'long',
+        lots: longLots,
+        unrealisedProfit: String(((price - ENTRY) * longLots) / 1000),
+      },
+      { ...row, holdSide: 'short', lots: LOTS, unrealisedProfit: String((ENTRY - price) * SIZE) },
+    ] as const
+    const reading = { symbol: SYMBOL, rows, isSilent: false, requestedAt: bench.now }
+    bench.step({ kind: 'positionRead', reading: { ...reading, exchangeTime: bench.now } })
+  }
+
+  test('closes of the side in danger, and nothing of what hedges it', () => {
+    const bench = hedged(20)
+    for (let reading = 0; reading < 2; reading++) riseTo(bench, 20, endOf(20) / 1.075)
+    const said = bench.take('announce').find(({ event }) => event === 'position.reducing')
+    bench.grantBatch()
+
+    expect(said?.fields).toMatchObject({ symbol: SYMBOL, holdSide: 'short' })
+    const sent = [...bench.book.orders.values()].filter(({ state }) => state === 'sent')
+    expect(sent).toMatchObject([{ terms: { action: 'closeShort' } }])
+    expect(sent[0]?.terms.lots).toBeLessThan(LOTS - 20)
+  })
+
+  test('denies what closes the hedge of a position that is then near its end', () => {
+    const bench = hedged(90)
+    riseTo(bench, 90, ENTRY * 1.8)
+    bench.decide({
+      kind: 'place',
+      symbol: SYMBOL,
+      key: 'unhedge',
+      action: 'closeLong',
+      lots: 90,
+      ticks: 179_000,
+      force: 'ioc',
+    })
+    bench.take('askGrant')
+
+    expect(bench.engine.denied.get('LIQUIDATION_NEAR')).toBe(1)
+  })
 })
 
 describe('the distance in typical moves of an hour', () => {

@@ -6,6 +6,7 @@ import {
   type Strategy,
   z,
 } from '../../../src/strategy/contract.ts'
+import { type HoldSide } from '../../../src/domain/position.ts'
 import { type GreedyKind } from './liquidation-plan.ts'
 
 interface GreedyState {
@@ -27,6 +28,8 @@ const RUNG_GAP = 0.006
 
 export interface GreedyStrategyOptions {
   readonly kind: GreedyKind
+  /** Of both sides, where it adds to both in hedge mode. */
+  readonly larger: HoldSide
   readonly positionMode: 'one_way_mode' | 'hedge_mode'
   /** Final position. */
   readonly lotsMax: number
@@ -40,6 +43,7 @@ export interface GreedyStrategyOptions {
 /** Wants more, whatever the market does. */
 export function createGreedyStrategy({
   kind,
+  larger,
   positionMode,
   lotsMax,
   isFine,
@@ -54,7 +58,7 @@ export function createGreedyStrategy({
     if (kind === 'ladder') return [buysBelow(view, step, lotsMax)]
     if (kind === 'trend') return [view.target(addWithTrend(view, state, { step, lotsMax }))]
     return positionMode === 'hedge_mode'
-      ? addToBoth(view, state, { step, lotsMax })
+      ? addToBoth(view, state, { step, lotsMax, larger })
       : [quoteBoth(view, step, lotsMax)]
   }
   return defineStrategy({
@@ -107,12 +111,12 @@ function addWithTrend(
 function addToBoth(
   view: InstrumentView,
   { decisions }: GreedyState,
-  { step, lotsMax }: Appetite,
+  { step, lotsMax, larger }: Appetite & { readonly larger: HoldSide },
 ): Intent[] {
   const side = decisions % (2 * EVERY) === 0 ? 'long' : 'short'
   const held = side === 'long' ? view.longLots : view.shortLots
   // One side is larger, so that a fall or rise matters.
-  const wanted = side === 'long' ? lotsMax : lotsMax / 3
+  const wanted = side === larger ? lotsMax : lotsMax / 3
   if (held + step > wanted) return []
   const action = side === 'long' ? 'openLong' : 'openShort'
   return [view.place({ key: `add ${decisions}`, action, lots: step })]

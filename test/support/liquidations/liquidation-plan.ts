@@ -1,3 +1,4 @@
+import { type HoldSide } from '../../../src/domain/position.ts'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { pick } from '../world/world-plan.ts'
 
@@ -24,6 +25,12 @@ export interface MarketLeg {
   readonly restMs: number
 }
 
+export interface Greed {
+  readonly kind: GreedyKind
+  readonly share: number
+  readonly larger: HoldSide
+}
+
 export interface LiquidationPlan {
   readonly seed: string
   readonly symbols: readonly TradedSymbol[]
@@ -32,7 +39,7 @@ export interface LiquidationPlan {
   /** Largest move between two moments at which a reducing order could be filled. */
   readonly move: number
   /** Keyed by symbol: final position as a share of what the leverage allows. */
-  readonly greed: Readonly<Record<string, { readonly kind: GreedyKind; readonly share: number }>>
+  readonly greed: Readonly<Record<string, Greed>>
   /** Whether strategies come as near to what is denied as lots allow; otherwise to a step of a twelfth. */
   readonly isFine: boolean
   readonly legs: readonly MarketLeg[]
@@ -73,6 +80,7 @@ export function planLiquidation(seed: string): LiquidationPlan {
         {
           kind: pick(part(`kind/${symbol}`), GREEDY_KINDS),
           share: pick(part(`share/${symbol}`), [0.3, 0.6, 0.9]) / symbols.length,
+          larger: pick(part(`larger/${symbol}`), ['long', 'short'] as const),
         },
       ]),
     ),
@@ -109,7 +117,7 @@ function drawLegs(random: Random, symbols: readonly string[], move: number): rea
       )
     }
     run -= 1
-    const size = move * pick(random, [0.5, 0.98, 0.98])
+    const size = move * pick(random, [0.5, 1, 1])
     legs.push({
       moves: Object.fromEntries(symbols.map((symbol) => [symbol, (sides[symbol] ?? 0) * size])),
       overMs: random.integer(3) === 0 ? SLIDE_MS : 0,

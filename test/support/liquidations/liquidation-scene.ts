@@ -160,10 +160,10 @@ export function openScene(plan: LiquidationPlan, survived: number | undefined): 
   })
   const strategies = new Map(
     plan.symbols.map((symbol) => {
-      const { kind, share } = plan.greed[symbol] ?? { kind: 'ladder', share: 0 }
-      const lotsMax = Math.max(2, Math.floor(lotsOf(symbol) * share))
+      const greed = plan.greed[symbol] ?? { kind: 'ladder', share: 0, larger: 'long' }
+      const lotsMax = Math.max(2, Math.floor(lotsOf(symbol) * greed.share))
       const { positionMode, isFine } = plan
-      const strategy = createGreedyStrategy({ kind, positionMode, lotsMax, isFine })
+      const strategy = createGreedyStrategy({ ...greed, positionMode, lotsMax, isFine })
       return [strategyOf(symbol), { strategy, params: {} }]
     }),
   )

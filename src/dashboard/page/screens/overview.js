@@ -126,8 +126,8 @@ function Release({ of: one, restrictions, order }) {
   return html`<button onClick=${() => order(action)}>Release</button>`
 }
 
-/** Restrictions, strictest first, then other obstacles. */
-function Reasons({ account: { restrictions, hindrances }, order }) {
+/** Restrictions, strictest first, then other obstacles, then what holds nothing back. */
+function Reasons({ account: { restrictions, hindrances, warnings }, order }) {
   return html`<ul class="reasons">
     ${restrictions
       .toSorted((one, other) => severityOf(other) - severityOf(one))
@@ -151,6 +151,13 @@ function Reasons({ account: { restrictions, hindrances }, order }) {
         </li>`,
     )}
     ${hindrances.length > 6 && html`<li>and ${hindrances.length - 6} more</li>`}
+    ${warnings.map(
+      (text) =>
+        html`<li key=${text}>
+          <${Badge} tone="warn" sign="▲">to know<//>
+          <p>${text}</p>
+        </li>`,
+    )}
   </ul>`
 }
 
