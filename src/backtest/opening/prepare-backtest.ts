@@ -191,11 +191,7 @@ export async function prepareBacktest(
         startAt: fromAt - (universe === undefined ? 0 : LOOK_BEFORE_MS + backtest.latencyMs),
         polling,
         latencyMs: backtest.latencyMs,
-        settings: {
-          ...settings,
-          recordedCandle: readRecordedCandles(whole, toAt),
-          forgetsStates: true,
-        },
+        settings: { ...settings, recordedCandle: readRecordedCandles(whole, toAt) },
         limits: { tier: account.tier, use: exchange.limitsUse },
         feeds: feeds.map(toPlayedFeed),
         strategies: toPlayed(strategies),
