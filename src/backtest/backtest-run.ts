@@ -133,6 +133,7 @@ export class BacktestRun {
     })
     this.#backtest = new Backtest({
       ...backtest,
+      settings: { ...settings, forgetsStates: true },
       exchange: {
         productType,
         marginCoin: coin,

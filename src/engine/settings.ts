@@ -106,6 +106,8 @@ export interface EngineSettings {
    * Absent: candles are made of tickers alone.
    */
   readonly recordedCandle?: RecordedCandle
+  /** In a backtest: no other run reads its journal, so no record has states of strategies. */
+  readonly forgetsStates?: boolean
   /** Absent: the defaults. */
   readonly figures?: FigureSettings
   /** Absent: no loss is limited. */

@@ -313,21 +313,31 @@ export function momentOf(
   positionReadAt: number,
 ): InstrumentMoment {
   const { symbol } = instrument
-  const { shown, orders } = totalsOf(owner, symbol)
+  const { shown } = totalsOf(owner, symbol)
   const known = shown.get(id)
   if (known?.positionReadAt === positionReadAt) return known
-  const moment = {
-    instrument,
-    holding: holdingOf(owner.book, id, symbol),
-    accountHolding: accountHoldingOf(owner.book, symbol),
-    positionReadAt,
-    orders: orders.get(id) ?? NO_ORDERS,
-    trades: owner.book.ownTrades.get(pairOf(id, symbol)),
-    money: ownMoneyOf(owner.book, pairOf(id, symbol)),
-    ...(owner.book.leavings.has(pairOf(id, symbol)) && { isLeaving: true as const }),
-  }
+  const moment = { ...(known ?? buildMoment(owner, id, instrument)), positionReadAt }
   own(shown).set(id, moment)
   return moment
+}
+
+/** The same until a record concerns the instrument. */
+function buildMoment(
+  owner: TotalsOwner,
+  id: StrategyId,
+  instrument: Instrument,
+): Omit<InstrumentMoment, 'positionReadAt'> {
+  const { symbol } = instrument
+  const { book } = owner
+  return {
+    instrument,
+    holding: holdingOf(book, id, symbol),
+    accountHolding: accountHoldingOf(book, symbol),
+    orders: totalsOf(owner, symbol).orders.get(id) ?? NO_ORDERS,
+    trades: book.ownTrades.get(pairOf(id, symbol)),
+    money: ownMoneyOf(book, pairOf(id, symbol)),
+    ...(book.leavings.has(pairOf(id, symbol)) && { isLeaving: true as const }),
+  }
 }
 
 /** Each at its own price. */

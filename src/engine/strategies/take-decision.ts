@@ -438,6 +438,7 @@ export function newestStates({ book, decisions }: Core): ReadonlyMap<StrategyId,
 
 /** They have waited as long as they may. */
 export function recordDueStates(core: Core): void {
+  if (core.settings.forgetsStates === true) return
   recordStates(core, core.now - STATE_UNRECORDED_MS_MAX)
 }
 
@@ -458,8 +459,12 @@ function recordStates(core: Core, since: number): void {
   }
 }
 
-/** JSON text; undefined where the book holds it. */
-function newestStateOf({ book, decisions }: Core, strategyId: StrategyId): string | undefined {
+/** JSON text; undefined where the book holds it, or is to hold none. */
+function newestStateOf(
+  { book, decisions, settings }: Core,
+  strategyId: StrategyId,
+): string | undefined {
+  if (settings.forgetsStates === true) return undefined
   const known = decisions.states.get(strategyId)
   if (known?.waitsSince === undefined) return undefined
   const text = JSON.stringify(known.state)

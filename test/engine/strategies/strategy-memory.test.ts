@@ -62,6 +62,19 @@ describe('[DET2] what a strategy remembers is recorded', () => {
     expect(bench.recordsOf('decision')).toHaveLength(1)
   })
 
+  test('never where no other run reads the journal, and no wish is lost', () => {
+    const bench = new EngineBench({ forgetsStates: true }).start()
+    bench.remember(1, PLACE)
+    bench.remember(2)
+    bench.pass(STATE_UNRECORDED_MS_MAX)
+    bench.step({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
+
+    expect([recorded(bench), ...bench.recordsOf('decision')]).toMatchObject([
+      undefined,
+      { places: [{ key: 'a' }] },
+    ])
+  })
+
   test('before a stop in good order goes on', () => {
     const bench = new EngineBench().start()
     bench.remember(1)

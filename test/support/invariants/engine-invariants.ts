@@ -17,7 +17,8 @@ import {
   writeEffect,
   writeEvent,
 } from '../../../src/engine/replay/event-text.ts'
-import { accountHoldingOf, holdingOf } from '../../../src/engine/book/book.ts'
+import { accountHoldingOf, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
+import { ownMoneyOf } from '../../../src/engine/book/own-trades.ts'
 import { findDifference } from '../../../src/engine/book/recount.ts'
 import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
@@ -138,7 +139,9 @@ function recount(world: World, core: Core): void {
       ([id, moment]) =>
         isSameData(moment.holding, holdingOf(book, id, symbol)) &&
         isSameData(moment.accountHolding, accountHoldingOf(book, symbol)) &&
-        isSameData(moment.orders, countedOrders.get(id) ?? []),
+        isSameData(moment.orders, countedOrders.get(id) ?? []) &&
+        moment.trades === book.ownTrades.get(pairKey(id, symbol)) &&
+        JSON.stringify(moment.money) === JSON.stringify(ownMoneyOf(book, pairKey(id, symbol))),
     )
     if (isShown && isSameData(kept, anew) && isSameData([...orders], [...countedOrders])) continue
     violate(
