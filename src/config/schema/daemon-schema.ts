@@ -79,6 +79,10 @@ const exchangeSchema = z
       description:
         'Whether public endpoints of the exchange that are not in the API document may be read: candles, contracts and funding rates. Nothing needs them: if a call fails, that is said once, and everything goes on as without them.',
     }),
+    beyondDocumentPrivate: z.boolean().default(false).meta({
+      description:
+        'Whether the list of pending trigger orders, a signed call that is not in the API document, may be read. It tells the ids of stops that the exchange keeps (`exits.stop.atExchange`), so that they are moved with the exits of their strategy. Without it such a stop stays where it was set.',
+    }),
     shared: sharedLimitsSchema.optional(),
   })
   .meta({ description: 'The exchange and how it is called.' })

@@ -56,6 +56,7 @@ function writeMoment({
   instrument,
   orders,
   trades: _trades,
+  exchangeExits: _exits,
   money: _money,
   ...moment
 }: InstrumentMoment): string {
