@@ -83,14 +83,7 @@ import { advanceFlatten } from './lifecycle/flatten.ts'
 import { type CapitalUse, capitalUseOf } from './state/capital.ts'
 import { judgeWorstCase } from './lifecycle/judge-worst-case.ts'
 import { judgeExits } from './lifecycle/judge-exits.ts'
-import {
-  answerStopMove,
-  isMoveHeldBack,
-  moveStops,
-  noteUnlistedExits,
-  takeListedExits,
-} from './lifecycle/move-stops.ts'
-import { symbolOfMove } from './state/kept-exits.ts'
+import { hearOfExits, isMoveHeldBack, moveStops, takeMoveAnswer } from './lifecycle/move-stops.ts'
 import { judgeLiquidation } from './lifecycle/judge-liquidation.ts'
 import { judgeLosses } from './lifecycle/judge-losses.ts'
 import { findOrderedAgain } from './lifecycle/ordered-again.ts'
@@ -425,9 +418,8 @@ function handleEvent(core: Core, event: EngineEvent): void {
     case 'contractsRead':
       return noteContracts(core, event.contracts)
     case 'exitsListed':
-      return takeListedExits(core, event.listed)
     case 'exitsUnlisted':
-      return noteUnlistedExits(core, event.symbol, event.problem)
+      return hearOfExits(core, event)
     case 'feedRead':
       return noteFeed(core, event.feed, event.reading)
     case 'readFailed':
@@ -457,8 +449,7 @@ type EventOf<Kind extends EngineEvent['kind']> = Extract<EngineEvent, { readonly
 
 /** The daemon's own calls move a stop; all others are those of strategies. */
 function hearOfCall(core: Core, { callId, answer }: EventOf<'callAnswered'>): void {
-  if (symbolOfMove(core, callId) === undefined) answerCall(core, callId, answer)
-  else answerStopMove(core, callId, answer)
+  if (!takeMoveAnswer(core, callId, answer)) answerCall(core, callId, answer)
 }
 
 function hearOfFailure(core: Core, event: EventOf<'readFailed'>): void {

@@ -6,6 +6,7 @@ import { formatOnGrid } from '../../lib/grid.ts'
 import { isSameData } from '../../lib/plain-data.ts'
 import { exchangeStopTicks } from '../../risk/exit-levels.ts'
 import { accountHoldingOf } from '../book/book.ts'
+import type { EngineEvent } from '../event.ts'
 import { announce, type Core, emit, record, recordBefore, specOf } from '../state/core.ts'
 import { believedTicksOf, rulesOf, watchedExitsOf } from '../state/exits.ts'
 import {
@@ -79,7 +80,14 @@ function describeKept(core: Core, symbol: string): string {
   return [longLots, shortLots, ...setters].join(' ')
 }
 
-export function takeListedExits(core: Core, { symbol, ...listed }: ListedExits): void {
+type ExitsEvent = Extract<EngineEvent, { readonly kind: 'exitsListed' | 'exitsUnlisted' }>
+
+export function hearOfExits(core: Core, event: ExitsEvent): void {
+  if (event.kind === 'exitsListed') takeListedExits(core, event.listed)
+  else noteUnlistedExits(core, event.symbol, event.problem)
+}
+
+function takeListedExits(core: Core, { symbol, ...listed }: ListedExits): void {
   const watch = core.keptExits?.get(symbol)
   if (!watch || !core.instruments.has(symbol)) return
   let isMissing = false
@@ -103,7 +111,7 @@ export function takeListedExits(core: Core, { symbol, ...listed }: ListedExits):
 }
 
 /** Said once until it works again. */
-export function noteUnlistedExits(core: Core, symbol: string, reason: string): void {
+function noteUnlistedExits(core: Core, symbol: string, reason: string): void {
   const watch = core.keptExits?.get(symbol)
   if (!watch) return
   if (watch.failing !== 'list') announce(core, 'warn', 'exit.notRead', { symbol, reason })
@@ -197,12 +205,25 @@ export function isMoveHeldBack(core: Core, callId: number): boolean {
   return symbol !== undefined && move !== undefined && !mayMove(core, symbol, move.strategyId)
 }
 
-/** Afterwards it is listed again: that says where it stands. */
-export function answerStopMove(core: Core, callId: number, answer: Answer<unknown>): void {
+/**
+ * Afterwards it is listed again: that says where it stands. @returns whether the call has moved a
+ * stop
+ */
+export function takeMoveAnswer(core: Core, callId: number, answer: Answer<unknown>): boolean {
   const symbol = symbolOfMove(core, callId)
+  if (symbol === undefined) return false
   closeAccountCall(core, callId)
-  const { move, failing } = symbol === undefined ? NO_MOVE : keptWatchOf(core, symbol)
-  if (symbol === undefined || move?.callId !== callId) return
+  answerMove(core, symbol, { callId, answer })
+  return true
+}
+
+function answerMove(
+  core: Core,
+  symbol: string,
+  { callId, answer }: { readonly callId: number; readonly answer: Answer<unknown> },
+): void {
+  const { move, failing } = keptWatchOf(core, symbol)
+  if (move?.callId !== callId || !core.instruments.has(symbol)) return
   noteKeptExits(core, symbol, { move: undefined, listedAt: 0, askedAt: 0 })
   if (answer.kind !== 'accepted') {
     const said = `${answer.code} ${answer.message}`.trim()
@@ -217,8 +238,6 @@ export function answerStopMove(core: Core, callId: number, answer: Answer<unknow
   const { strategyId: strategy, holdSide } = move
   announce(core, 'info', 'exit.moved', { strategy, symbol, holdSide, from, price })
 }
-
-const NO_MOVE = { move: undefined, failing: undefined } as const
 
 function noteRefusedMove(core: Core, symbol: string, reason: string): void {
   const { failing } = keptWatchOf(core, symbol)
