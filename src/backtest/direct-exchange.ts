@@ -68,7 +68,7 @@ export interface DirectExchangeOptions {
   /** Default: everything, as it stands. */
   readonly view?: TickerView
   /** Tickers of all instruments that were kept; absent: only those of the simulated market are shown. */
-  readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts'> | undefined
+  readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined
   /** The market was played, and nothing has heard of it. */
   readonly onPlayed?: () => void
 }
@@ -145,7 +145,10 @@ export class DirectExchange implements SimulatedExchange {
       listTickers(state, this.#productType, toTickerNumbers),
     )
     this.#options.onPlayed?.()
-    if (keptRows?.fill(table, now, toMarketRows(rows, { view, now })) === true) return
+    if (keptRows?.fill(table, now, toMarketRows(rows, { view, now })) === true) {
+      table.market = keptRows.market
+      return
+    }
     for (const ticker of rows) {
       const { symbol, ts } = ticker
       if (view?.isListed(symbol, now) === false) continue

@@ -7,7 +7,7 @@ import type { LiquidationDistance } from './liquidation.ts'
 import type { Order } from './order.ts'
 import type { OwnTrades, PositionMark } from './own-trades.ts'
 import type { Holding, HoldSide, ListedExit } from './position.ts'
-import type { TickerTable } from './ticker-table.ts'
+import type { MarketAggregates, TickerTable } from './ticker-table.ts'
 
 /** The id is the one that `market.modifyTrigger` takes. */
 export interface ShownExit extends ListedExit {
@@ -72,4 +72,6 @@ export interface Snapshot {
   /** Closed, by symbol and interval (`candleKey`). */
   readonly candles: ReadonlyMap<string, CandleSeries>
   readonly account: AccountMoment
+  /** Absent where the tickers are not those of the whole market. */
+  readonly market?: MarketAggregates
 }

@@ -45,6 +45,7 @@ function writeSnapshot({
   instruments,
   candles: _candles,
   account: _account,
+  market: _market,
   ...snapshot
 }: Snapshot): string {
   const { readAt, requestTime } = tickers
