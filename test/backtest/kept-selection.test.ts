@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -143,6 +143,11 @@ test('600 contracts that come and go: what a rule chose live is what it chooses 
   await keep(answers)
   project.write('scripted.yaml', UNIVERSE)
   project.edit('main.yaml', 'latencyMs: 20', '')
+  // The rule chooses all of them: the main file needs none of its own.
+  const main = readFileSync(join(project.directory, 'main.yaml'), 'utf8')
+    .replace(/^instruments:\n(?: .*\n)+/m, '')
+    .replace(/startPrices: \{[^}]*\}/, 'startPrices: {}')
+  project.write('main.yaml', main)
   const universe = new UniverseRecording(directory)
   const request = { file: 'main.yaml', cwd: project.directory }
   const loaded = loadConfig(withKeptTickers(request, universe, {}))

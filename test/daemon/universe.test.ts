@@ -55,7 +55,8 @@ test('[DET1, DET2] a strategy in a thread trades what a rule chooses; a reload, 
     'config/paper.yaml',
     project
       .read('config/paper.yaml')
-      .replace(/^instruments:\n(?: .*\n)+/m, 'instruments: [BTCUSDT]\n')
+      // A rule chooses all of them: the main file needs none of its own.
+      .replace(/^instruments:\n(?: .*\n)+/m, '')
       .replace(/^strategies:\n(?: .*\n)+/m, 'strategies: [strategies/holder.yaml]\n'),
   )
   project.write('config/strategies/holder.yaml', SETTINGS)

@@ -419,7 +419,7 @@ export const daemonFileSchema = z
       description:
         'Further accounts that this daemon trades: a main file each, relative to this one, with its own keys, limits, state and strategies.',
     }),
-    instruments: tradedInstrumentsSchema,
+    instruments: tradedInstrumentsSchema.default({}),
     polling: pollingSchema.prefault({}),
     calendar: calendarSchema.prefault({}),
     risk: riskSchema,
