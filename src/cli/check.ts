@@ -17,6 +17,7 @@ import {
   listIdleLimits,
   listPositionValues,
 } from './process/position-values.ts'
+import { describeUniverses } from './process/universe-limits.ts'
 import { addMarketOptions, listCheckWords } from './process/market-options.ts'
 import { withPlayed, type MarketOptions } from '../assembly/instruments/played-request.ts'
 import { listMadeUp, listPriceless } from '../assembly/simulator/made-up-prices.ts'
@@ -104,7 +105,8 @@ async function check(options: CheckOptions): Promise<number> {
         `${of}orders from the largest long to the largest short (orderSizeMax): ${flips.join(', ')}\n`,
       )
     for (const remark of await describeFunding(config, options.market)) writeOut(`${of}${remark}\n`)
-    for (const line of describeKeptStops(config)) writeOut(`${of}${line}\n`)
+    for (const line of [...describeUniverses(config), ...describeKeptStops(config)])
+      writeOut(`${of}${line}\n`)
     writeOut(`${of}orders of a strategy that fails (onFailure): ${describePolicies(config)}\n`)
   }
   const unlisted = listUnlistedStrategies(

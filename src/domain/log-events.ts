@@ -437,8 +437,13 @@ export const LOG_EVENTS = {
     'An instrument has left the universe of a strategy that still holds something of it, and nobody reads it any more: close it at the exchange, or list the instrument.',
   'universe.left':
     'An instrument has left the universe of a strategy, and nothing of it is open or held any more.',
+  'universe.keptAgain': 'The tickers of all instruments are kept again (`recordUniverse`).',
+  'universe.notKept':
+    'The tickers of all instruments could not be kept (`recordUniverse`): those minutes are missing in later backtests. The daemon trades all the same. Look at the reason: the room on the disk, or another process that keeps tickers in the same directory. Logged once until it works again.',
   'universe.notRead':
     'The contracts of the exchange could not be read, so rules of universes use those of before, or wait; they are read again.',
+  'universe.torn':
+    'A run that was killed had left half an answer in the kept tickers; it is left out.',
 } as const satisfies Record<string, string>
 
 export type LogEvent = keyof typeof LOG_EVENTS

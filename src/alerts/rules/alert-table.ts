@@ -826,6 +826,13 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
       `nobody trades the position in ${showFact(symbol)} any more: it has left the universe of ${showFact(strategy)}`,
   },
   'universe.left': SILENT,
+  'universe.keptAgain': SILENT,
+  'universe.notKept': {
+    urgency: warning,
+    by: [],
+    title: ({ reason }) => `tickers of all instruments are not kept: ${showFact(reason)}`,
+  },
+  'universe.torn': SILENT,
   'universe.notRead': {
     urgency: warning,
     by: [],

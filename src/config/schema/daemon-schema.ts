@@ -343,6 +343,21 @@ const recordSchema = z.union([z.boolean(), recordSectionSchema]).default(false).
     'Keeps all that the core is told and does, compressed, in recordings/ of the state directory, for `intentd replay`.',
 })
 
+const recordUniverseSchema = z
+  .strictObject({
+    enabled: z.boolean().default(false).meta({ description: 'Whether they are kept.' }),
+    // A day of 600 instruments takes less than 20 MB.
+    totalBytesMax: presetNumber(
+      { min: 67_108_864, max: 1_099_511_627_776, preset: 4_294_967_296 },
+      'Beyond this size of all files the oldest days are removed, in bytes.',
+    ),
+  })
+  .prefault({})
+  .meta({
+    description:
+      'Keeps the tickers of all instruments, once a minute, and their contracts in universe/ of the state directory, for `intentd backtest --universe`: as `intentd record --universe` does, but of the answers that the daemon trades on.',
+  })
+
 export const CONFIG_VERSION = 1
 
 /** The event loop signals four times a second: a shorter time would end a healthy daemon. */
@@ -439,6 +454,7 @@ export const daemonFileSchema = z
       .meta({ description: 'What survives a restart.' }),
     journal: journalSchema.optional(),
     record: recordSchema,
+    recordUniverse: recordUniverseSchema,
     control: controlSchema.prefault({}),
     supervision: z
       .strictObject({
