@@ -52,7 +52,7 @@ export class KeptRows {
     return this.#contracts
   }
 
-  /** By all rows that were kept, whatever else is known of their prices. */
+  /** Counted from all rows that were kept, whatever else is known of their prices. */
   get market(): MarketAggregates | undefined {
     return this.#market
   }

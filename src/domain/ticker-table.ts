@@ -58,7 +58,7 @@ export function isOvertaken(
   return requestTime < latestAt && latestAt <= exchangeNow + CLOCK_ERROR_MS
 }
 
-/** What all instruments of the product type did, by one answer. */
+/** Counts over all instruments of the product type, from one answer. */
 export interface MarketAggregates {
   /** Unix ms, exchange clock, of the answer. */
   readonly at: number
@@ -67,7 +67,7 @@ export interface MarketAggregates {
   /** Those of them that have risen, and fallen. */
   readonly advance: number
   readonly decline: number
-  /** Of 24 hours: 0.01 is one per cent. */
+  /** The median of their changes of 24 hours: 0.01 is one per cent. */
   readonly medianChange: number
 }
 

@@ -106,7 +106,7 @@ export class SnapshotView<Indicators = NoIndicators> {
   }
 
   /**
-   * What all instruments of the product type did, by the first answer of each minute; undefined
+   * Counts over all instruments of the product type, by the first answer of each minute; undefined
    * where their rows are not read: in a backtest without kept tickers.
    */
   get market(): MarketAggregates | undefined {

@@ -77,6 +77,19 @@ test('keeps the first answer of each minute as it was, and the contracts', async
   expect(tickers).toHaveLength(2)
 })
 
+test('the answer after the first contracts is kept too, since rules are evaluated on it', async () => {
+  const { directory, keeper } = open()
+  await keep(keeper, answer(START_AT + 200, 1, 'AUSDT'))
+  keeper.hear(contractsOf('AUSDT'))
+  await keep(keeper, answer(START_AT + 450, 2, 'AUSDT'))
+  keeper.hear(contractsOf('AUSDT', 'BUSDT'))
+  await keep(keeper, answer(START_AT + 700, 3, 'AUSDT'))
+  await keeper.close()
+
+  const entries = [...new UniverseRecording(directory).entries({})]
+  expect(entries.map(({ kind }) => kind)).toEqual(['tickers', 'contracts', 'tickers'])
+})
+
 test('days beyond the bound are removed, the oldest first, and the present one stays', async () => {
   const { directory, keeper } = open({ totalBytesMax: 1 })
   for (const day of [0, 1, 2]) await keep(keeper, answer(START_AT + day * DAY_MS, 1, 'AUSDT'))

@@ -4,8 +4,8 @@ import { LEAVING_TIMES } from '../../domain/universe.ts'
 import { listUniverseFiles } from '../../recording/universe/universe-file.ts'
 
 /**
- * What rules may choose and hold at most, and whether a backtest has kept tickers to choose among:
- * a sentence each.
+ * Says what rules may choose and hold at most, and whether a backtest has kept tickers to choose
+ * among.
  */
 export function describeUniverses(config: DaemonConfig): readonly string[] {
   const choosing = config.strategies.filter(({ enabled, universe }) => enabled && universe)

@@ -31,6 +31,7 @@ export class UniverseKeeper {
   readonly #table = new TickerTable()
   #writer: UniverseWriter | undefined
   #minute = Number.NEGATIVE_INFINITY
+  #hasContracts = false
   #isFailing = false
   #isWriting = false
   #writing: Promise<void> = Promise.resolve()
@@ -45,7 +46,7 @@ export class UniverseKeeper {
     try {
       this.#writer = new UniverseWriter({
         ...this.#options,
-        onTorn: (file, tornBytes) => logger.log('info', 'universe.torn', { file, tornBytes }),
+        onTorn: (_file, tornBytes) => logger.log('info', 'universe.torn', { tornBytes }),
       })
       dropOldest(directory, this.#options.totalBytesMax)
     } catch (error) {
@@ -55,8 +56,12 @@ export class UniverseKeeper {
 
   hear(event: EngineEvent): void {
     if (this.#writer === undefined) return
-    if (event.kind === 'contractsRead')
+    if (event.kind === 'contractsRead') {
+      // Rules are evaluated on the answer after the first contracts, whatever the minute is.
+      if (!this.#hasContracts) this.#minute = Number.NEGATIVE_INFINITY
+      this.#hasContracts = true
       this.#writer.list({ readAt: this.#options.clock.now(), contracts: event.contracts })
+    }
     if (event.kind === 'snapshotTaken') this.#keep(this.#writer, event.tickers)
   }
 
@@ -74,7 +79,7 @@ export class UniverseKeeper {
 
   #keep(writer: UniverseWriter, tickers: TickerTable): void {
     const minute = Math.floor(tickers.requestTime / EVERY_MS)
-    if (minute <= this.#minute) return
+    if (minute <= this.#minute || tickers.requestTime <= this.#table.requestTime) return
     this.#minute = minute
     if (this.#isWriting) return this.#noteFailure('the disk takes longer than a minute')
     // The next answer overwrites the table.
