@@ -36,7 +36,7 @@ export interface BacktestRunOptions {
   /** All that may be traded; absent: those of the settings. */
   readonly instruments?: ReadonlyMap<string, Instrument>
   /** Tickers of all instruments that were kept; absent: none. */
-  readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts'> | undefined
+  readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined
   readonly productType: ProductType
   readonly coin: string
   /** Unix ms. */

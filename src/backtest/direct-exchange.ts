@@ -4,6 +4,7 @@ import type { ReadPosition } from '../exchange/readers/position-reader.ts'
 import type { ResponseOf } from '../protocol/endpoints.ts'
 import { batchPlaceOrder } from '../protocol/futures/batch-place-order.ts'
 import { cancelAllOrders } from '../protocol/futures/cancel-all-orders.ts'
+import { modifyPlanOrder } from '../protocol/futures/modify-plan-order.ts'
 import type { BatchResult, ProductType } from '../protocol/values.ts'
 import {
   listTickers,
@@ -14,6 +15,7 @@ import { readHeldPositions } from '../simulator/futures/positions/position-view.
 import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
 import { NOBODY } from '../simulator/shared/handlers.ts'
 import { accept, type Reply } from '../simulator/shared/reply.ts'
+import { planOrderRows } from '../simulator/undocumented/plan-orders.ts'
 import type { KeptRows, MarketRow } from './kept-rows.ts'
 
 /** The one account. */
@@ -45,6 +47,9 @@ export interface SimulatedExchange {
   cancelAll(body: string, signedAt: number): Reply<BatchResult>
   fillsPage(query: FillsQuery): Reply<FillsPage>
   position(symbol: string): Reply<readonly ReadPosition[] | null>
+  /** Pending trigger orders of an instrument, and one changed. Absent: not simulated. */
+  exitsListed?(symbol: string): Reply<ResponseOf<'ordersPlanPending'>>
+  modifyPlan?(body: string): Reply<ResponseOf<'modifyPlanOrder'>>
   readTickers(table: TickerTable): void
   /** As they were known with the tickers that were read last; absent: not kept. */
   readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
@@ -63,7 +68,7 @@ export interface DirectExchangeOptions {
   /** Default: everything, as it stands. */
   readonly view?: TickerView
   /** Tickers of all instruments that were kept; absent: only those of the simulated market are shown. */
-  readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts'> | undefined
+  readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined
   /** The market was played, and nothing has heard of it. */
   readonly onPlayed?: () => void
 }
@@ -116,6 +121,22 @@ export class DirectExchange implements SimulatedExchange {
     return this.#played(accept(rows))
   }
 
+  exitsListed(symbol: string): Reply<ResponseOf<'ordersPlanPending'>> {
+    const account = { uid: UID }
+    const query = { planType: 'profit_loss', productType: this.#productType, symbol } as const
+    const page = this.#core.carryOut(
+      this.#now(),
+      (state) => planOrderRows.ordersPlanPending.answer(state, account, query),
+      account,
+    )
+    return this.#played(page)
+  }
+
+  modifyPlan(body: string): Reply<ResponseOf<'modifyPlanOrder'>> {
+    const request = modifyPlanOrder.request.parse(JSON.parse(body))
+    return this.#played(this.#core.answer('modifyPlanOrder', { uid: UID }, request, this.#now()))
+  }
+
   readTickers(table: TickerTable): void {
     const { view, keptRows } = this.#options
     const now = this.#now()
@@ -124,7 +145,10 @@ export class DirectExchange implements SimulatedExchange {
       listTickers(state, this.#productType, toTickerNumbers),
     )
     this.#options.onPlayed?.()
-    if (keptRows?.fill(table, now, toMarketRows(rows, { view, now })) === true) return
+    if (keptRows?.fill(table, now, toMarketRows(rows, { view, now })) === true) {
+      table.market = keptRows.market
+      return
+    }
     for (const ticker of rows) {
       const { symbol, ts } = ticker
       if (view?.isListed(symbol, now) === false) continue

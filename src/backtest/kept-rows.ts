@@ -1,5 +1,11 @@
 import type { ContractRules } from '../domain/contract-rules.ts'
-import { TICKER_COLUMNS, type TickerColumn, TickerTable } from '../domain/ticker-table.ts'
+import {
+  type MarketAggregates,
+  TICKER_COLUMNS,
+  type TickerColumn,
+  TickerTable,
+} from '../domain/ticker-table.ts'
+import { MarketWatch } from '../market/market-watch.ts'
 import { indexFrom } from '../prices/recording.ts'
 import type { UniverseRecording, UniverseSpan } from '../recording/universe/universe-recording.ts'
 
@@ -26,8 +32,10 @@ export class KeptRows {
   readonly #entries: ReturnType<UniverseRecording['entries']>
   readonly #shown = new TickerTable()
   #isShown = false
+  #market: MarketAggregates | undefined
   /** The next answer, which is not due yet. */
   #next: TickerTable | undefined
+  readonly #watch = new MarketWatch()
   #contracts: ReadonlyMap<string, ContractRules> | undefined
   /** Those that were kept with the next answer. */
   #nextContracts: ReadonlyMap<string, ContractRules> | undefined
@@ -42,6 +50,11 @@ export class KeptRows {
   /** Known with the answer that is shown, and the same object until they change; undefined: none were kept. */
   get contracts(): ReadonlyMap<string, ContractRules> | undefined {
     return this.#contracts
+  }
+
+  /** Counted from all rows that were kept, whatever else is known of their prices. */
+  get market(): MarketAggregates | undefined {
+    return this.#market
   }
 
   /**
@@ -108,6 +121,7 @@ export class KeptRows {
     while (this.#next !== undefined && this.#next.requestTime <= now) {
       copyTable(this.#next, this.#shown)
       this.#isShown = true
+      this.#market = this.#watch.follow(this.#shown)
       this.#contracts = this.#nextContracts
       this.#read()
     }

@@ -1,14 +1,14 @@
 import type { Answer } from '../domain/answer.ts'
 import type { AnswerOrigin, ExchangeClock } from '../exchange/clock/exchange-clock.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { EndpointName } from '../protocol/endpoints.ts'
+import type { CallableName } from '../protocol/endpoints.ts'
 import { errorCode } from '../protocol/error-codes.ts'
 import type { Reply } from '../simulator/shared/reply.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /** The exchange's part when it arrives, and the listener of the answer. */
 export interface VirtualCall<Data> {
-  readonly site: EndpointName
+  readonly site: CallableName
   /**
    * Ours, for the answer's times. It hears the exchange's time of each answer, and ours of both
    * ends.

@@ -172,9 +172,10 @@ export class VirtualAccount {
   }
 
   #createLimiter(clock: Clock): Limiter {
-    const { time, hasPreviousRun, limits } = this.#options
+    const { time, hasPreviousRun, limits, settings } = this.#options
     return new Limiter({
       ...limits,
+      beyondDocumentPrivate: settings.listsExits === true,
       clock,
       timers: time.timers,
       createPool: (pool) => new DirectPool(pool),

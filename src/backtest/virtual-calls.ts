@@ -1,12 +1,13 @@
 import type { Answer } from '../domain/answer.ts'
 import type { FillsReading, Fill } from '../domain/fill.ts'
-import type { PositionReading } from '../domain/position.ts'
+import type { ListedExits, PositionReading } from '../domain/position.ts'
 import type { OutgoingCall } from '../engine/effect.ts'
 import type { GrantedEndpoint } from '../engine/event.ts'
 import { PRIORITY, type Grant } from '../exchange/limiter/grant.ts'
 import type { CallOptions } from '../exchange/client/call-options.ts'
 import type { ExchangePort, OnAnswer } from '../interpreter/ports.ts'
 import type { BatchResult } from '../protocol/values.ts'
+import { refusals } from '../simulator/shared/refusals.ts'
 import type { Reply } from '../simulator/shared/reply.ts'
 import type { SimulatedExchange } from './direct-exchange.ts'
 import { carry, askFor, type VirtualWire, type WireCall } from './virtual-wire.ts'
@@ -20,6 +21,7 @@ import {
   type FillsReader,
   type FillsSpan,
 } from '../exchange/readers/fills-reader.ts'
+import { toListedExits } from '../exchange/readers/exits-reader.ts'
 import { toPositionRows, type ReadPosition } from '../exchange/readers/position-reader.ts'
 import { toFill } from '../exchange/readers/wire-fill.ts'
 import type { ResponseOf } from '../protocol/endpoints.ts'
@@ -34,12 +36,12 @@ export interface VirtualCallsOptions extends VirtualReadingsOptions {
 /** More than a retreat waits for all its instruments. */
 const GRANT_MS = 6000
 
-interface VirtualSend {
-  readonly endpoint: GrantedEndpoint
+interface VirtualSend<Data> {
+  readonly endpoint: GrantedEndpoint | 'modifyPlanOrder'
   /** @param signedAt Unix ms, exchange clock as we know it */
-  readonly perform: (signedAt: number, isCopy: boolean) => Reply<BatchResult>
+  readonly perform: (signedAt: number, isCopy: boolean) => Reply<Data>
   readonly options: CallOptions
-  readonly onAnswer: OnAnswer<BatchResult>
+  readonly onAnswer: OnAnswer<Data>
 }
 
 /** With a grant a call goes straight to the simulator's core. */
@@ -60,7 +62,7 @@ export class VirtualCalls implements ExchangePort {
   placeBatch(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void {
     const { time, network, gate } = this.#wire
     const waitMs = network.connectMs()
-    const send: VirtualSend = {
+    const send: VirtualSend<BatchResult> = {
       endpoint: 'batchPlaceOrder',
       perform: (signedAt, isCopy) => this.#exchange.placeBatch({ body, signedAt, isCopy }),
       options,
@@ -75,7 +77,7 @@ export class VirtualCalls implements ExchangePort {
   }
 
   cancelAll(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void {
-    const send: VirtualSend = {
+    const send: VirtualSend<BatchResult> = {
       endpoint: 'cancelAllOrders',
       perform: (signedAt) => this.#exchange.cancelAll(body, signedAt),
       options,
@@ -84,18 +86,29 @@ export class VirtualCalls implements ExchangePort {
     this.#withGrant(send, (grant) => this.#write(send, grant))
   }
 
-  /** The simulator's core takes none of them. */
+  /** The simulator's core takes no other than a changed trigger order. */
   callAccount(
-    { endpoint }: Pick<OutgoingCall, 'endpoint'>,
-    _: CallOptions,
+    { endpoint, body }: Pick<OutgoingCall, 'endpoint' | 'body'>,
+    options: CallOptions,
     onAnswer: OnAnswer<unknown>,
   ): void {
-    const answer = notSent(
-      'NOT_SIMULATED',
-      `${endpoint} is not simulated`,
-      this.#wire.trusted.clock.now(),
-    )
-    this.#wire.time.after(0, () => this.#wire.gate.settle(() => onAnswer(answer)))
+    const exchange = this.#exchange
+    if (endpoint !== 'modifyPlanOrder' || !exchange.modifyPlan)
+      return this.#answerUnsimulated(endpoint, onAnswer)
+    const perform = () => exchange.modifyPlan?.(body) ?? refusals.planOrderUnknown
+    const send: VirtualSend<unknown> = { endpoint, perform, options, onAnswer }
+    this.#withGrant(send, (grant) => this.#write(send, grant))
+  }
+
+  #answerUnsimulated(endpoint: string, onAnswer: OnAnswer<never>): void {
+    const { trusted, time, gate } = this.#wire
+    const answer = notSent('NOT_SIMULATED', `${endpoint} is not simulated`, trusted.clock.now())
+    time.after(0, () => gate.settle(() => onAnswer(answer)))
+  }
+
+  listExits(symbol: string, onAnswer: OnAnswer<ListedExits>): void {
+    if (!this.#exchange.exitsListed) return this.#answerUnsimulated('ordersPlanPending', onAnswer)
+    this.#readings.listExits(symbol, onAnswer)
   }
 
   readFills(sinceAt: number, onAnswer: OnAnswer<FillsReading>): void {
@@ -107,7 +120,10 @@ export class VirtualCalls implements ExchangePort {
   }
 
   /** A call without a grant waits for its own. */
-  #withGrant({ endpoint, options, onAnswer }: VirtualSend, then: (grant: Grant) => void): void {
+  #withGrant<Data>(
+    { endpoint, options, onAnswer }: VirtualSend<Data>,
+    then: (grant: Grant) => void,
+  ): void {
     if (options.grant) return then(options.grant)
     const { time, trusted, limiter, gate } = this.#wire
     let state: 'waiting' | 'granted' | 'givenUp' = 'waiting'
@@ -124,7 +140,7 @@ export class VirtualCalls implements ExchangePort {
     })
   }
 
-  #write({ endpoint, perform, options, onAnswer }: VirtualSend, grant: Grant): void {
+  #write<Data>({ endpoint, perform, options, onAnswer }: VirtualSend<Data>, grant: Grant): void {
     const { trusted } = this.#wire
     const now = trusted.clock.now()
     const objection = options.beforeWrite?.()
@@ -197,6 +213,12 @@ class VirtualReadings {
     if (!instrument) throw new Error(`${symbol} is not traded here`)
     const exchange = this.#exchange
     askFor(this.#wire, new PositionCall({ exchange, instrument, requestedAt, onAnswer }))
+  }
+
+  listExits(symbol: string, onAnswer: OnAnswer<ListedExits>): void {
+    const instrument = this.#instruments.get(symbol)
+    if (!instrument) throw new Error(`${symbol} is not traded here`)
+    askFor(this.#wire, new ExitsCall({ exchange: this.#exchange, instrument, onAnswer }))
   }
 }
 
@@ -293,6 +315,35 @@ class PositionCall implements WireCall<ReadPositions> {
     const isSilent = answer.data === null
     const exchangeTime = answer.requestTime ?? 0
     onAnswer({ ...answer, data: { symbol, rows, isSilent, requestedAt, exchangeTime } })
+  }
+}
+
+type PlansPage = ResponseOf<'ordersPlanPending'>
+
+interface ExitsCallOptions extends Pick<PositionCallOptions, 'exchange' | 'instrument'> {
+  readonly onAnswer: OnAnswer<ListedExits>
+}
+
+class ExitsCall implements WireCall<PlansPage> {
+  readonly site = 'ordersPlanPending'
+  readonly isReading = true
+  readonly #options: ExitsCallOptions
+
+  constructor(options: ExitsCallOptions) {
+    this.#options = options
+  }
+
+  perform(): Reply<PlansPage> {
+    const { exchange, instrument } = this.#options
+    return exchange.exitsListed?.(instrument.symbol) ?? refusals.planOrderUnknown
+  }
+
+  hear(answer: Answer<PlansPage>): void {
+    const { instrument, onAnswer } = this.#options
+    if (answer.kind !== 'accepted') return onAnswer(answer)
+    const listed = toListedExits(instrument, answer.data.entrustedList ?? [])
+    if (typeof listed === 'string') return onAnswer(unreadableRow(listed, answer.receivedAt))
+    onAnswer({ ...answer, data: listed })
   }
 }
 

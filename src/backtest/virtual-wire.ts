@@ -1,7 +1,7 @@
 import type { Answer } from '../domain/answer.ts'
 import type { TrustedClock } from '../exchange/clock/trusted-clock.ts'
 import { type Grant, type GrantSource, PRIORITY } from '../exchange/limiter/grant.ts'
-import type { EndpointName } from '../protocol/endpoints.ts'
+import type { CallableName } from '../protocol/endpoints.ts'
 import type { Reply } from '../simulator/shared/reply.ts'
 import type { Network, VirtualCall } from './network.ts'
 import type { VirtualTime } from './virtual-time.ts'
@@ -28,7 +28,7 @@ export interface VirtualWire {
 }
 
 export interface WireCall<Data> {
-  readonly site: EndpointName
+  readonly site: CallableName
   /** It reaches the core once: an answer that comes twice would begin two readings. */
   readonly isReading: boolean
   perform(isCopy: boolean): Reply<Data>
@@ -53,7 +53,7 @@ interface GrantedWireCallOptions<Data> {
 }
 
 class GrantedWireCall<Data> implements VirtualCall<Data> {
-  readonly site: EndpointName
+  readonly site: CallableName
   readonly trusted: TrustedClock
   readonly #wire: VirtualWire
   readonly #grant: Grant

@@ -17,6 +17,7 @@ import {
   listIdleLimits,
   listPositionValues,
 } from './process/position-values.ts'
+import { describeUniverses } from './process/universe-limits.ts'
 import { addMarketOptions, listCheckWords } from './process/market-options.ts'
 import { withPlayed, type MarketOptions } from '../assembly/instruments/played-request.ts'
 import { listMadeUp, listPriceless } from '../assembly/simulator/made-up-prices.ts'
@@ -104,6 +105,8 @@ async function check(options: CheckOptions): Promise<number> {
         `${of}orders from the largest long to the largest short (orderSizeMax): ${flips.join(', ')}\n`,
       )
     for (const remark of await describeFunding(config, options.market)) writeOut(`${of}${remark}\n`)
+    for (const line of [...describeUniverses(config), ...describeKeptStops(config)])
+      writeOut(`${of}${line}\n`)
     writeOut(`${of}orders of a strategy that fails (onFailure): ${describePolicies(config)}\n`)
   }
   const unlisted = listUnlistedStrategies(
@@ -157,6 +160,17 @@ const POLICIES = {
   flatten: 'cancelled, and what it holds is closed',
   absent: 'cancelled once it is halted',
 } as const
+
+/** Whether stops at the exchange follow the exits of their strategies. */
+function describeKeptStops({ strategies, exchange }: DaemonConfig): readonly string[] {
+  const ids = strategies.filter(({ exits }) => exits?.stop?.atExchange === true).map(({ id }) => id)
+  if (ids.length === 0) return []
+  return [
+    exchange.beyondDocumentPrivate
+      ? `stops at the exchange are moved with the exits: ${ids.join(', ')}`
+      : `stops at the exchange stay where an order set them (exchange.beyondDocumentPrivate moves them): ${ids.join(', ')}`,
+  ]
+}
 
 function describePolicies({ strategies }: DaemonConfig): string {
   const groups = Map.groupBy(

@@ -32,7 +32,9 @@ export const checkDaemon = (daemon: DaemonSource, pricing: Pricing = {}): Proble
   ...checkProxy(daemon),
   ...checkSimulatorSection(daemon, pricing),
   ...checkAccount(daemon.source, ['account'], daemon.settings.account ?? {}),
-  ...checkInstruments(daemon.source, daemon.settings.instruments),
+  ...(pricing.isChosen === true
+    ? checkMinSizes(daemon.source, daemon.settings.instruments)
+    : checkInstruments(daemon.source, daemon.settings.instruments)),
   ...checkCalendar(daemon),
   ...checkRisk(daemon),
   ...checkLosses(daemon),
@@ -207,6 +209,8 @@ export interface Pricing {
   readonly recorded?: readonly string[] | undefined
   /** Absent if any may be traded. */
   readonly traded?: ReadonlySet<string>
+  /** A rule chooses instruments among contracts that an exchange lists, or listed when they were kept: none is needed here. */
+  readonly isChosen?: boolean
 }
 
 /** Each traded instrument needs a start price or a recording, and only instruments may have one. */
@@ -319,8 +323,18 @@ export function checkInstruments(
   instruments: DaemonSource['settings']['instruments'],
 ): Problem[] {
   if (instruments === undefined) return []
-  if (Object.keys(instruments).length === 0)
+  if (Object.keys(instruments).length > 0) return checkMinSizes(source, instruments)
+  if (source.has(['instruments']))
     return [source.problem(['instruments'], 'expected at least one instrument')]
+  const message =
+    'the key "instruments" is missing: expected a list of symbols, or a mapping of symbols'
+  return [source.problemOfKey([], message)]
+}
+
+function checkMinSizes(
+  source: YamlSource,
+  instruments: DaemonSource['settings']['instruments'] = {},
+): Problem[] {
   return Object.entries(instruments).flatMap(([symbol, instrument]) => {
     const { lotSize, minSize } = instrument ?? {}
     if (lotSize === undefined || minSize === undefined || isMultipleOf(minSize, lotSize)) return []

@@ -90,6 +90,19 @@ function findTraded(strategies: readonly ReadableFile<StrategyFile>[]): Readonly
   )
 }
 
+/** The simulator inside the daemon lists no other instruments than the main file. */
+function choosesElsewhere(
+  { exchange, simulator }: ReadableFile<DaemonFile>['settings'],
+  {
+    strategies,
+    isKept,
+  }: { readonly strategies: readonly StrategyReading[]; readonly isKept: boolean },
+): boolean {
+  const isEmbedded = simulator !== undefined && exchange?.baseUrl === undefined
+  const chooses = strategies.some(({ source }) => source?.has(['universe']) === true)
+  return chooses && (isKept || !isEmbedded)
+}
+
 /** Never throws. */
 export function readConfig(request: ConfigRequest): ConfigReading {
   const { file, overrides = [], params = [], played, cwd } = request
@@ -117,7 +130,14 @@ export function readConfig(request: ConfigRequest): ConfigReading {
     ...main.problems,
     // Contracts are read for a file without mistakes.
     ...(main.problems.length === 0 ? rules.problems : []),
-    ...checkDaemon(daemon, { recorded: played?.recorded, traded: findTraded(readable) }),
+    ...checkDaemon(daemon, {
+      recorded: played?.recorded,
+      traded: findTraded(readable),
+      isChosen: choosesElsewhere(daemon.settings, {
+        strategies,
+        isKept: request.contracts?.get(mainFile)?.isPlayed === true,
+      }),
+    }),
     ...checkAlerts(daemon),
     ...checkServers(daemon),
     ...checkMarketFiles(market, daemon.settings.simulator?.market),

@@ -54,11 +54,22 @@ export const positionSchema = z.strictObject({
     .nullable()
     .meta({ description: 'as the exchange states it; null: it does not, or there is none' }),
   keptByExchange: z
-    .strictObject({ stopLoss: amount.nullable(), takeProfit: amount.nullable(), setBy: z.string() })
+    .strictObject({
+      stopLoss: amount.nullable(),
+      takeProfit: amount.nullable(),
+      setBy: z.string(),
+      moves: z.boolean().meta({
+        description:
+          'whether the stop-loss is moved with the exits of that strategy (exchange.beyondDocumentPrivate); false: it stays where it was set',
+      }),
+      isMissing: z.boolean().meta({
+        description: 'the exchange was asked, and lists no stop-loss although one was set',
+      }),
+    })
     .nullable()
     .meta({
       description:
-        'exits that the exchange keeps for it, where the last order that opened has set them, and its strategy; null: none was set',
+        'exits that the exchange keeps for it, as the last order that opened has set them or as they are listed, and its strategy; null: none was set',
     }),
   liquidation: z
     .strictObject({

@@ -1,3 +1,4 @@
+import type { StrategyId } from './ids.ts'
 import type { HoldSide } from './position.ts'
 
 /**
@@ -140,6 +141,33 @@ export interface ExitWatch {
   readonly states: ReadonlyMap<string, WatchedExits>
   /** Keyed by symbol. */
   readonly prices: ReadonlyMap<string, WatchedPrice>
+}
+
+/**
+ * An instrument with exits that the exchange keeps, where they may be listed. Instants by our
+ * clock, 0: never. Changed by `kept-exits.ts`.
+ */
+export interface KeptExitsWatch {
+  /** The exits and positions that were listed last: others have to be listed anew. */
+  readonly listedFor: string
+  readonly listedAt: number
+  readonly askedAt: number
+  readonly isListing: boolean
+  /** Since when the exchange has listed no stop although one was set. */
+  readonly missingSince: number | undefined
+  /** A move on the wire. */
+  readonly move: StopMove | undefined
+  readonly moveNotBefore: number
+  /** It was logged as not working, and has not worked since. */
+  readonly failing: 'list' | 'missing' | 'move' | undefined
+}
+
+export interface StopMove {
+  readonly callId: number
+  readonly holdSide: HoldSide
+  readonly strategyId: StrategyId
+  readonly fromTicks: number
+  readonly ticks: number
 }
 
 interface WatchedExits {

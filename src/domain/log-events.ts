@@ -132,6 +132,14 @@ export const LOG_EVENTS = {
   'exit.done': 'Nothing is left that an exit of a strategy would close.',
   'exit.due':
     'An exit of a strategy (`exits`) closes what it holds of an instrument, down to `kept`. While something restricts that, it waits: `intentd status` says so.',
+  'exit.moved':
+    'The stop-loss that the exchange keeps for a position was moved with the exits of its strategy (`exchange.beyondDocumentPrivate`).',
+  'exit.notListed':
+    'An order has set a stop-loss at the exchange, and for ten seconds the exchange has not listed it: below the exits of the strategy nothing may stand. Look at the position on the page of the exchange, and set a stop there if there is none. Logged once until it is listed.',
+  'exit.notMoved':
+    'The exchange did not move the stop-loss of a position. It stands where `intentd positions` shows it, and is tried again every 30 s; the exits of the strategy act as always. If the reason names a right of the key or a parameter, take `exchange.beyondDocumentPrivate` away. Logged once until one is moved.',
+  'exit.notRead':
+    'The exits that the exchange keeps could not be listed (`exchange.beyondDocumentPrivate`): they stay where they were set, and the exits of the strategy act as always. Logged once until it works again.',
   'fees.uncounted':
     'A fee was taken in a coin of which neither the tickers nor the configuration have a price: it is not counted in profit, equity and the limits on losses, and shown as not counted everywhere. Set `account.feeCoins` for this coin and restart: the fees from then on are counted. Logged for the first such fee of a coin.',
   'fill.deleveraged':
@@ -429,8 +437,13 @@ export const LOG_EVENTS = {
     'An instrument has left the universe of a strategy that still holds something of it, and nobody reads it any more: close it at the exchange, or list the instrument.',
   'universe.left':
     'An instrument has left the universe of a strategy, and nothing of it is open or held any more.',
+  'universe.keptAgain': 'The tickers of all instruments are kept again (`recordUniverse`).',
+  'universe.notKept':
+    'The tickers of all instruments could not be kept (`recordUniverse`): those minutes are missing in later backtests. The daemon trades all the same. Look at the reason: the room on the disk, or another process that keeps tickers in the same directory. Logged once until it works again.',
   'universe.notRead':
     'The contracts of the exchange could not be read, so rules of universes use those of before, or wait; they are read again.',
+  'universe.torn':
+    'A run that was killed had left half an answer in the kept tickers; it is left out.',
 } as const satisfies Record<string, string>
 
 export type LogEvent = keyof typeof LOG_EVENTS

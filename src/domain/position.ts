@@ -88,4 +88,21 @@ export interface KeptExits {
   readonly strategyId: StrategyId
   readonly takeProfitTicks?: number
   readonly stopLossTicks?: number
+  /** As the exchange lists them, where that may be read; absent: not read since it was set. */
+  readonly listed?: readonly ListedExit[]
+}
+
+/** A take-profit or stop-loss that the exchange keeps, with the id by which it is moved. */
+export interface ListedExit {
+  readonly kind: 'takeProfit' | 'stopLoss'
+  readonly orderId: string
+  /** The trigger price. */
+  readonly ticks: number
+}
+
+/** As the exchange lists them for the positions of an instrument. */
+export interface ListedExits {
+  readonly symbol: string
+  readonly long: readonly ListedExit[]
+  readonly short: readonly ListedExit[]
 }

@@ -13,7 +13,7 @@ import type { DenialCode } from './denial.ts'
 import type { Watermark } from './loss-limits.ts'
 import type { SeenMarket } from './seen-market.ts'
 import type { OrderTerms } from './order.ts'
-import type { Holding, HoldSide } from './position.ts'
+import type { Holding, HoldSide, ListedExit } from './position.ts'
 
 /**
  * The book is a fold over these and nothing else. Plain JSON: no meaningful undefined, no dates, no
@@ -45,6 +45,7 @@ export type JournalRecord =
   | CandlesRecord
   | WatermarkRecord
   | ExitsRecord
+  | ExitsListedRecord
   | UniverseRecord
   | DepartedRecord
 
@@ -371,6 +372,14 @@ export interface ExitsRecord extends DatedRecord {
   readonly symbol: string
   /** Null: not configured any more. */
   readonly state: ExitState | null
+}
+
+/** The exits that the exchange keeps for a position, as it lists them or is asked to move them. */
+export interface ExitsListedRecord extends DatedRecord {
+  readonly kind: 'exitsListed'
+  readonly symbol: string
+  readonly holdSide: HoldSide
+  readonly listed: readonly ListedExit[]
 }
 
 /** A rule was evaluated; what it decided holds from now on. */

@@ -6,8 +6,13 @@ import type { Instrument } from './instrument.ts'
 import type { LiquidationDistance } from './liquidation.ts'
 import type { Order } from './order.ts'
 import type { OwnTrades, PositionMark } from './own-trades.ts'
-import type { Holding } from './position.ts'
-import type { TickerTable } from './ticker-table.ts'
+import type { Holding, HoldSide, ListedExit } from './position.ts'
+import type { MarketAggregates, TickerTable } from './ticker-table.ts'
+
+/** The id is the one that `market.modifyTrigger` takes. */
+export interface ShownExit extends ListedExit {
+  readonly holdSide: HoldSide
+}
 
 export interface InstrumentMoment {
   readonly instrument: Instrument
@@ -20,6 +25,8 @@ export interface InstrumentMoment {
   /** From its own fills; absent before the first. */
   readonly trades?: OwnTrades | undefined
   readonly money?: Money | undefined
+  /** Kept by the exchange, as an order of the strategy has set them; absent: none is listed. */
+  readonly exchangeExits?: readonly ShownExit[]
   /** It leaves the universe of the strategy. */
   readonly isLeaving?: true
 }
@@ -65,4 +72,6 @@ export interface Snapshot {
   /** Closed, by symbol and interval (`candleKey`). */
   readonly candles: ReadonlyMap<string, CandleSeries>
   readonly account: AccountMoment
+  /** Absent where the tickers are not those of the whole market. */
+  readonly market?: MarketAggregates
 }

@@ -1,4 +1,4 @@
-import { TICKER_COLUMNS, TickerTable } from './ticker-table.ts'
+import { type MarketAggregates, TICKER_COLUMNS, TickerTable } from './ticker-table.ts'
 
 /** Not overwritten, unlike a ticker table. */
 export interface TickerRows {
@@ -7,6 +7,8 @@ export interface TickerRows {
   /** A later version may have other columns. */
   readonly columns: readonly string[]
   readonly rows: ReadonlyMap<string, readonly number[]>
+  /** Counted from more rows than are kept here. */
+  readonly market?: MarketAggregates
 }
 
 export function toTickerRows(table: TickerTable, symbols: Iterable<string>): TickerRows {
@@ -19,10 +21,17 @@ export function toTickerRows(table: TickerTable, symbols: Iterable<string>): Tic
       TICKER_COLUMNS.map((column) => table.columns[column][row] ?? Number.NaN),
     )
   }
-  return { readAt: table.readAt, requestTime: table.requestTime, columns: TICKER_COLUMNS, rows }
+  const { readAt, requestTime, market } = table
+  return { readAt, requestTime, columns: TICKER_COLUMNS, rows, ...(market && { market }) }
 }
 
-export function toTickerTable({ readAt, requestTime, columns, rows }: TickerRows): TickerTable {
+export function toTickerTable({
+  readAt,
+  requestTime,
+  columns,
+  rows,
+  market,
+}: TickerRows): TickerTable {
   const table = new TickerTable(Math.max(1, rows.size))
   for (const [symbol, values] of rows) {
     const row = table.claimRow(symbol)
@@ -32,5 +41,6 @@ export function toTickerTable({ readAt, requestTime, columns, rows }: TickerRows
   }
   table.readAt = readAt
   table.requestTime = requestTime
+  table.market = market && Object.freeze(market)
   return table
 }

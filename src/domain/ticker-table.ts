@@ -58,6 +58,19 @@ export function isOvertaken(
   return requestTime < latestAt && latestAt <= exchangeNow + CLOCK_ERROR_MS
 }
 
+/** Counts over all instruments of the product type, from one answer. */
+export interface MarketAggregates {
+  /** Unix ms, exchange clock, of the answer. */
+  readonly at: number
+  /** Instruments that state their change of 24 hours. */
+  readonly count: number
+  /** Those of them that have risen, and fallen. */
+  readonly advance: number
+  readonly decline: number
+  /** The median of their changes of 24 hours: 0.01 is one per cent. */
+  readonly medianChange: number
+}
+
 /** The exchange lists some six hundred instruments per product type. */
 const TICKER_ROWS_MAX = 4096
 
@@ -71,6 +84,8 @@ export class TickerTable {
   requestTime = 0
   /** Rows that do not match the document, with the reason: their values are NaN. */
   unreadable: ReadonlyMap<string, string> = new Map()
+  /** Undefined where the rows are not those of the whole market. */
+  market: MarketAggregates | undefined
 
   constructor(capacity: number = TICKER_ROWS_MAX) {
     this.columns = createColumns(capacity)
@@ -105,6 +120,7 @@ export class TickerTable {
     // Rows of symbols no longer listed would be kept for ever.
     if (this.#rows.size > this.columns.lastPr.length) this.#rows.clear()
     this.#symbols = []
+    this.market = undefined
   }
 
   read(symbol: string, column: TickerColumn): number {

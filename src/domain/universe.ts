@@ -66,6 +66,7 @@ export const UNIVERSE_REASONS = [
   'restricted',
   'gridConflict',
   'orderTooLarge',
+  'marginTooLarge',
   'noRule',
   'noTicker',
   'noPrice',

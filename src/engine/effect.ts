@@ -65,6 +65,8 @@ export type Effect =
   | { readonly kind: 'readFills'; readonly sinceAt: number }
   /** An urgent reading goes before those in turn. */
   | { readonly kind: 'readPosition'; readonly symbol: string; readonly isUrgent?: true }
+  /** The exits that the exchange keeps for its positions. */
+  | { readonly kind: 'listExits'; readonly symbol: string }
   | Announcement
   /** Tells the operator; `released` also removes the kill file. */
   | { readonly kind: 'killState'; readonly state: 'seen' | 'clean' | 'released' }

@@ -83,6 +83,7 @@ import { advanceFlatten } from './lifecycle/flatten.ts'
 import { type CapitalUse, capitalUseOf } from './state/capital.ts'
 import { judgeWorstCase } from './lifecycle/judge-worst-case.ts'
 import { judgeExits } from './lifecycle/judge-exits.ts'
+import { hearOfExits, isMoveHeldBack, moveStops, takeMoveAnswer } from './lifecycle/move-stops.ts'
 import { judgeLiquidation } from './lifecycle/judge-liquidation.ts'
 import { judgeLosses } from './lifecycle/judge-losses.ts'
 import { findOrderedAgain } from './lifecycle/ordered-again.ts'
@@ -231,7 +232,7 @@ export function resumeEngine(core: Core): Engine {
     silentCalls: (now) => listSilent(core, now),
     instrument: (symbol) => core.instruments.get(symbol),
     objectTo: (batch, now) => objectToBatch(core, batch, now),
-    isCallHeldBack: (callId) => isCallHeldBack(core, callId),
+    isCallHeldBack: (callId) => isCallHeldBack(core, callId) || isMoveHeldBack(core, callId),
     objectToAdoption: (command) => objectToAdoption(core, command),
     planPeakRelease: (command) => planPeakRelease(core, command),
     findOrderedAgain: (command) => findOrderedAgain(core, command),
@@ -313,6 +314,7 @@ function judgeChanges(core: Core, event: EngineEvent): void {
   if (isPriceAwaited || BEAR_ON_MONEY.has(event.kind)) judgeMoney(core, event)
   const { rateLimitedPerMinute, unknownOrdersMax } = settings.limits
   if (core.exits) judgeExits(core, event)
+  if (core.keptExits && event.kind === 'snapshotTaken') moveStops(core)
   if (rateLimitedPerMinute !== undefined || unknownOrdersMax !== undefined) judgePace(core, event)
   if (event.kind === 'timePassed') forgetRefusals(core)
   if (names.search !== undefined) searchNames(core)
@@ -398,7 +400,7 @@ function handleEvent(core: Core, event: EngineEvent): void {
       hearAnswer(core, event)
       return answerCancel(core, event.cancelId, event.answer)
     case 'callAnswered':
-      return answerCall(core, event.callId, event.answer)
+      return hearOfCall(core, event)
     case 'fillsRead':
       hearAnswer(core, event)
       noteReadFailure(core, 'fills', undefined)
@@ -415,13 +417,13 @@ function handleEvent(core: Core, event: EngineEvent): void {
       return takeFetchedCandles(core, event)
     case 'contractsRead':
       return noteContracts(core, event.contracts)
+    case 'exitsListed':
+    case 'exitsUnlisted':
+      return hearOfExits(core, event)
     case 'feedRead':
       return noteFeed(core, event.feed, event.reading)
     case 'readFailed':
-      hearAnswer(core, event)
-      noteReadFailure(core, event.what, toReadFailure(event))
-      if (event.status === HTTP_OK) noteUnreadableAnswer(core, event.what)
-      return announce(core, 'warn', 'read.failed', { what: event.what, reason: event.reason })
+      return hearOfFailure(core, event)
     case 'pollDue':
       return readOnGrid(core, event.what)
     case 'commanded':
@@ -443,6 +445,21 @@ function handleEvent(core: Core, event: EngineEvent): void {
   }
 }
 
+type EventOf<Kind extends EngineEvent['kind']> = Extract<EngineEvent, { readonly kind: Kind }>
+
+/** The daemon's own calls move a stop; all others are those of strategies. */
+function hearOfCall(core: Core, { callId, answer }: EventOf<'callAnswered'>): void {
+  if (!takeMoveAnswer(core, callId, answer)) answerCall(core, callId, answer)
+}
+
+function hearOfFailure(core: Core, event: EventOf<'readFailed'>): void {
+  const { what, reason, status } = event
+  hearAnswer(core, event)
+  noteReadFailure(core, what, toReadFailure(event))
+  if (status === HTTP_OK) noteUnreadableAnswer(core, what)
+  announce(core, 'warn', 'read.failed', { what, reason })
+}
+
 function useGrant(core: Core, endpoint: GrantedEndpoint): void {
   noteGranted(core, endpoint)
   if (endpoint === 'batchPlaceOrder') placeBatch(core)
@@ -461,6 +478,8 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
     case 'clockUnsynchronised':
     case 'candlesFetched':
     case 'contractsRead':
+    case 'exitsListed':
+    case 'exitsUnlisted':
     case 'feedRead':
     case 'callAnswered':
     case 'spaceMeasured':

@@ -6,7 +6,7 @@ import type { FeedId, FeedReading } from '../domain/feed.ts'
 import type { FillsReading } from '../domain/fill.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import type { Intent } from '../domain/intent.ts'
-import type { PositionReading } from '../domain/position.ts'
+import type { ListedExits, PositionReading } from '../domain/position.ts'
 import type { UsedKey } from '../domain/record.ts'
 import type { Scope } from '../domain/trading-mode.ts'
 import type { TickerTable } from '../domain/ticker-table.ts'
@@ -79,6 +79,9 @@ export type EngineEvent =
   | ({ readonly kind: 'candlesFetched' } & FetchedCandles)
   /** The contracts of the product type, and their rules. */
   | { readonly kind: 'contractsRead'; readonly contracts: ReadonlyMap<string, ContractRules> }
+  /** Exits that the exchange keeps; `problem`: they could not be read. */
+  | { readonly kind: 'exitsListed'; readonly listed: ListedExits }
+  | { readonly kind: 'exitsUnlisted'; readonly symbol: string; readonly problem: string }
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
   /** It is time to read again. */
   | { readonly kind: 'pollDue'; readonly what: 'fills' | 'positions' }

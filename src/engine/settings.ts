@@ -101,6 +101,8 @@ export interface EngineSettings {
   /** Minutes after midnight UTC. */
   readonly fundingMinutes?: readonly number[]
   readonly limits: AccountLimits
+  /** The exits that the exchange keeps may be listed, and so moved. */
+  readonly listsExits?: boolean
   /**
    * In a backtest, if a recording knows more of a closed candle than the looks at the prices.
    * Absent: candles are made of tickers alone.

@@ -9,7 +9,7 @@ import {
 } from '../domain/answer.ts'
 import type { FillsReading } from '../domain/fill.ts'
 import type { Instrument } from '../domain/instrument.ts'
-import type { PositionReading } from '../domain/position.ts'
+import type { ListedExits, PositionReading } from '../domain/position.ts'
 import type { TickerTable } from '../domain/ticker-table.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ProxyFor } from '../lib/net/proxy.ts'
@@ -34,6 +34,7 @@ import type { AnswerOrigin, ExchangeClock } from './clock/exchange-clock.ts'
 import { type FillsQuery, readFills } from './readers/fills-reader.ts'
 import { type Grant, type GrantSource, PRIORITY } from './limiter/grant.ts'
 import type { WireAnswer, WireOutcome } from './client/pending-call.ts'
+import { listExits } from './readers/exits-reader.ts'
 import { readPosition } from './readers/position-reader.ts'
 import {
   type Credentials,
@@ -197,6 +198,11 @@ export class ExchangeClient implements EndpointCaller {
   }): Promise<Answer<PositionReading>> {
     const { clock, offset } = this.#options
     return readPosition({ caller: this, clock, offset, instrument })
+  }
+
+  /** Beyond the document: GET /api/v2/mix/order/orders-plan-pending. */
+  listExits({ instrument }: { readonly instrument: Instrument }): Promise<Answer<ListedExits>> {
+    return listExits(this, instrument)
   }
 
   get oldestCall(): number | undefined {

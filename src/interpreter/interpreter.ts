@@ -41,6 +41,7 @@ const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set([
   'decide',
   'readFills',
   'readPosition',
+  'listExits',
 ])
 
 /** An event causes a few more for each strategy and call. More means an endless loop. */
@@ -322,6 +323,8 @@ export class Interpreter {
         return this.#reader.readFills(effect.sinceAt)
       case 'readPosition':
         return this.#reader.readPosition(effect.symbol, effect.isUrgent === true)
+      case 'listExits':
+        return this.#listExits(effect.symbol)
       case 'announce':
         return announcements.announce(effect)
       case 'killState':
@@ -336,6 +339,16 @@ export class Interpreter {
       default:
         return unreachable(effect)
     }
+  }
+
+  /** The core asks for one at a time for each instrument, and seldom. */
+  #listExits(symbol: string): void {
+    this.#ports.exchange.listExits(symbol, (answer) => {
+      if (answer.kind === 'accepted')
+        return this.dispatch({ kind: 'exitsListed', listed: answer.data })
+      const problem = `${answer.code} ${answer.message}`.trim()
+      this.dispatch({ kind: 'exitsUnlisted', symbol, problem })
+    })
   }
 
   #record({ record, durable, bookings }: Extract<Effect, { kind: 'record' }>): void {

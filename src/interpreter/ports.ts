@@ -3,7 +3,7 @@ import type { FillsReading } from '../domain/fill.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { PlotPoint } from '../domain/plot.ts'
-import type { PositionReading } from '../domain/position.ts'
+import type { ListedExits, PositionReading } from '../domain/position.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import type { Announcement, Effect, OutgoingCall } from '../engine/effect.ts'
 import type { EngineEvent } from '../engine/event.ts'
@@ -58,6 +58,8 @@ export interface ExchangePort {
   /** @param sinceAt Unix ms, exchange clock */
   readFills(sinceAt: number, onAnswer: OnAnswer<FillsReading>): void
   readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void
+  /** A call beyond the document, asked for only where the settings allow it. */
+  listExits(symbol: string, onAnswer: OnAnswer<ListedExits>): void
 }
 
 /** Checked right before the first byte of a call. */

@@ -51,6 +51,28 @@ function listStops(
   return levels
 }
 
+/**
+ * Where a stop at the exchange belongs: as much further away than the nearest protective level as
+ * it was set from the stop-loss. Whole ticks; undefined while that level is not known.
+ */
+export function exchangeStopTicks(
+  rules: ExitRules,
+  side: HoldSide,
+  trade: ExitTrade,
+): { readonly ticks: number; readonly marginTicks: number } | undefined {
+  const { stop, stopAtExchange } = rules
+  if (stopAtExchange === undefined || stop?.kind !== 'share' || trade.entryTicks === null)
+    return undefined
+  const levels = listStops(rules, side, trade).map(({ ticks }) => ticks)
+  if (levels.length === 0) return undefined
+  const marginTicks = (trade.entryTicks * (stopAtExchange - stop.millionths)) / WHOLE
+  const ticks =
+    side === 'long'
+      ? Math.floor(Math.max(...levels) - marginTicks)
+      : Math.ceil(Math.min(...levels) + marginTicks)
+  return ticks > 0 ? { ticks, marginTicks } : undefined
+}
+
 /** The level that both prices have passed and that is met first on the way down. */
 export function passedStop(
   rules: ExitRules,

@@ -49,4 +49,4 @@ export type {
 } from '../domain/intent.ts'
 export type { OrderAction } from '../domain/order-action.ts'
 export type { OrderState } from '../domain/order.ts'
-export type { DeliveryState } from '../domain/ticker-table.ts'
+export type { DeliveryState, MarketAggregates } from '../domain/ticker-table.ts'

@@ -12,7 +12,7 @@ import type {
 } from '../domain/intent.ts'
 import { FLAT, netLots } from '../domain/position.ts'
 import type { OwnFill, PositionMark } from '../domain/own-trades.ts'
-import type { AccountMoment, InstrumentMoment, Snapshot } from '../domain/snapshot.ts'
+import type { AccountMoment, InstrumentMoment, ShownExit, Snapshot } from '../domain/snapshot.ts'
 import {
   DELIVERY_STATES,
   type DeliveryState,
@@ -169,6 +169,14 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   /** Undefined for a contract without delivery. */
   get deliveryState(): DeliveryState | undefined {
     return DELIVERY_STATES[this.#read('deliveryStatus')]
+  }
+  /**
+   * Take-profits and stop-losses that the exchange keeps for the position, with the ids that
+   * `modifyTrigger` takes; empty where they are not listed (`exchange.beyondDocumentPrivate`).
+   */
+  get exchangeExits(): readonly ShownExit[] {
+    const { exchangeExits = [] } = this.#moment
+    return Object.freeze(exchangeExits.map((exit) => Object.freeze({ ...exit })))
   }
   /** It leaves the universe of the strategy, and may only be reduced. */
   get isLeaving(): boolean {

@@ -1,5 +1,6 @@
 import type { Instrument } from '../domain/instrument.ts'
 import type { InstrumentMoment, Snapshot } from '../domain/snapshot.ts'
+import type { MarketAggregates } from '../domain/ticker-table.ts'
 import { type AccountView, buildAccount } from './views/account-view.ts'
 import type { NoIndicators } from './indicators/specs.ts'
 import { InstrumentView } from './instrument-view.ts'
@@ -102,6 +103,14 @@ export class SnapshotView<Indicators = NoIndicators> {
     const { ownCapital, equity } = this.#snapshot?.account ?? {}
     const capital = ownCapital ?? equity
     return Number.isNaN(capital) ? undefined : capital
+  }
+
+  /**
+   * Counts over all instruments of the product type, by the first answer of each minute; undefined
+   * where their rows are not read: in a backtest without kept tickers.
+   */
+  get market(): MarketAggregates | undefined {
+    return this.#snapshot?.market
   }
 
   get sequence(): number {

@@ -196,7 +196,7 @@ function viewPosition(
 }
 
 function viewKept(
-  { book, grids }: ShownAccount,
+  { book, grids, settings }: ShownAccount,
   symbol: string,
   side: PositionView['side'],
 ): PositionView['keptByExchange'] {
@@ -205,11 +205,16 @@ function viewKept(
   if (!kept || !tick) return null
   const show = (ticks: number | undefined): string | null =>
     ticks === undefined ? null : showOnGrid(tick, ticks)
-  const { stopLossTicks, takeProfitTicks, strategyId } = kept
+  const { stopLossTicks, takeProfitTicks, strategyId, listed } = kept
+  const isListed = listed?.some(({ kind }) => kind === 'stopLoss')
+  const { listsExits, strategies } = settings
+  const follows = strategies.get(strategyId)?.exits?.stopAtExchange !== undefined
   return {
     stopLoss: show(stopLossTicks),
     takeProfit: show(takeProfitTicks),
     setBy: strategyId,
+    moves: listsExits === true && follows && isListed === true,
+    isMissing: listsExits === true && isListed === false && stopLossTicks !== undefined,
   }
 }
 

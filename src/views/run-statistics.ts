@@ -83,6 +83,7 @@ export class RunStatistics {
       case 'candles':
       case 'watermark':
       case 'exits':
+      case 'exitsListed':
       case 'universe':
       case 'departed':
       case 'boot':

@@ -24,6 +24,10 @@ const REASONS: Readonly<Record<UniverseReason, Words>> = {
   restricted: () => 'restricted by itself: release it first',
   gridConflict: () => 'the journal counts it in another tick or lot size',
   orderTooLarge: compared('its smallest order is worth', 'above the limit'),
+  marginTooLarge: compared(
+    'the margin of its smallest order is',
+    'above the capital of the strategy,',
+  ),
   noRule: () => 'the strategy has no universe any more',
   noTicker: () => 'no ticker',
   noPrice: () => 'no price stated',

@@ -22,16 +22,19 @@ type Script = Readonly<Record<number, number>>
 
 interface Played {
   readonly params?: string
+  /** Further lines of the main file. */
+  readonly main?: string
   /** Rows with another price; then each row is looked at once. */
   readonly dip?: { readonly from: number; readonly rows: number; readonly price: number }
 }
 
 /** Prices in whole quote coins by minute; each holds until the next. Bids; the ask is 0.1 higher. */
-async function play(exits: string, prices: Script, { params = '{}', dip }: Played = {}) {
+async function play(exits: string, prices: Script, { params = '{}', main = '', dip }: Played = {}) {
   const opened = new BacktestProject(['BTCUSDT'], [])
   project = opened
   opened.write('scripted.ts', ALWAYS)
   opened.edit('scripted.yaml', 'risk:', `params: ${params}\nexits: ${exits}\nrisk:`)
+  opened.edit('main.yaml', 'state:', `${main}state:`)
   const script = Object.fromEntries(
     Object.entries(prices).map(([minute, bid]) => [minute, { bid: bid * 10, mark: bid * 10 }]),
   )
@@ -161,4 +164,23 @@ test('two stops at a loss within the time pause entries', async () => {
   const { fills } = await play(exits, prices)
   expect(fills.map(({ side }) => side)).toEqual(['BUY', 'SELL', 'BUY', 'SELL', 'BUY'])
   expect(fills[4]?.at).toBeGreaterThanOrEqual((fills[3]?.at ?? 0) + 20 * 60)
+})
+
+test('a stop at the exchange follows the trailing stop, and meets what one look shows', async () => {
+  const exits =
+    '{ stop: { distance: 0.02, atExchange: true }, trailing: { after: 0.02, distance: 0.01 } }'
+  const prices = { 0: 97_000, 4: 100_000 }
+  // The trailing stop is at 99,000, and the one at the exchange half a per cent of the entry below.
+  // It was set at 94,575, and one look alone sells nothing.
+  const dip = { from: 60, rows: 1, price: 98_000 }
+  const moved = await play(exits, prices, {
+    dip,
+    main: 'exchange: { beyondDocumentPrivate: true }\n',
+  })
+  expect(moved.fills.map(({ side }) => side).slice(0, 2)).toEqual(['BUY', 'SELL'])
+  expect(moved.fills[1]?.at).toBe(590)
+  expect(moved.trades[0]).toBe('stopLoss')
+
+  const stayed = await play(exits, prices, { dip })
+  expect(stayed.fills).toHaveLength(1)
 })

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -9,7 +9,12 @@ import { prepareBacktest } from '../../src/backtest/opening/prepare-backtest.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import type { ContractRules } from '../../src/domain/contract-rules.ts'
 import type { UniverseRecord } from '../../src/domain/record.ts'
-import { TICKER_COLUMNS, TickerTable } from '../../src/domain/ticker-table.ts'
+import {
+  type MarketAggregates,
+  TICKER_COLUMNS,
+  TickerTable,
+} from '../../src/domain/ticker-table.ts'
+import { MarketWatch } from '../../src/market/market-watch.ts'
 import { UniverseRecording } from '../../src/recording/universe/universe-recording.ts'
 import { UniverseWriter } from '../../src/recording/universe/universe-writer.ts'
 import { DrawnTickers } from '../support/drawn-tickers.ts'
@@ -82,9 +87,12 @@ async function keep(answers: readonly Answer[]): Promise<void> {
 }
 
 /** Answers as they came, from memory: none went through a file. */
-class LiveRows implements Pick<KeptRows, 'fill' | 'contracts'> {
+class LiveRows implements Pick<KeptRows, 'fill' | 'contracts' | 'market'> {
   readonly #answers: readonly Answer[]
+  readonly #watch = new MarketWatch()
+  #next = 0
   #shown: Answer | undefined
+  #market: MarketAggregates | undefined
 
   constructor(answers: readonly Answer[]) {
     this.#answers = answers
@@ -94,8 +102,16 @@ class LiveRows implements Pick<KeptRows, 'fill' | 'contracts'> {
     return this.#shown?.contracts
   }
 
+  get market(): MarketAggregates | undefined {
+    return this.#market
+  }
+
   fill(table: TickerTable, now: number): boolean {
-    this.#shown = this.#answers.findLast((one) => one.table.requestTime <= now)
+    for (let next = this.#answers[this.#next]; next && next.table.requestTime <= now;) {
+      this.#market = this.#watch.follow(next.table)
+      this.#shown = next
+      next = this.#answers[++this.#next]
+    }
     if (this.#shown === undefined) return false
     for (const [row, symbol] of this.#shown.table.symbols.entries()) {
       const place = table.claimRow(symbol)
@@ -127,6 +143,11 @@ test('600 contracts that come and go: what a rule chose live is what it chooses 
   await keep(answers)
   project.write('scripted.yaml', UNIVERSE)
   project.edit('main.yaml', 'latencyMs: 20', '')
+  // The rule chooses all of them: the main file needs none of its own.
+  const main = readFileSync(join(project.directory, 'main.yaml'), 'utf8')
+    .replace(/^instruments:\n(?: .*\n)+/m, '')
+    .replace(/startPrices: \{[^}]*\}/, 'startPrices: {}')
+  project.write('main.yaml', main)
   const universe = new UniverseRecording(directory)
   const request = { file: 'main.yaml', cwd: project.directory }
   const loaded = loadConfig(withKeptTickers(request, universe, {}))
@@ -144,10 +165,10 @@ test('600 contracts that come and go: what a rule chose live is what it chooses 
     (instants.find((at) => at > now + LATENCY_MS) ?? now + LOOK_MS) - now - LATENCY_MS
 
   const lastAt = instants.at(-1) ?? 0
-  const replayed = select(opened, lastAt)
+  const { chosen: replayed, markets: marketsReplayed } = select(opened, lastAt)
   const other = prepared.open(prepared.fillModel, undefined)
   const polling = { ...other.backtest.polling, nextTickersMs }
-  const live = select(
+  const { chosen: live, markets } = select(
     { ...other, keptRows: new LiveRows(answers), backtest: { ...other.backtest, polling } },
     lastAt,
   )
@@ -155,6 +176,8 @@ test('600 contracts that come and go: what a rule chose live is what it chooses 
   for (const [index, choice] of live.entries())
     expect(JSON.stringify(replayed[index])).toBe(JSON.stringify(choice))
   expect(replayed).toHaveLength(live.length)
+  expect(marketsReplayed).toEqual(markets)
+  expect(markets.length).toBeGreaterThan(MINUTES - 5)
   expect(live).toHaveLength(6)
   expect(live.flatMap(({ joined }) => joined).length).toBeGreaterThan(12)
   expect(live.flatMap(({ left }) => left).length).toBeGreaterThan(0)
@@ -175,17 +198,21 @@ test('600 contracts that come and go: what a rule chose live is what it chooses 
 /** The choices of the rule as they are recorded, without our own clock, until the answers end. */
 function select(options: ConstructorParameters<typeof BacktestRun>[0], lastAt: number) {
   const chosen: Omit<UniverseRecord, 'at'>[] = []
+  const markets = new Set<string>()
   const run = new BacktestRun({
     ...options,
     onStep: ({ effects }) => {
-      for (const effect of effects)
+      for (const effect of effects) {
         if (effect.kind === 'record' && effect.record.kind === 'universe') {
           const { at: _at, ...choice } = effect.record
           chosen.push(choice)
         }
+        const market = effect.kind === 'decide' ? effect.snapshot.market : undefined
+        if (market && market.at <= lastAt) markets.add(JSON.stringify(market))
+      }
     },
   })
   while (run.playTo(run.now + 3_600_000));
   run.finish()
-  return chosen.filter(({ marketAt }) => marketAt <= lastAt)
+  return { chosen: chosen.filter(({ marketAt }) => marketAt <= lastAt), markets: [...markets] }
 }

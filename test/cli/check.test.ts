@@ -212,6 +212,24 @@ test.concurrent('exits that the exchange keeps are warned of, with their line, u
   expect(adopted.text).not.toContain('breakout.ts')
 })
 
+test.concurrent('says whether stops at the exchange are moved with the exits', async () => {
+  const project = projects.open()
+  const exits = 'exits: { stop: { distance: 0.02, atExchange: true } }\nrisk:'
+  project.edit('config/strategies/trend-btc.yaml', 'risk:', exits)
+  project.edit(PAPER, 'risk:\n', 'risk:\n  foreignFills: adopt\n')
+
+  const stays = await check(project)
+  project.edit(
+    PAPER,
+    '  beyondDocument: true',
+    '  beyondDocumentPrivate: true\n  beyondDocument: true',
+  )
+  const moves = await check(project)
+
+  expect(stays.text).toMatch(/^stops at the exchange stay where .*: trend-btc$/m)
+  expect(moves.text).toMatch(/^stops at the exchange are moved with the exits: trend-btc$/m)
+})
+
 test.concurrent('a strategy that is no TypeScript is reported in a sentence', async () => {
   const project = projects.open()
   project.write('strategies/trend.ts', 'export default defineStrategy({\n')

@@ -24,6 +24,7 @@ function proxyFor(
     limitsUse: 1,
     demo: false,
     beyondDocument: false,
+    beyondDocumentPrivate: false,
     proxy,
   }
   return loadProxies({ exchange }, { cwd: workspace.directory, variables })(address)

@@ -29,6 +29,7 @@ function exchange(baseUrl?: string) {
     limitsUse: 1,
     demo: false,
     beyondDocument: false,
+    beyondDocumentPrivate: false,
   }
   return baseUrl === undefined ? rest : { ...rest, baseUrl }
 }

@@ -3,7 +3,7 @@ import { type ShownAccount } from '../../src/views/shown-account.ts'
 import { viewPositions } from '../../src/views/account-view.ts'
 import { formatPositions } from '../../src/cli/control/position-table.ts'
 import { toStrategyId } from '../../src/domain/ids.ts'
-import { FLAT } from '../../src/domain/position.ts'
+import { FLAT, type ListedExit } from '../../src/domain/position.ts'
 import { pairOf } from '../../src/engine/book/book.ts'
 import { TrustedClock } from '../../src/exchange/clock/trusted-clock.ts'
 import { ManualTime } from '../support/manual-time.ts'
@@ -13,7 +13,14 @@ const SYMBOL = 'ETHUSDT'
 const instrument = madeInstrument({ symbol: SYMBOL, tick: '0.01', lot: '0.1', lotsMin: 1 })
 
 /** One-way mode; lots by strategy, signed. */
-function shown(held: Readonly<Record<string, number>>): ShownAccount {
+function shown(
+  held: Readonly<Record<string, number>>,
+  {
+    listed,
+    listsExits,
+  }: { readonly listed?: readonly ListedExit[]; readonly listsExits?: true } = {},
+): ShownAccount {
+  const kept = { strategyId: toStrategyId('holder'), stopLossTicks: 180_000, listed }
   const holding = (lots: number) => ({ longLots: Math.max(0, lots), shortLots: Math.max(0, -lots) })
   const net = Object.values(held).reduce((sum, lots) => sum + lots, 0)
   const holdings = Object.entries(held).map(([id, lots]) => [
@@ -26,9 +33,13 @@ function shown(held: Readonly<Record<string, number>>): ShownAccount {
       account: new Map([[SYMBOL, net === 0 ? FLAT : holding(net)]]),
       holdings: new Map(holdings as [string, typeof FLAT][]),
       entries: new Map(),
-      exits: new Map(),
+      exits: new Map(listsExits === undefined && !listed ? [] : [[`${SYMBOL}|long`, kept]]),
     },
-    settings: { instruments: new Map([[SYMBOL, instrument]]) },
+    settings: {
+      instruments: new Map([[SYMBOL, instrument]]),
+      strategies: new Map([[toStrategyId('holder'), { exits: { stopAtExchange: 25_000 } }]]),
+      listsExits,
+    },
     positions: new Map(),
     grids: new Map([[SYMBOL, instrument]]),
     engine: {
@@ -59,4 +70,16 @@ test('the table says who holds it', () => {
 
   expect(table).toContain('ETHUSDT flat')
   expect(table).toContain('holder 1, grid -1')
+})
+
+test('a stop at the exchange is said to move, to stay or to be missing', () => {
+  const stop = { kind: 'stopLoss', orderId: '15', ticks: 180_000 } as const
+  const say = (...from: Parameters<typeof shown>) => formatPositions(viewPositions(shown(...from)))
+
+  expect(say({ holder: 10 }, { listed: [stop], listsExits: true })).toContain(
+    'a stop-loss at 1800, and the stop-loss is moved with the exits of holder',
+  )
+  expect(say({ holder: 10 }, { listed: [stop] })).toContain('it does not move')
+  const missing = say({ holder: 10 }, { listed: [], listsExits: true })
+  expect(missing).toContain('the exchange lists no such stop-loss')
 })

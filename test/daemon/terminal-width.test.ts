@@ -272,6 +272,12 @@ const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'worstCase.near': { reason: 'BTCUSDT down 12 % would take 8012.41 of 10000.00, 80.1 %' },
   'exit.due': { kind: 'profitTable', kept: '0.012' },
   'exit.done': { kind: 'profitTable' },
+  'universe.torn': { tornBytes: 4211 },
+  'universe.notKept': { reason: 'ENOSPC: no space left on device' },
+  'exit.moved': { holdSide: 'long', from: '58120.5', price: '59310.2' },
+  'exit.notListed': {},
+  'exit.notMoved': { reason: '40034 the order does not exist' },
+  'exit.notRead': { reason: 'TIMEOUT no answer in 5000 ms' },
   'entries.paused': { cause: 'coolDown', until: '2026-01-01T12:00Z' },
   'position.reducing': {
     holdSide: 'long',

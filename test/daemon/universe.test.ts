@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { UniverseRecording } from '../../src/recording/universe/universe-recording.ts'
 import { Projects } from './project.ts'
 import { findExchange, startDaemon, startExchange, writeRemote } from './remote-exchange.ts'
 
@@ -55,7 +57,8 @@ test('[DET1, DET2] a strategy in a thread trades what a rule chooses; a reload, 
     'config/paper.yaml',
     project
       .read('config/paper.yaml')
-      .replace(/^instruments:\n(?: .*\n)+/m, 'instruments: [BTCUSDT]\n')
+      // A rule chooses all of them: the main file needs none of its own.
+      .replace(/^instruments:\n(?: .*\n)+/m, '')
       .replace(/^strategies:\n(?: .*\n)+/m, 'strategies: [strategies/holder.yaml]\n'),
   )
   project.write('config/strategies/holder.yaml', SETTINGS)
@@ -75,7 +78,12 @@ test('[DET1, DET2] a strategy in a thread trades what a rule chooses; a reload, 
 
   const exchange = startExchange(project, place)
   await exchange.untilEvent('simulator.listening')
-  const daemon = startDaemon(project, place, ['--set', 'record=true'])
+  const daemon = startDaemon(project, place, [
+    '--set',
+    'record=true',
+    '--set',
+    'recordUniverse.enabled=true',
+  ])
   await daemon.untilEvent('order.fill', 2)
   project.edit('config/strategies/holder.yaml', '[XCUSDT, XDUSDT]', '[XCUSDT]')
   project.edit('config/strategies/holder.yaml', '[BTCUSDT]', '[BTCUSDT, XDUSDT]')
@@ -89,6 +97,7 @@ test('[DET1, DET2] a strategy in a thread trades what a rule chooses; a reload, 
   await again.stop()
   const stored = await ask('universe', '--json')
   const explained = await ask('explain', 'XDUSDT')
+  const checked = await ask('check', '--no-types')
   await exchange.stop()
   const replayed = project.start(['replay', '.intentd/paper/recordings'])
   const { code } = await replayed.ended
@@ -107,4 +116,13 @@ test('[DET1, DET2] a strategy in a thread trades what a rule chooses; a reload, 
   expect(explained.text).toContain('it leaves holder (close): excluded')
   expect([...replayed.stdout, ...replayed.stderr].join('\n')).toMatch(/^replayed/)
   expect(code).toBe(0)
+  expect(checked.text).toMatch(
+    /^universe of holder: up to 2 instruments, chosen anew each 1h \(4 while members leave\), each up to 1000, in all 2000 USDT/m,
+  )
+  expect(checked.text).toMatch(/^tickers of all instruments are kept from \d{4}-\d\d-\d\d to /m)
+  const kept = new UniverseRecording(join(project.directory, '.intentd/paper/universe'))
+  const entries = [...kept.entries({})]
+  expect(entries.map(({ kind }) => kind)).toContain('contracts')
+  const tickers = entries.find((entry) => entry.kind === 'tickers')
+  expect(tickers?.table.symbols).toContain('XCUSDT')
 })

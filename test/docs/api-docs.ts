@@ -31,8 +31,9 @@ the client sends, types what it reads, and is served by the simulator.
   are of \`data\`, as it stands on the wire.
 - *What we check*: a request that breaks one of these is refused here, with this message, and never sent.
 - Every endpoint can be tried without keys, against the simulator: \`intentd call <endpoint> --help\`.
-- *Beyond the document*, at the end, are public endpoints of the exchange that its API document leaves out. A
-  daemon reads them only with \`exchange.beyondDocument: true\`, behind everything that trades, and needs none of them.`
+- *Beyond the document*, at the end, are endpoints of the exchange that its API document leaves out. A daemon reads
+  the public ones only with \`exchange.beyondDocument: true\`, behind everything that trades, the signed one only with
+  \`exchange.beyondDocumentPrivate: true\`, and needs none of them.`
 
 export function buildApiDocs(): string {
   const rows = callableNames.map((name) => ({ name, row: describeEndpoint(endpointNamed(name)) }))

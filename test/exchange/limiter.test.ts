@@ -358,7 +358,10 @@ describe('two accounts on one address', () => {
   })
 
   it('serves what lies beyond the document after every read of the account', () => {
-    const { limiter, time } = createHandLimiter({ beyondDocument: true })
+    const { limiter, time } = createHandLimiter({
+      beyondDocument: true,
+      beyondDocumentPrivate: true,
+    })
     const spend = (endpoint: CallableName) => {
       for (let grant = takeNow(limiter, endpoint, 1); grant; grant = takeNow(limiter, endpoint, 1))
         grant.release()

@@ -463,6 +463,7 @@ test('another Node and another system are warned of, and on Windows nothing trad
       limitsUse: 1,
       demo: false,
       beyondDocument: false,
+      beyondDocumentPrivate: false,
     },
   } as const
 

@@ -177,6 +177,7 @@ export class InterpreterBench {
           ask(`call ${endpoint}`, options, onAnswer),
         readFills: (sinceAt) => this.done.push(`fills since ${sinceAt}`),
         readPosition: (symbol) => this.done.push(`position ${symbol}`),
+        listExits: (symbol) => this.done.push(`exits ${symbol}`),
       },
       safety: {
         isClockSynchronised: () => this.isClockSynchronised,

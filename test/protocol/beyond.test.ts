@@ -6,11 +6,11 @@ import { endpointNamed, endpointNames } from '../../src/protocol/endpoints.ts'
 const row = ['1695835800000', '26210.5', '26210.5', '26194.5', '26194.5', '26.26', '687897.63']
 
 describe('the table beyond the document', () => {
-  it('has public reads only, marked, and none of the document', () => {
+  it('has reads only, marked, none of the document, and one of them signed', () => {
     for (const name of beyondNames) {
       const { auth, method, outside, retry } = endpointNamed(name)
       expect({ auth, method, outside, retry }).toEqual({
-        auth: 'public',
+        auth: name === 'ordersPlanPending' ? 'schemeA' : 'public',
         method: 'GET',
         outside: true,
         retry: 'safe',
@@ -26,6 +26,11 @@ describe('the table beyond the document', () => {
     ['contracts', [{ symbol: 'BTCUSDT', supportMarginCoins: ['USDT'], brandNew: 1 }]],
     ['historyFundRate', [{ symbol: 'B', fundingRate: '0.0005', fundingTime: '1695776400000' }]],
     ['currentFundRate', [{ symbol: 'BTCUSDT', fundingRate: '0.0005' }]],
+    ['ordersPlanPending', { entrustedList: null, endId: null }],
+    [
+      'ordersPlanPending',
+      { entrustedList: [{ planType: 'pos_loss', symbol: 'B', orderId: '1', tomorrow: 1 }] },
+    ],
     ['currentFundRate', [{ fundingRate: '0.00007', fundingRateInterval: '8', nextUpdate: '1' }]],
   ] as const)('%s accepts what the exchange may answer', (name, answer) => {
     expect(beyondEndpoints[name].response.safeParse(answer).error?.issues ?? []).toEqual([])
@@ -36,6 +41,7 @@ describe('the table beyond the document', () => {
     ['candles', null],
     ['contracts', [{ baseCoin: 'BTC' }]],
     ['historyFundRate', [{ fundingRate: '0.1' }]],
+    ['ordersPlanPending', { entrustedList: [{ planType: 'pos_loss', symbol: 'B' }] }],
   ] as const)('%s refuses an answer of another shape', (name, answer) => {
     expect(beyondEndpoints[name].response.safeParse(answer).success).toBe(false)
   })

@@ -241,6 +241,22 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'exit.done': SILENT,
   'exit.due': SILENT,
+  'exit.moved': SILENT,
+  'exit.notListed': {
+    urgency: warning,
+    by: ['symbol'],
+    title: ({ symbol }) => `the exchange lists no stop-loss for ${showFact(symbol)}`,
+  },
+  'exit.notMoved': {
+    urgency: warning,
+    by: ['symbol'],
+    title: ({ symbol }) => `the stop-loss at the exchange was not moved: ${showFact(symbol)}`,
+  },
+  'exit.notRead': {
+    urgency: warning,
+    by: ['symbol'],
+    title: ({ symbol }) => `stops at the exchange could not be listed: ${showFact(symbol)}`,
+  },
   'entries.paused': SILENT,
   'fees.uncounted': {
     urgency: warning,
@@ -810,6 +826,13 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
       `nobody trades the position in ${showFact(symbol)} any more: it has left the universe of ${showFact(strategy)}`,
   },
   'universe.left': SILENT,
+  'universe.keptAgain': SILENT,
+  'universe.notKept': {
+    urgency: warning,
+    by: [],
+    title: ({ reason }) => `tickers of all instruments are not kept: ${showFact(reason)}`,
+  },
+  'universe.torn': SILENT,
   'universe.notRead': {
     urgency: warning,
     by: [],

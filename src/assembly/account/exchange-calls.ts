@@ -67,6 +67,7 @@ function createLimiter({
     tier: config.account.tier,
     use: config.exchange.limitsUse,
     beyondDocument: config.exchange.beyondDocument,
+    beyondDocumentPrivate: config.exchange.beyondDocumentPrivate,
     // An embedded exchange has forgotten an earlier run's calls. Elsewhere a run may have made
     // calls that the journal lacks: its disk was full, or it died too early.
     previousRunEndedAt: isEmbedded ? undefined : clock.monotonic(),

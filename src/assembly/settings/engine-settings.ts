@@ -111,6 +111,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     ...(losses && { losses }),
     liquidation: toLiquidationSettings(config),
     ...(survives && { survives }),
+    ...(config.exchange.beyondDocumentPrivate && { listsExits: true }),
     isExclusive: account.exclusive,
     execution: {
       ...execution,

@@ -343,6 +343,14 @@ const SAMPLES: Readonly<Record<CallableName, CallSample>> = {
       { change: { 'product-type': undefined }, says: 'required: Product type' },
     ],
   },
+  ordersPlanPending: {
+    options: { ...futures, 'plan-type': 'profit_loss' },
+    broken: [
+      { change: { 'plan-type': undefined }, says: 'required: normal_plan, track_plan, or' },
+      { change: { 'product-type': undefined }, says: 'required: Product type' },
+      { change: { limit: '0' }, says: 'limit is a whole number above zero' },
+    ],
+  },
 }
 
 export function sampleOf(endpoint: CallableName): CallSample {

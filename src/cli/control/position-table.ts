@@ -86,13 +86,15 @@ function describeMargin({ symbol, side, liquidation }: PositionView): readonly s
 
 function describeKept({ symbol, side, keptByExchange }: PositionView): readonly string[] {
   if (keptByExchange === null) return []
-  const { stopLoss, takeProfit, setBy } = keptByExchange
+  const { stopLoss, takeProfit, setBy, moves, isMissing } = keptByExchange
+  const stays = `where an order of ${setBy} set it; it does not move`
   const exits = [
     ...(stopLoss === null ? [] : [`a stop-loss at ${stopLoss}`]),
     ...(takeProfit === null ? [] : [`a take-profit at ${takeProfit}`]),
   ]
   return [
-    `${symbol} ${side}: the exchange keeps ${exits.join(' and ')}, where an order of ${setBy} set it; it does not move`,
+    `${symbol} ${side}: the exchange keeps ${exits.join(' and ')}, ${moves ? `and the stop-loss is moved with the exits of ${setBy}` : stays}`,
+    ...(isMissing ? [`${symbol} ${side}: the exchange lists no such stop-loss`] : []),
   ]
 }
 

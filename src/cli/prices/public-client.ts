@@ -20,11 +20,6 @@ const SIMULATOR_FILE = 'simulator.sqlite'
 /** A daemon that runs at the same address keeps at least half of the limits. */
 const LIMITS_USE_MAX = 0.5
 
-/** The address of the exchange, or `simulator`. */
-export function sourceOf({ exchange: { baseUrl } }: Pick<DaemonConfig, 'exchange'>): string {
-  return baseUrl === undefined ? 'simulator' : new URL(baseUrl).host
-}
-
 /** Reads public endpoints of the exchange of a configuration, or of a simulator of its own. */
 export async function openPublicClient({
   config,

@@ -12,7 +12,8 @@ import { showDuration } from '../../lib/text/show-duration.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 import { UniverseWriter } from '../../recording/universe/universe-writer.ts'
-import { openPublicClient, sourceOf } from './public-client.ts'
+import { sourceOf } from '../../assembly/recordings/kept-universe-place.ts'
+import { openPublicClient } from './public-client.ts'
 
 export interface RecordUniverseOptions extends Pick<ConfigOptions, 'config' | 'set'> {
   readonly out: string

@@ -79,6 +79,10 @@ const exchangeSchema = z
       description:
         'Whether public endpoints of the exchange that are not in the API document may be read: candles, contracts and funding rates. Nothing needs them: if a call fails, that is said once, and everything goes on as without them.',
     }),
+    beyondDocumentPrivate: z.boolean().default(false).meta({
+      description:
+        'Whether the list of pending trigger orders, a signed call that is not in the API document, may be read. It tells the ids of stops that the exchange keeps (`exits.stop.atExchange`), so that they are moved with the exits of their strategy. Without it such a stop stays where it was set.',
+    }),
     shared: sharedLimitsSchema.optional(),
   })
   .meta({ description: 'The exchange and how it is called.' })
@@ -339,6 +343,21 @@ const recordSchema = z.union([z.boolean(), recordSectionSchema]).default(false).
     'Keeps all that the core is told and does, compressed, in recordings/ of the state directory, for `intentd replay`.',
 })
 
+const recordUniverseSchema = z
+  .strictObject({
+    enabled: z.boolean().default(false).meta({ description: 'Whether they are kept.' }),
+    // A day of 600 instruments takes less than 20 MB.
+    totalBytesMax: presetNumber(
+      { min: 67_108_864, max: 1_099_511_627_776, preset: 4_294_967_296 },
+      'Beyond this size of all files the oldest days are removed, in bytes.',
+    ),
+  })
+  .prefault({})
+  .meta({
+    description:
+      'Keeps the tickers of all instruments, once a minute, and their contracts in universe/ of the state directory, for `intentd backtest --universe`: as `intentd record --universe` does, but of the answers that the daemon trades on.',
+  })
+
 export const CONFIG_VERSION = 1
 
 /** The event loop signals four times a second: a shorter time would end a healthy daemon. */
@@ -415,7 +434,7 @@ export const daemonFileSchema = z
       description:
         'Further accounts that this daemon trades: a main file each, relative to this one, with its own keys, limits, state and strategies.',
     }),
-    instruments: tradedInstrumentsSchema,
+    instruments: tradedInstrumentsSchema.default({}),
     polling: pollingSchema.prefault({}),
     calendar: calendarSchema.prefault({}),
     risk: riskSchema,
@@ -435,6 +454,7 @@ export const daemonFileSchema = z
       .meta({ description: 'What survives a restart.' }),
     journal: journalSchema.optional(),
     record: recordSchema,
+    recordUniverse: recordUniverseSchema,
     control: controlSchema.prefault({}),
     supervision: z
       .strictObject({

@@ -107,8 +107,7 @@ export const tradedInstrumentsSchema = z
   .meta({
     title: 'a list of symbols, or a mapping of symbols',
     description:
-      'The instruments and their rules by symbol, or a list of symbols alone. Rules that are absent come from the contracts of the exchange (exchange.beyondDocument: true), or of the simulator inside the daemon; what is written here wins.',
-    minProperties: 1,
+      'The instruments and their rules by symbol, or a list of symbols alone. Rules that are absent come from the contracts of the exchange (exchange.beyondDocument: true), or of the simulator inside the daemon; what is written here wins. At least one, unless a strategy has a `universe`.',
     names: true,
   })
 

@@ -16,8 +16,9 @@ import { configuredContracts } from '../../assembly/instruments/configured-contr
 import { isEmbedded } from '../../assembly/state/state-place.ts'
 import { Feeds } from '../market-data/feeds.ts'
 import type { MarketListener } from '../market-data/product-market.ts'
-import { createRecorder } from '../recording/create-recorder.ts'
+import { createRecorder, createUniverseKeeper } from '../recording/create-recorder.ts'
 import type { FlightRecorder } from '../recording/flight-recorder.ts'
+import type { UniverseKeeper } from '../recording/universe-keeper.ts'
 import { AccountCurve } from '../reporting/account-curve.ts'
 import { EventLog } from '../reporting/event-log.ts'
 import { Health } from '../reporting/health.ts'
@@ -77,6 +78,7 @@ export class Account implements MarketListener {
   readonly #operator: Operator
   readonly #space: DiskSpace
   readonly #recorder: FlightRecorder | undefined
+  readonly #universeKeeper: UniverseKeeper | undefined
   readonly #startedAt: number
   readonly #grids: Map<string, InstrumentSteps>
   readonly #recent: RecentActivity
@@ -108,6 +110,7 @@ export class Account implements MarketListener {
     })
     this.#space = this.#createDiskSpace()
     this.#recorder = createRecorder({ ...options, clock }, this.#engine)
+    this.#universeKeeper = createUniverseKeeper({ ...options, clock })
     this.#exchange = this.#createExchange()
     this.health = this.#createHealth()
     this.#ports = createPorts({
@@ -170,6 +173,7 @@ export class Account implements MarketListener {
 
   listen(): void {
     this.#recorder?.start()
+    this.#universeKeeper?.start()
     this.#options.market.listen(this)
   }
 
@@ -213,6 +217,7 @@ export class Account implements MarketListener {
     if (this.#state === 'atRest') return
     if (event.kind === 'timePassed') this.#operator.killSwitch.isThrown()
     if (event.kind === 'snapshotTaken') this.#statistics.snapshots += 1
+    this.#universeKeeper?.hear(event)
     this.#interpreter.dispatch(event, readAt)
   }
 
@@ -327,6 +332,7 @@ export class Account implements MarketListener {
     })
     this.#options.onClosed()
     await this.#recorder?.close()
+    await this.#universeKeeper?.close()
     return isClean && this.#fatal === undefined
   }
 
@@ -481,13 +487,18 @@ export class Account implements MarketListener {
 
   #createContractsFetcher(): ContractsFetcher | undefined {
     const { config, settings, calls, timers, logger } = this.#options
-    if (![...settings.strategies.values()].some(({ universe }) => universe)) return undefined
+    const isChosen = [...settings.strategies.values()].some(({ universe }) => universe)
+    const isKept = this.#universeKeeper !== undefined && listsContracts(config)
+    if (!isChosen && !isKept) return undefined
     return new ContractsFetcher({
       caller: isEmbedded(config) ? undefined : calls.client,
       configured: configuredContracts(config),
       productType: config.account.productType,
       timers,
-      dispatch: this.#dispatch,
+      dispatch: (event) => {
+        this.#universeKeeper?.hear(event)
+        this.#dispatch(event)
+      },
       logger,
     })
   }
@@ -546,4 +557,9 @@ export class Account implements MarketListener {
     this.#state = 'atRest'
     this.#rest.resolve(clean)
   }
+}
+
+/** Without a rule they are read for later backtests alone, and only where that is allowed. */
+function listsContracts(config: AccountOptions['config']): boolean {
+  return isEmbedded(config) || config.exchange.beyondDocument
 }

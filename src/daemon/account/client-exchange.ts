@@ -7,7 +7,7 @@ import {
 } from '../../domain/answer.ts'
 import type { FillsReading } from '../../domain/fill.ts'
 import type { Instrument } from '../../domain/instrument.ts'
-import type { PositionReading } from '../../domain/position.ts'
+import type { ListedExits, PositionReading } from '../../domain/position.ts'
 import type { OutgoingCall } from '../../engine/effect.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import type { ExchangeClient } from '../../exchange/exchange-client.ts'
@@ -21,7 +21,7 @@ import type { BatchResult } from '../../protocol/values.ts'
 const SAID_AFTER_MS = 3000
 
 export interface ClientExchangeOptions {
-  readonly client: Pick<ExchangeClient, 'send' | 'readFills' | 'readPosition'>
+  readonly client: Pick<ExchangeClient, 'send' | 'readFills' | 'readPosition' | 'listExits'>
   readonly settings: Pick<EngineSettings, 'productType' | 'positionMode' | 'instruments'>
   /** Returns a function to call at the batch's first byte. */
   readonly onBatch: () => () => void
@@ -91,6 +91,11 @@ export class ClientExchange implements ExchangePort {
         onAnswer(answer)
       },
     )
+  }
+
+  listExits(symbol: string, onAnswer: OnAnswer<ListedExits>): void {
+    const { client } = this.#options
+    this.#await(client.listExits({ instrument: this.#instrument(symbol) }), onAnswer)
   }
 
   async idle(): Promise<void> {

@@ -2,6 +2,7 @@ import { isOvertaken, TickerBuffers, type TickerTable } from '../../domain/ticke
 import type { EngineEvent } from '../../engine/event.ts'
 import type { ExchangeClient } from '../../exchange/exchange-client.ts'
 import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import { MarketWatch } from '../../market/market-watch.ts'
 import type { PollGrid, PollGridStats } from '../../market/poll-grid.ts'
 import type { ProductType } from '../../domain/instrument.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
@@ -32,6 +33,7 @@ export class ProductMarket {
   /** As stated, by the signing clock, and by ours. */
   #lastAnswer = { statedAt: 0, requestTime: 0, readAt: 0 }
   readonly #buffers = new TickerBuffers()
+  readonly #watch = new MarketWatch()
   readonly #grid: PollGrid
   readonly #unreadableLoggedAt = new Map<string, number>()
 
@@ -64,6 +66,7 @@ export class ProductMarket {
     const readAt = trusted.clock.monotonic()
     this.#publishClock(readAt)
     this.#dateAnswer(table)
+    table.market = this.#watch.follow(table)
     // The cores keep the newer answer, whose table must not be overwritten next.
     const exchangeNow = trusted.offset.exchangeNow(trusted.clock.now())
     if (!isOvertaken(table, this.#buffers.current, exchangeNow)) {

@@ -1,4 +1,7 @@
+import { hostname } from 'node:os'
 import { join } from 'node:path'
+import process from 'node:process'
+import { keptUniverseOf, sourceOf } from '../../assembly/recordings/kept-universe-place.ts'
 import { recordSectionSchema } from '../../config/schema/daemon-schema.ts'
 import type { DaemonConfig, GivenChanges } from '../../config/load-config.ts'
 import type { Engine } from '../../engine/engine.ts'
@@ -8,6 +11,7 @@ import type { Timers } from '../../lib/timers.ts'
 import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { FlightRecorder, type RecordSettings } from './flight-recorder.ts'
+import { UniverseKeeper } from './universe-keeper.ts'
 
 /** `record: true` is an empty section. */
 const DEFAULTS = recordSectionSchema.parse({})
@@ -49,4 +53,29 @@ function toRecordSettings({ record }: Pick<DaemonConfig, 'record'>): RecordSetti
   const { enabled, ...settings } =
     typeof record === 'boolean' ? { ...DEFAULTS, enabled: record } : record
   return enabled ? settings : undefined
+}
+
+export function createUniverseKeeper({
+  config,
+  directory,
+  clock,
+  logger,
+}: RecorderSources): UniverseKeeper | undefined {
+  const { enabled, totalBytesMax } = config.recordUniverse
+  if (!enabled) return undefined
+  return new UniverseKeeper({
+    directory: keptUniverseOf(directory),
+    source: sourceOf(config),
+    productType: config.account.productType,
+    totalBytesMax,
+    holder: {
+      pid: process.pid,
+      since: clock.now(),
+      host: hostname(),
+      name: config.name,
+      command: 'run',
+    },
+    clock,
+    logger,
+  })
 }

@@ -16,7 +16,12 @@ import {
 } from '../../execution/order-machine.ts'
 import type { Order } from '../../domain/order.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
-import { type Holding, type HoldingChange, netLots } from '../../domain/position.ts'
+import {
+  type Holding,
+  type HoldingChange,
+  type ListedExit,
+  netLots,
+} from '../../domain/position.ts'
 import type {
   AdoptRecord,
   AssignedRecord,
@@ -129,6 +134,7 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       for (const watermark of record.watermarks) book.watermarks.set(watermark.scope, watermark)
       return
     case 'exits':
+    case 'exitsListed':
       return applyExits(book, record)
     case 'universe':
       return applyUniverse(book, record)
@@ -154,11 +160,35 @@ function applyRestricted(
 
 function applyExits(
   book: WritableBook,
-  { strategyId, symbol, state }: Extract<JournalRecord, { kind: 'exits' }>,
+  record: Extract<JournalRecord, { kind: 'exits' | 'exitsListed' }>,
 ): void {
+  if (record.kind === 'exitsListed') return applyListedExits(book, record)
+  const { strategyId, symbol, state } = record
   const pair = pairOf(strategyId, symbol)
   if (state === null) book.exitStates.delete(pair)
   else book.exitStates.set(pair, state)
+}
+
+/** The nearest to the market is the one that fires. */
+function applyListedExits(
+  book: WritableBook,
+  { symbol, holdSide, listed }: Extract<JournalRecord, { kind: 'exitsListed' }>,
+): void {
+  const key = pairKey(symbol, holdSide)
+  const kept = book.exits.get(key)
+  if (!kept) return
+  const ticksOf = (kind: ListedExit['kind']) =>
+    listed.filter((exit) => exit.kind === kind).map(({ ticks }) => ticks)
+  const [stops, profits] = [ticksOf('stopLoss'), ticksOf('takeProfit')]
+  const isLong = holdSide === 'long'
+  const nearestStop = isLong ? Math.max(...stops) : Math.min(...stops)
+  const nearestProfit = isLong ? Math.min(...profits) : Math.max(...profits)
+  book.exits.set(key, {
+    ...kept,
+    listed,
+    ...(stops.length > 0 && { stopLossTicks: nearestStop }),
+    ...(profits.length > 0 && { takeProfitTicks: nearestProfit }),
+  })
 }
 
 function applyBoot(book: WritableBook, record: Extract<JournalRecord, { kind: 'boot' }>): void {

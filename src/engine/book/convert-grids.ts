@@ -106,7 +106,9 @@ function planConversion(book: Book, symbol: string, { was, is }: GridChange): Co
   }
   for (const [pair, exits] of book.exits) {
     if (splitPair(pair)[0] !== symbol) continue
-    const converted = counts.exits(exits)
+    // Listed ones are read again.
+    const { listed: _, ...set } = exits
+    const converted = counts.exits(set)
     changes.push((target) => target.exits.set(pair, converted))
   }
   changes.push(...convertExits(book, counts, { symbol, ticks: Number(was.tick) / Number(is.tick) }))

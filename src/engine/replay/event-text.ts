@@ -45,6 +45,7 @@ function writeSnapshot({
   instruments,
   candles: _candles,
   account: _account,
+  market: _market,
   ...snapshot
 }: Snapshot): string {
   const { readAt, requestTime } = tickers
@@ -56,6 +57,7 @@ function writeMoment({
   instrument,
   orders,
   trades: _trades,
+  exchangeExits: _exits,
   money: _money,
   ...moment
 }: InstrumentMoment): string {

@@ -22,7 +22,7 @@ import type { Intent } from '../../domain/intent.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import type { MaintenanceRules } from '../../domain/liquidation.ts'
 import type { AccountEntry } from '../../domain/own-trades.ts'
-import type { InstrumentMoment } from '../../domain/snapshot.ts'
+import type { InstrumentMoment, ShownExit } from '../../domain/snapshot.ts'
 import { buildExposure, type Exposure, worstLots } from '../../risk/exposure.ts'
 import { addRung, createLadder, type RestingLadder, toRung } from '../../risk/resting-ladder.ts'
 import type { RiskNeeds } from '../../risk/worst-case.ts'
@@ -145,6 +145,7 @@ export function concernedBy(book: Book, record: JournalRecord): Iterable<string>
     case 'adopt':
     case 'assigned':
     case 'exits':
+    case 'exitsListed':
     case 'departed':
       return [record.symbol]
     case 'universe':
@@ -329,6 +330,7 @@ function buildMoment(
 ): Omit<InstrumentMoment, 'positionReadAt'> {
   const { symbol } = instrument
   const { book } = owner
+  const exchangeExits = listedExitsOf(book, id, symbol)
   return {
     instrument,
     holding: holdingOf(book, id, symbol),
@@ -336,9 +338,21 @@ function buildMoment(
     orders: totalsOf(owner, symbol).orders.get(id) ?? NO_ORDERS,
     trades: book.ownTrades.get(pairOf(id, symbol)),
     money: ownMoneyOf(book, pairOf(id, symbol)),
+    ...(exchangeExits.length > 0 && { exchangeExits }),
     ...(book.leavings.has(pairOf(id, symbol)) && { isLeaving: true as const }),
   }
 }
+
+function listedExitsOf(book: Book, id: StrategyId, symbol: string): readonly ShownExit[] {
+  if (book.exits.size === 0) return NO_EXITS
+  return (['long', 'short'] as const).flatMap((holdSide) => {
+    const { strategyId, listed = [] } = book.exits.get(pairKey(symbol, holdSide)) ?? {}
+    const isHeld = accountHoldingOf(book, symbol)[`${holdSide}Lots`] > 0
+    return strategyId === id && isHeld ? listed.map((exit) => ({ ...exit, holdSide })) : []
+  })
+}
+
+const NO_EXITS: readonly ShownExit[] = []
 
 /** Each at its own price. */
 export function laddersOf(owner: LadderOwner, instrument: Instrument): InstrumentLadders {

@@ -11,7 +11,7 @@ import type { LogEvent } from '../../domain/log-events.ts'
 import type { Scope } from '../../domain/trading-mode.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import type { GrantedEndpoint } from '../event.ts'
-import type { ExitWatch } from '../../domain/exits.ts'
+import type { ExitWatch, KeptExitsWatch } from '../../domain/exits.ts'
 import type { Instrument, MarginMode } from '../../domain/instrument.ts'
 import type { DisputeState, LossState } from '../../domain/loss-limits.ts'
 import type { HourlyCloses, LiquidationState } from '../../domain/liquidation.ts'
@@ -68,6 +68,8 @@ export interface Core {
   readonly worstCase: WorstCaseState
   /** Absent if no strategy has exits. Changed by `exits.ts`. */
   readonly exits?: ExitWatch
+  /** Keyed by symbol; absent if exits at the exchange are not listed. Changed by `kept-exits.ts`. */
+  readonly keptExits?: ReadonlyMap<string, KeptExitsWatch>
   /** Keyed by symbol: positions that the daemon itself closes in part. Changed by `trading-mode.ts`. */
   readonly reductions: ReadonlyMap<string, Reduction>
   readonly recount: RecountState
@@ -528,6 +530,7 @@ const CHANGE_NO_LIMIT = new Set<JournalRecord['kind']>([
   'candles',
   'watermark',
   'exits',
+  'exitsListed',
 ])
 
 /** Only this function makes a `Recorded`, and nothing else can be sent (ORD1). */

@@ -5,6 +5,7 @@ import { toNeededCandles } from './candles.ts'
 import type { Book } from '../book/book.ts'
 import { createSettled } from './settled-money.ts'
 import { createExitWatch } from './exits.ts'
+import { createKeptExits } from './kept-exits.ts'
 import { createWorstCase } from './worst-case.ts'
 import { createRecount } from '../book/recount.ts'
 import type { EngineSettings } from '../settings.ts'
@@ -67,6 +68,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     hours: new Map(),
     worstCase: createWorstCase(),
     ...createExitWatch(settings),
+    ...createKeptExits(settings),
     reductions: new Map(),
     recount: createRecount(book),
     refusals: new Map(),

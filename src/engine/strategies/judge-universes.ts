@@ -1,4 +1,5 @@
 import type { ContractRules } from '../../domain/contract-rules.ts'
+import { capitalAt } from '../../domain/capital.ts'
 import { buildInstrument, isInverse } from '../../domain/instrument.ts'
 import type { InstrumentGrids, UniverseRecord } from '../../domain/record.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
@@ -69,7 +70,7 @@ function evaluate(core: Core, strategy: StrategySettings, evaluation: Evaluation
     room: {
       read: new Set(settings.instruments.keys()),
       readMax: settings.roster?.readMax ?? 0,
-      objectTo: (symbol, rules) => objectToMember(core, universe, { symbol, rules, tickers }),
+      objectTo: (symbol, rules) => objectToMember(core, strategy, { symbol, rules, tickers }),
     },
   })
   record(core, toRecord(core, strategy, { ...evaluation, choice, kept }), true)
@@ -136,7 +137,7 @@ function changedVerdicts(
 /** A reason that keeps an instrument out although the rule would choose it: no order of it could leave. */
 function objectToMember(
   { book, settings }: Core,
-  { limits }: StrategyUniverse,
+  { universe, capital }: StrategySettings,
   {
     symbol,
     rules,
@@ -160,10 +161,16 @@ function objectToMember(
   const least = Math.max(Number(rules.minNotional), Number.isNaN(bySize) ? 0 : bySize)
   const most = Math.min(
     settings.limits.orderNotionalMax,
-    limits.positionNotionalMax ?? Number.POSITIVE_INFINITY,
+    settings.limits.grossNotionalMax,
+    universe?.limits.positionNotionalMax ?? Number.POSITIVE_INFINITY,
   )
-  return least > most
-    ? { isIn: false, reason: 'orderTooLarge', value: least, limit: most }
+  if (least > most) return { isIn: false, reason: 'orderTooLarge', value: least, limit: most }
+  // A share counts from the capital at the beginning, so that a replay judges the same.
+  const own = capital && capitalAt(capital, settings.capital?.toNumber())
+  const margin = least / (instrument.leverage ?? 1)
+  const isTooMuch = own !== undefined && margin > own
+  return isTooMuch
+    ? { isIn: false, reason: 'marginTooLarge', value: margin, limit: own }
     : undefined
 }
 

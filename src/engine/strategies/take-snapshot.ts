@@ -102,6 +102,7 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
     candles: core.book.candles,
     account: new LazyAccountMoment(core, strategy.id),
     instruments: momentsOf(core, strategy),
+    ...(tickers.market && { market: tickers.market }),
   }
 }
 

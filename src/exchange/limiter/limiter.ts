@@ -1,11 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
-import {
-  type CallableName,
-  callableNames,
-  endpointNamed,
-  endpointNames,
-} from '../../protocol/endpoints.ts'
+import { beyondNames, isPublicBeyond } from '../../protocol/beyond/beyond-endpoints.ts'
+import { type CallableName, endpointNamed, endpointNames } from '../../protocol/endpoints.ts'
 import {
   ArrivalBounds,
   BottleneckPool,
@@ -34,7 +30,9 @@ export interface LimiterOptions {
   /** The first limiter of the address counts what counts per address. */
   readonly address?: Limiter | undefined
   readonly tier?: AccountTier
+  /** Whether public and signed endpoints that are not in the document are called too. */
   readonly beyondDocument?: boolean
+  readonly beyondDocumentPrivate?: boolean
   /** A share of each documented limit; at least one call a window. Default 1. */
   readonly use?: number
   /** Monotonic ms: a previous process may have made calls until then. */
@@ -91,7 +89,7 @@ export class Limiter implements GrantSource {
     this.#options = options
     this.#address = address ? address.#address : this.#openAddress(opensAt)
     const { queues, served } = this.#address
-    const names = options.beyondDocument === true ? callableNames : endpointNames
+    const names = listCallable(options)
     this.#queues = new Map(
       names.map((endpoint) => [
         endpoint,
@@ -234,4 +232,14 @@ export class Limiter implements GrantSource {
       }
     }
   }
+}
+
+function listCallable({
+  beyondDocument = false,
+  beyondDocumentPrivate = false,
+}: LimiterOptions): readonly CallableName[] {
+  const beyond = beyondNames.filter((name) =>
+    isPublicBeyond(name) ? beyondDocument : beyondDocumentPrivate,
+  )
+  return [...endpointNames, ...beyond]
 }

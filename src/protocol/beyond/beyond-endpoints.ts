@@ -1,11 +1,12 @@
 import { candles, historyCandles } from './candles.ts'
 import { contracts } from './contracts.ts'
 import { currentFundRate, historyFundRate } from './funding-rates.ts'
+import { ordersPlanPending } from './plan-orders-pending.ts'
 
 /**
- * The second table: public endpoints that are not in the document. Nothing needs them. A daemon
- * calls them only if `exchange.beyondDocument` allows it, behind everything that trades; a failure
- * is said once.
+ * The second table: endpoints that are not in the document. Nothing needs them. A daemon calls the
+ * public ones only if `exchange.beyondDocument` allows it, behind everything that trades, and the
+ * signed ones only with `exchange.beyondDocumentPrivate`; a failure is said once.
  */
 export const beyondEndpoints = {
   contracts,
@@ -13,8 +14,13 @@ export const beyondEndpoints = {
   historyCandles,
   historyFundRate,
   currentFundRate,
+  ordersPlanPending,
 } as const
 
 export type BeyondName = keyof typeof beyondEndpoints
 
 export const beyondNames = Object.keys(beyondEndpoints) as readonly BeyondName[]
+
+export function isPublicBeyond(name: BeyondName): boolean {
+  return beyondEndpoints[name].auth === 'public'
+}

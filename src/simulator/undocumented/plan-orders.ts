@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { beyondEndpoints } from '../../protocol/beyond/beyond-endpoints.ts'
 import { batchResult, marginCoin, orderReference } from '../../protocol/values.ts'
 import { accountOf, symbolOf, type Account, type CoreState } from '../futures/core-state.ts'
 import { isOfAsked } from '../futures/instruments/asked-symbols.ts'
@@ -12,24 +13,18 @@ import type { AccountRef } from '../shared/account.ts'
 import { accept, eachOf } from '../shared/reply.ts'
 import { exitsOf, removeExit, toPlan, triggerFields, type ListedPlan } from './position-exits.ts'
 import {
+  type byEitherId,
   change,
+  fromTable,
   ofProduct,
   orderIdList,
-  orderPage,
-  pageOfOrders,
   place,
-  read,
   showPage,
   type RowRequest,
 } from './undocumented-row.ts'
 
-const planPage = {
-  planType: z
-    .string()
-    .min(1)
-    .describe('normal_plan, track_plan or profit_loss: the exits of positions'),
-  ...orderPage,
-}
+type PlansQuery = RowRequest<typeof beyondEndpoints.ordersPlanPending.request.shape>
+
 const list = {
   ...ofProduct,
   marginCoin: marginCoin.optional(),
@@ -44,11 +39,7 @@ export const planOrderRows = {
     shows: orderReference,
     answer: placePlanOrder,
   }),
-  ordersPlanPending: read('/mix/order/orders-plan-pending', {
-    asks: planPage,
-    shows: pageOfOrders,
-    answer: showPending,
-  }),
+  ordersPlanPending: fromTable(beyondEndpoints.ordersPlanPending, showPending),
   cancelPlanOrder: change('/mix/order/cancel-plan-order', {
     asks: list,
     shows: batchResult,
@@ -57,7 +48,7 @@ export const planOrderRows = {
 }
 
 /** Newest first; or the exits of positions. */
-function showPending(state: CoreState, { uid }: AccountRef, query: RowRequest<typeof planPage>) {
+function showPending(state: CoreState, { uid }: AccountRef, query: PlansQuery) {
   const account = accountOf(state, uid)
   const { now } = state.clock
   const toRow = (plan: ListedPlan) => toPlanRow(state, account, plan)
@@ -103,7 +94,7 @@ function cancelListed(state: CoreState, { uid }: AccountRef, request: RowRequest
 }
 
 type PlanFilter = RowRequest<typeof ofProduct>
-type PlanNames = Pick<RowRequest<typeof orderPage>, 'orderId' | 'clientOid'>
+type PlanNames = RowRequest<typeof byEitherId>
 
 /** Oldest first. */
 function pendingPlans(state: CoreState, { planOrders }: Account, asked: PlanFilter): PlanOrder[] {

@@ -3,7 +3,7 @@ import type { FeedReading } from '../../domain/feed.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { Money } from '../../domain/fill-money.ts'
 import type { AccountMoment, InstrumentMoment, Snapshot } from '../../domain/snapshot.ts'
-import { TICKER_COLUMNS, TickerTable } from '../../domain/ticker-table.ts'
+import { type MarketAggregates, TICKER_COLUMNS, TickerTable } from '../../domain/ticker-table.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { deepFreeze } from '../../lib/plain-data.ts'
 import {
@@ -45,6 +45,7 @@ export class ShownMoment {
   readonly #columns: readonly Float64Array[]
   readonly #candles = new Map<string, CandleSeries>()
   #account = NOTHING
+  #market: MarketAggregates | undefined
   #feeds: ReadonlyMap<string, FeedReading> = new Map()
 
   constructor({ numbers, instruments, membersMax }: ThreadData) {
@@ -55,7 +56,9 @@ export class ShownMoment {
     this.#columns = TICKER_COLUMNS.map((column) => this.#tickers.columns[column])
   }
 
-  take({ instruments = [], order, moments = [], account, feeds, candles = [] }: Question): void {
+  take(question: Question): void {
+    const { instruments = [], order, moments = [], account, feeds, candles = [], market } = question
+    if (market !== undefined) this.#market = market ?? undefined
     for (const [place, instrument] of instruments) {
       this.#instruments[place] = instrument && fromCrossing(instrument)
       this.#moments[place] = undefined
@@ -102,6 +105,7 @@ export class ShownMoment {
       feeds: this.#feeds,
       candles: this.#candles,
       account: this.#account,
+      ...(this.#market && { market: this.#market }),
     }
   }
 

@@ -10,7 +10,7 @@ import type { Intent } from '../../domain/intent.ts'
 import type { Money } from '../../domain/fill-money.ts'
 import type { PlotPoint } from '../../domain/plot.ts'
 import type { AccountMoment, InstrumentMoment } from '../../domain/snapshot.ts'
-import { TICKER_COLUMNS } from '../../domain/ticker-table.ts'
+import { type MarketAggregates, TICKER_COLUMNS } from '../../domain/ticker-table.ts'
 import type { SaidLine } from '../strategy-log.ts'
 import type { StrategyFailureCode } from '../strategy-failure.ts'
 
@@ -76,6 +76,8 @@ export interface Question {
   readonly account?: CrossingAccount
   readonly feeds?: ReadonlyMap<string, FeedReading>
   readonly candles?: readonly CrossingCandles[]
+  /** Null: not known any more. */
+  readonly market?: MarketAggregates | null
 }
 
 export type Answer = { readonly said?: readonly SaidLine[] } & (

@@ -9,7 +9,7 @@ import {
 import type { Instrument } from '../../domain/instrument.ts'
 import type { FeedReading } from '../../domain/feed.ts'
 import type { AccountMoment, InstrumentMoment, Snapshot } from '../../domain/snapshot.ts'
-import { TICKER_COLUMNS } from '../../domain/ticker-table.ts'
+import { type MarketAggregates, TICKER_COLUMNS } from '../../domain/ticker-table.ts'
 import {
   type CrossingAccount,
   type CrossingCandles,
@@ -43,6 +43,7 @@ export class MomentWriter {
   #feeds: ReadonlyMap<string, FeedReading> = new Map()
   readonly #series = new CandleChanges()
   #account = new AccountChanges()
+  #market: MarketAggregates | undefined
 
   /** @param symbols of the strategy file; the numbers may have room for further ones */
   constructor(numbers: SharedArrayBuffer, symbols: readonly string[], intervals: Iterable<number>) {
@@ -71,6 +72,7 @@ export class MomentWriter {
     this.#feeds = new Map()
     this.#series.forget()
     this.#account = new AccountChanges()
+    this.#market = undefined
   }
 
   write(snapshot: Snapshot): Question | undefined {
@@ -80,14 +82,17 @@ export class MomentWriter {
     const account = this.#account.changed(snapshot.account)
     const feeds = this.#changedFeeds(snapshot)
     const candles = this.#series.changed(this.#keys, snapshot.candles)
-    if (moments.length === 0 && !account && !feeds && candles.length === 0 && !roster)
-      return undefined
+    const isMarketNew = snapshot.market !== this.#market
+    this.#market = snapshot.market
+    const isQuiet = moments.length === 0 && !account && !feeds && candles.length === 0
+    if (isQuiet && !roster && !isMarketNew) return undefined
     return {
       ...roster,
       ...(moments.length > 0 && { moments }),
       ...(account && { account }),
       ...(feeds && { feeds }),
       ...(candles.length > 0 && { candles }),
+      ...(isMarketNew && { market: snapshot.market ?? null }),
     }
   }
 

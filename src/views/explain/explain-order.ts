@@ -194,6 +194,7 @@ function describeRecord(
     case 'candles':
     case 'watermark':
     case 'exits':
+    case 'exitsListed':
     case 'universe':
     case 'departed':
     case 'call':

@@ -120,6 +120,7 @@ export function describeRecord(
     case 'repaired':
       return describeAround(record)
     case 'exits':
+    case 'exitsListed':
       return []
     case 'universe':
       return wordsOfUniverse(record, symbol).map((text) => ['universe', text] as const)

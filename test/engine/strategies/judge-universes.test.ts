@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../src/lib/decimal.ts'
+import { type Capital } from '../../../src/domain/capital.ts'
+import { type EngineSettings } from '../../../src/engine/settings.ts'
 import { STRATEGY } from '../engine-bench.ts'
 import { UniverseBench } from '../universe-bench.ts'
 
@@ -100,6 +102,40 @@ describe('a universe', () => {
       reason: 'orderTooLarge',
       limit: 100_000,
     })
+  })
+
+  test('takes none in that the gross limit or the capital of its strategy has no room for', () => {
+    const { settings } = new UniverseBench()
+    const [id, strategy] = [...settings.strategies][0] ?? []
+    if (id === undefined || !strategy) throw new Error('no strategy')
+    const verdictOf = (change: Partial<EngineSettings>) => {
+      const bench = new UniverseBench({}, change)
+      bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
+      bench.step({ kind: 'started' })
+      bench.readContracts({ AUSDT: { minSize: '0.01' } })
+      bench.pass(3000)
+      return bench.book.universes.get(STRATEGY)?.verdicts['AUSDT']
+    }
+    const withCapital = (capital: Capital): Partial<EngineSettings> => ({
+      capital: decimal('200'),
+      strategies: new Map([[id, { ...strategy, capital }]]),
+    })
+
+    // Its smallest order is worth 100.
+    expect(verdictOf({ limits: { ...settings.limits, grossNotionalMax: 99 } })).toMatchObject({
+      isIn: false,
+      reason: 'orderTooLarge',
+      limit: 99,
+    })
+    expect(verdictOf({ limits: { ...settings.limits, grossNotionalMax: 101 } })).toMatchObject({
+      isIn: true,
+    })
+    expect(verdictOf(withCapital({ kind: 'share', share: 0.4 }))).toMatchObject({
+      isIn: false,
+      reason: 'marginTooLarge',
+      limit: 80,
+    })
+    expect(verdictOf(withCapital({ kind: 'amount', amount: 101 }))).toMatchObject({ isIn: true })
   })
 })
 

@@ -94,3 +94,21 @@ test('an exit is cancelled by its id, and not with all trigger orders', async ()
     { takeProfit: '', takeProfitId: '', stopLoss: before?.stopLoss },
   ])
 })
+
+test('an exit is moved by its id, and never to where the price has been', async () => {
+  const { bench, prices } = await openPosition(ANNA)
+  const { orderId } = bench.data(ANNA, 'ordersPlanPending', PROFIT_LOSS).entrustedList?.[0] ?? {}
+  const [ticker] = bench.data(ANNA, 'tickers')
+  const { symbol, productType } = MARKET
+  const move = (change: object) =>
+    bench.call(ANNA, 'modifyPlanOrder', { body: { orderId, symbol, productType, ...change } })
+  const nearer = String(Math.round(Number(ticker?.lastPr) * 0.9))
+
+  expect(move({ newTriggerPrice: nearer })).toMatchObject({ code: '00000', data: { orderId } })
+  expect(bench.data(ANNA, 'allPositions')).toMatchObject([
+    { takeProfit: prices.takeProfit, stopLoss: nearer, stopLossId: orderId },
+  ])
+  expect(move({ newTriggerPrice: prices.takeProfit })).toMatchObject({ code: '40917' })
+  expect(move({ newTriggerPrice: nearer, newSize: '1' })).toMatchObject({ code: '40017' })
+  expect(move({ orderId: '150000000000009999', newTriggerPrice: nearer }).code).not.toBe('00000')
+})

@@ -145,6 +145,7 @@ export class SecondAccount {
         return
       case 'boot':
       case 'exits':
+      case 'exitsListed':
       case 'universe':
       case 'departed':
       case 'decision':

@@ -1,13 +1,13 @@
 import { type Answer } from '../../../src/domain/answer.ts'
 import { readAnswer } from '../../../src/exchange/client/answer-reader.ts'
-import { endpointNamed, type EndpointName } from '../../../src/protocol/endpoints.ts'
+import { endpointNamed, type CallableName } from '../../../src/protocol/endpoints.ts'
 import { type Reply } from '../../../src/simulator/shared/reply.ts'
 
 /** An answer that reached us, but not as it was sent. */
 export interface GarbledAnswer<Data> {
   readonly reply: Reply<Data>
   /** Whose answer it would be. */
-  readonly endpoint: EndpointName
+  readonly endpoint: CallableName
   /** Unix ms, exchange clock. */
   readonly requestTime: number
   /** Unix ms, our clock. */
@@ -54,7 +54,7 @@ export function readGarbled<Data>(garbled: GarbledAnswer<Data>): Answer<Data> {
 
 /** A page of something before the exchange: a redirect, or a refusal in HTML. */
 export function readPage(
-  endpoint: EndpointName,
+  endpoint: CallableName,
   status: number,
   receivedAt: number,
 ): Answer<never> {
@@ -62,7 +62,7 @@ export function readPage(
 }
 
 interface WireFacts {
-  readonly endpoint: EndpointName
+  readonly endpoint: CallableName
   readonly status: number
   readonly receivedAt: number
 }

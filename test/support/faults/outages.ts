@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { toAnswer } from '../../../src/backtest/network.ts'
 import { type Answer } from '../../../src/domain/answer.ts'
-import { type EndpointName } from '../../../src/protocol/endpoints.ts'
+import { type CallableName } from '../../../src/protocol/endpoints.ts'
 import { type Random } from '../../../src/lib/random.ts'
 import { unreachable } from '../../../src/lib/unreachable.ts'
 import { readPage } from './garbled-answer.ts'
@@ -104,7 +104,7 @@ export class Outages {
 /** The answer of something before the exchange, if any. */
 export function answerOfOutage(
   way: OutagePlan['way'],
-  site: EndpointName,
+  site: CallableName,
 ): ((receivedAt: number) => Answer<never>) | undefined {
   switch (way) {
     case 'silent':

@@ -2,7 +2,7 @@ import { type SimulatedExchange } from '../../../src/backtest/direct-exchange.ts
 import { type Network } from '../../../src/backtest/network.ts'
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import type { LeaseTerms } from '../../../src/journal/postgres/lease.ts'
-import { type EndpointName } from '../../../src/protocol/endpoints.ts'
+import { type CallableName } from '../../../src/protocol/endpoints.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
 import { type VirtualDisk } from '../virtual/virtual-disk.ts'
 import { type VirtualExchange } from '../virtual/virtual-exchange.ts'
@@ -103,7 +103,7 @@ export class Leases {
     this.sayStray(`${what} came to the exchange from ${token}, which was passed over`)
   }
 
-  #noteSigned(site: EndpointName, lease: VirtualLease): void {
+  #noteSigned(site: CallableName, lease: VirtualLease): void {
     const { token, expires_at } = this.#server.lease
     const lateMs = this.#options.time.now - expires_at
     if (token !== lease.token)

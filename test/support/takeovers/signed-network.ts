@@ -1,6 +1,6 @@
 import { type Network, type VirtualCall } from '../../../src/backtest/network.ts'
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
-import { type EndpointName, endpointNamed } from '../../../src/protocol/endpoints.ts'
+import { type CallableName, endpointNamed } from '../../../src/protocol/endpoints.ts'
 import { type VirtualLease } from './virtual-lease.ts'
 
 /** Delay until a withheld call is reported. */
@@ -11,7 +11,7 @@ export interface SignedNetworkOptions {
   readonly network: Network
   readonly lease: VirtualLease
   /** A call was signed, and leaves. */
-  readonly onSigned: (site: EndpointName) => void
+  readonly onSigned: (site: CallableName) => void
 }
 
 /** The network of one run: signing requires the lease. */

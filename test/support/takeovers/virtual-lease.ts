@@ -3,7 +3,7 @@ import { RequestWriter, Signer } from '../../../src/exchange/client/request-writ
 import type { LeaseTerms } from '../../../src/journal/postgres/lease.ts'
 import { instantOf, LeaseTerm } from '../../../src/journal/postgres/lease.ts'
 import { type Clock } from '../../../src/lib/clock.ts'
-import { type EndpointName } from '../../../src/protocol/endpoints.ts'
+import { type CallableName } from '../../../src/protocol/endpoints.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
 import { type LeaseAsked, type LeaseServer } from './lease-server.ts'
@@ -68,7 +68,7 @@ export class VirtualLease {
   }
 
   /** Why a request cannot be written, from the daemon's own signing code. */
-  objectTo(endpoint: EndpointName): string | undefined {
+  objectTo(endpoint: CallableName): string | undefined {
     const written = this.#writer.write({ endpoint, query: '', body: '' }, () =>
       this.#options.clock.now(),
     )

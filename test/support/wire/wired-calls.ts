@@ -47,6 +47,7 @@ export function createWiredCalls(options: WiredCallsOptions): ExchangePort {
     client: {
       send: (prepared, call) => client.send(prepared, call),
       readPosition: (query) => client.readPosition(query),
+      listExits: (query) => client.listExits(query),
       readFills: (query) => client.readFills({ ...query, pageMax: pageFills }),
     },
     settings,

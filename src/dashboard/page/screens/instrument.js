@@ -89,6 +89,7 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, pl
           >bid ${number(view.bid, digits, digits)} · ask ${number(view.ask, digits, digits)}</span
         >
         ${held.map((one) => html`<span>${one.side} <b>${exact(one.size)}</b> from ${number(one.entryPrice, digits)}, <${Gain} value=${one.unrealisedProfit} text=${`${signed(one.unrealisedProfit, view.marginCoin)} ${view.marginCoin}`} /></span>`)}
+        ${held.map(({ side, keptByExchange: kept }) => kept !== null && html`<span class="soft">the exchange keeps ${keptText(kept)} of the ${side} position</span>`)}
         ${held.length === 0 && html`<span class="soft">nothing held</span>`}
       </p>
       ${
@@ -195,4 +196,10 @@ export function State({ order: { state, isDisplaced } }) {
     '…',
   ]
   return html`<${Badge} tone=${tone} sign=${sign}>${state}<//>`
+}
+
+function keptText({ stopLoss, takeProfit, moves, isMissing }) {
+  const stop = `a stop-loss at ${exact(stopLoss)} (${isMissing ? 'not listed' : moves ? 'moved with the exits' : 'stays there'})`
+  const profit = `a take-profit at ${exact(takeProfit)}`
+  return [...(stopLoss === null ? [] : [stop]), ...(takeProfit === null ? [] : [profit])].join(' and ')
 }

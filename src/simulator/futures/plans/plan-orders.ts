@@ -1,6 +1,7 @@
 import type { WireRequestOf } from '../../../protocol/endpoints.ts'
 import type { AccountRef } from '../../shared/account.ts'
-import { accept, type OrderReference, type Reply } from '../../shared/reply.ts'
+import { idText } from '../../shared/order-sequence.ts'
+import { accept, type OrderReference, type Refusal, type Reply } from '../../shared/reply.ts'
 import {
   accountOf,
   symbolOf,
@@ -10,14 +11,23 @@ import {
 } from '../core-state.ts'
 import { namedSymbol } from '../instruments/asked-symbols.ts'
 import { deliveryRefusal } from '../instruments/delivery.ts'
+import { priceText } from '../instruments/instruments.ts'
 import { openingLots } from '../positions/margin.ts'
+import type { Position } from '../positions/position.ts'
 import { admitOrder } from '../orders/order-admission.ts'
-import { readAction } from '../orders/order-validation.ts'
-import { orderIdText, referenceOf, sequenceOfId, UNSAID } from '../orders/order.ts'
+import { readAction, readPrice } from '../orders/order-validation.ts'
+import {
+  orderIdText,
+  type PositionExits,
+  type PositionTrigger,
+  referenceOf,
+  sequenceOfId,
+  UNSAID,
+} from '../orders/order.ts'
 import { placeAdmitted } from '../orders/place-orders.ts'
 import { lastTriggerTicks, watchedTicks } from '../positions/position-exits.ts'
 import { refusals } from '../../shared/refusals.ts'
-import { PLAN_ORDERS } from '../stored-entities.ts'
+import { PLAN_ORDERS, POSITIONS } from '../stored-entities.ts'
 import type { PlacePlanOrderRequest } from './place-plan-request.ts'
 import { isPending, type PlanOrder } from './plan-order.ts'
 import { readChangedTerms, readPlanTerms } from './plan-terms.ts'
@@ -80,7 +90,10 @@ export function modifyPlan(
   { uid }: AccountRef,
   request: WireRequestOf<'modifyPlanOrder'>,
 ): Reply<OrderReference> {
-  const plan = findPlan(accountOf(state, uid), request)
+  const account = accountOf(state, uid)
+  const exit = findExit(account, request)
+  if (exit) return modifyExit(state, exit, request)
+  const plan = findPlan(account, request)
   const symbol = plan && symbolOf(state, plan.symbol)
   if (symbol?.instrument.productType !== request.productType) return refusals.planOrderUnknown
   if (request.symbol !== undefined && request.symbol !== plan?.symbol)
@@ -93,6 +106,68 @@ export function modifyPlan(
     Object.assign(plan, { isRising: isAbove(symbol, plan), extremeTicks: 0 })
   state.rows.put(PLAN_ORDERS, plan)
   return accept(referenceOf(plan))
+}
+
+interface FoundExit {
+  readonly position: Position
+  readonly kind: keyof PositionExits
+}
+
+/** The exit of a position has an id of its own, under which the undocumented list shows it. */
+function findExit(
+  { positions }: Account,
+  { orderId }: WireRequestOf<'modifyPlanOrder'>,
+): FoundExit | undefined {
+  for (const position of positions.values()) {
+    for (const kind of EXIT_KINDS) {
+      const isIt = orderId === idText(kind, position.sequence)
+      if (isIt && position[kind] !== undefined) return { position, kind }
+    }
+  }
+  return undefined
+}
+
+const EXIT_KINDS = ['takeProfit', 'stopLoss'] as const
+
+/** It closes the whole position at the market, so only its trigger can change. */
+function modifyExit(
+  state: CoreState,
+  { position, kind }: FoundExit,
+  request: WireRequestOf<'modifyPlanOrder'>,
+): Reply<OrderReference> {
+  const symbol = symbolOf(state, position.symbol)
+  const { orderId = '', productType, newTriggerPrice, newTriggerType, newSize, newPrice } = request
+  const isOther = request.symbol !== undefined && request.symbol !== position.symbol
+  if (symbol.instrument.productType !== productType || isOther) return refusals.planOrderUnknown
+  if (newSize) return refusals.parameterPresent('newSize')
+  if (newPrice) return refusals.parameterPresent('newPrice')
+  if (!newTriggerPrice) return refusals.parameterEmpty('newTriggerPrice')
+  const triggerTicks = readPrice(symbol, newTriggerPrice)
+  if (!triggerTicks.ok) return triggerTicks
+  const before = position[kind]
+  const triggerType = newTriggerType || (before?.triggerType ?? 'fill_price')
+  const trigger = { ...before, triggerTicks: triggerTicks.data, triggerType }
+  const refusal = movedExitRefusal(symbol, { position, kind }, trigger)
+  if (refusal !== undefined) return refusal
+  position[kind] = { ...trigger, executeTicks: before?.executeTicks }
+  position.updatedAt = state.clock.now
+  state.rows.put(POSITIONS, position)
+  return accept({ orderId, clientOid: orderId })
+}
+
+/** One that the price has passed already would fire at once. */
+function movedExitRefusal(
+  symbol: SymbolState,
+  { position, kind }: FoundExit,
+  trigger: Pick<PositionTrigger, 'triggerTicks' | 'triggerType'>,
+): Refusal | undefined {
+  const isLong = position.holdSide === 'long'
+  const gain = (trigger.triggerTicks - watchedTicks(symbol, trigger)) * (isLong ? 1 : -1)
+  if (kind === 'takeProfit' && gain <= 0)
+    return isLong ? refusals.longTakeProfit : refusals.shortTakeProfit
+  if (kind === 'takeProfit' || gain < 0) return undefined
+  const mark = priceText(symbol.instrument, symbol.markTicks)
+  return isLong ? refusals.longStopLoss(mark) : refusals.shortStopLoss(mark)
 }
 
 /**
