@@ -349,6 +349,10 @@ export const LOG_EVENTS = {
     'How the run went: a short form of what `--summary` prints. `thisRun` is what this run has made, `allRuns` what all runs in the journal have: `net` is realised profit less fees, with funding, `netWithUnrealised` the same with what is held at the end.',
   'server.inClear':
     'A server on another machine is asked without TLS, because withoutTls says so: whoever is on the way reads its password, and may change leases and orders to kill. Give the server a certificate, and name it with sslmode=verify-full or rediss:.',
+  'signal.repeated':
+    'A signal came that was taken already: it has an id, or contents, of one of a moment ago. It was not shown again, and its sender was told so.',
+  'signal.taken':
+    'A signal was taken, and is shown to the strategies that read it until it expires.',
   'simulator.faultInjected': 'The simulator caused a fault on purpose.',
   'simulator.handlerFailed': 'The simulator failed on a request; report the defect.',
   'prices.back': 'The exchange whose prices are followed shows them again.',

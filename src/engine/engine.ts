@@ -95,6 +95,7 @@ import { type Ending, listEndings } from './lifecycle/ending.ts'
 import { expirePlaces, recordDueStates, takeDecision } from './strategies/take-decision.ts'
 import { haltStrategy, takeDecisionFailure } from './lifecycle/strategy-failures.ts'
 import { advanceLeavings, whyNotGone } from './lifecycle/advance-leavings.ts'
+import { takeSignal } from './strategies/take-signal.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
 export interface Engine {
@@ -417,6 +418,8 @@ function handleEvent(core: Core, event: EngineEvent): void {
       return noteContracts(core, event.contracts)
     case 'feedRead':
       return noteFeed(core, event.feed, event.reading)
+    case 'signalTaken':
+      return takeSignal(core, event)
     case 'readFailed':
       hearAnswer(core, event)
       noteReadFailure(core, event.what, toReadFailure(event))
@@ -462,6 +465,7 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
     case 'candlesFetched':
     case 'contractsRead':
     case 'feedRead':
+    case 'signalTaken':
     case 'callAnswered':
     case 'spaceMeasured':
       return NONE

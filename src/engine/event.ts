@@ -8,6 +8,7 @@ import type { StrategyId } from '../domain/ids.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { PositionReading } from '../domain/position.ts'
 import type { UsedKey } from '../domain/record.ts'
+import type { Signal } from '../domain/signal.ts'
 import type { Scope } from '../domain/trading-mode.ts'
 import type { TickerTable } from '../domain/ticker-table.ts'
 import type { BatchResult } from '../protocol/values.ts'
@@ -80,6 +81,8 @@ export type EngineEvent =
   /** The contracts of the product type, and their rules. */
   | { readonly kind: 'contractsRead'; readonly contracts: ReadonlyMap<string, ContractRules> }
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
+  /** Somebody outside has sent it, with the secret of this signal. */
+  | ({ readonly kind: 'signalTaken' } & Signal)
   /** It is time to read again. */
   | { readonly kind: 'pollDue'; readonly what: 'fills' | 'positions' }
   | { readonly kind: 'commanded'; readonly command: EngineCommand }

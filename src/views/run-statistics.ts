@@ -85,6 +85,7 @@ export class RunStatistics {
       case 'exits':
       case 'universe':
       case 'departed':
+      case 'signal':
       case 'boot':
       case 'decision':
       case 'adopt':

@@ -681,6 +681,8 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: ['setting'],
     title: () => 'a server is asked without TLS',
   },
+  'signal.repeated': SILENT,
+  'signal.taken': SILENT,
   'simulator.faultInjected': SILENT,
   'simulator.handlerFailed': { urgency: warning, by: [], title: () => 'the simulator broke' },
   'simulator.listening': SILENT,

@@ -152,7 +152,7 @@ async function readPurity({
   const placed = checks.map(({ problems, failing, notes }, index) => {
     const strategy = strategies[index]
     const source = loaded.documents.strategies.get(strategy?.id ?? '')
-    const isFed = strategy !== undefined && strategy.feeds.length > 0
+    const isFed = strategy !== undefined && strategy.feedNames.size > 0
     const place = (text: string): readonly Problem[] =>
       source ? [source.problem(['module'], text)] : []
     const wrong = [...problems, ...(isFed ? [] : failing)]

@@ -31,6 +31,7 @@ import type {
   RepairedRecord,
   SendRecord,
   SettledOrder,
+  SignalRecord,
 } from '../../domain/record.ts'
 import {
   ACCOUNT,
@@ -40,6 +41,7 @@ import {
 } from '../../domain/trading-mode.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { own } from '../../lib/own.ts'
+import { deepFreeze } from '../../lib/plain-data.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import {
   applyFill,
@@ -134,6 +136,8 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       return applyUniverse(book, record)
     case 'departed':
       return applyDeparture(book, record)
+    case 'signal':
+      return applySignal(book, record)
     case 'callEnded':
       return void book.calls.delete(pairKey(record.strategyId, record.key))
     case 'cancel':
@@ -159,6 +163,17 @@ function applyExits(
   const pair = pairOf(strategyId, symbol)
   if (state === null) book.exitStates.delete(pair)
   else book.exitStates.set(pair, state)
+}
+
+/** Strategies share the reading, so nothing may change it. */
+function applySignal(
+  book: WritableBook,
+  { at, feed, id, value, untilAt, idsBefore }: SignalRecord,
+): void {
+  book.signals.set(feed, deepFreeze({ data: value, readAt: at, id, untilAt }))
+  for (const [key, takenAt] of book.signalIds)
+    if (takenAt < idsBefore && splitPair(key)[0] === feed) book.signalIds.delete(key)
+  book.signalIds.set(pairKey(feed, id), at)
 }
 
 function applyBoot(book: WritableBook, record: Extract<JournalRecord, { kind: 'boot' }>): void {

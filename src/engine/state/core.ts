@@ -528,6 +528,7 @@ const CHANGE_NO_LIMIT = new Set<JournalRecord['kind']>([
   'candles',
   'watermark',
   'exits',
+  'signal',
 ])
 
 /** Only this function makes a `Recorded`, and nothing else can be sent (ORD1). */

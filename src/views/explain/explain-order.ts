@@ -196,6 +196,7 @@ function describeRecord(
     case 'exits':
     case 'universe':
     case 'departed':
+    case 'signal':
     case 'call':
     case 'callEnded':
     case 'denial':

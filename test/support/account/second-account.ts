@@ -147,6 +147,7 @@ export class SecondAccount {
       case 'exits':
       case 'universe':
       case 'departed':
+      case 'signal':
       case 'decision':
       case 'cancel':
       case 'expire':
