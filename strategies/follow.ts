@@ -11,7 +11,7 @@ const paramsSchema = z.strictObject({
   size: positiveDecimal('Size of the position, in the base coin.'),
 })
 
-/** Of its fields, the one that is followed. */
+/** One of its fields is followed. */
 const actionSchema = z.object({ action: z.enum(['long', 'short', 'flat']) })
 const SIDES = { long: 1, short: -1, flat: 0 } as const
 

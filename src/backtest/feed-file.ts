@@ -70,7 +70,7 @@ export function parseFeedFile(bytes: Buffer, path: string): FeedFile {
     const place = { path, line: line.number }
     const reading = readLine(textOf(bytes, line), { ...place, feed })
     assertLater(reading.readAt, readAt[index - 1], place)
-    // What a signal says of times is its sender's word.
+    // A time in a signal is its sender's word.
     if (reading.id === undefined) assertKnown(reading, place)
     readAt.push(reading.readAt)
   }

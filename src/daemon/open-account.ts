@@ -61,7 +61,7 @@ export interface AccountInput {
   /** Absent for a journal in a file, or if the server identifies its users otherwise. */
   readonly journalPassword?: Secret | undefined
   readonly limitsPassword?: Secret | undefined
-  /** By the names of the signals. */
+  /** Keyed by the names of the signals. */
   readonly signalSecrets?: ReadonlyMap<string, Secret> | undefined
 }
 

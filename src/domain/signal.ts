@@ -3,7 +3,7 @@ import type { FeedId } from './feed.ts'
 /** Fields by name, as its schema has them. Its texts are data that others have written. */
 export type SignalValue = Readonly<Record<string, string | number | boolean>>
 
-/** What was sent under a name of `signals:`. It is a feed of the strategies that read it. */
+/** It was sent under a name of `signals:`, and is a feed of the strategies that read it. */
 export interface Signal {
   readonly feed: FeedId
   /** The sender's, or a digest of the contents. */

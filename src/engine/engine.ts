@@ -430,20 +430,20 @@ function handleEvent(core: Core, event: EngineEvent): void {
     case 'commanded':
       return handleCommand(core, event.command)
     case 'spaceMeasured':
-      noteSpaceLow(core.run, event.isLow ? core.now : undefined)
-      return announce(
-        core,
-        event.isLow ? 'error' : 'warn',
-        event.isLow ? 'disk.low' : 'disk.enough',
-        {
-          freeBytes: event.freeBytes,
-        },
-      )
+      return noteSpace(core, event)
     case 'timePassed':
       return passTime(core)
     default:
       return unreachable(event)
   }
+}
+
+function noteSpace(
+  core: Core,
+  { isLow, freeBytes }: Extract<EngineEvent, { readonly kind: 'spaceMeasured' }>,
+): void {
+  noteSpaceLow(core.run, isLow ? core.now : undefined)
+  announce(core, isLow ? 'error' : 'warn', isLow ? 'disk.low' : 'disk.enough', { freeBytes })
 }
 
 function useGrant(core: Core, endpoint: GrantedEndpoint): void {

@@ -37,7 +37,7 @@ const FEED_ENDPOINTS = endpointNames.filter((name) => {
 export interface FeedPlan {
   readonly problems: readonly Problem[]
   readonly feeds: readonly Feed[]
-  /** Of feeds and signals. */
+  /** Signals have names too. */
   readonly names: ReadonlyMap<string, FeedId>
 }
 

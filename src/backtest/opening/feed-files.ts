@@ -24,12 +24,13 @@ const SPEC = /^(?:([a-z][a-z0-9-]{0,31})\.)?([a-zA-Z][a-zA-Z0-9]{0,31})=(.+)$/s
 
 /**
  * Each file for the request that it says it answers.
- * @throws Failure FEED_UNKNOWN, FEED_OTHER, FEED_TWICE, FEED_UNUSED, and those of {@link
+ * @throws Failure FEED_UNKNOWN, FEED_OTHER, FEED_SIGNAL, FEED_TWICE, FEED_UNUSED, and those of {@link
  * loadFeedFile}
  */
 export async function loadFeedFiles(
   specs: readonly string[],
   strategies: readonly FeedAsker[],
+  signals: DaemonConfig['signals'],
 ): Promise<readonly FeedFile[]> {
   const files = new Map<FeedId, FeedFile>()
   for (const spec of specs.map(toSpec)) {
@@ -40,17 +41,16 @@ export async function loadFeedFiles(
     if (before !== undefined) throw twice(file, before)
     files.set(file.feed, file)
   }
-  return [...files.values()]
+  const all = [...files.values()]
+  assertSignalsFit(all, signals)
+  return all
 }
 
 /**
  * Live, no signal is taken that does not fit its schema.
  * @throws Failure FEED_SIGNAL
  */
-export function assertSignalsFit(
-  files: readonly FeedFile[],
-  signals: DaemonConfig['signals'],
-): void {
+function assertSignalsFit(files: readonly FeedFile[], signals: DaemonConfig['signals']): void {
   for (const file of files) {
     const name = nameOfSignal(file.feed)
     const fields = name === undefined ? undefined : signals?.accept[name]?.fields

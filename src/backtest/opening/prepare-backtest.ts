@@ -43,7 +43,7 @@ import type { Recording } from '../../prices/recording.ts'
 import { SeededMarket } from '../../simulator/market/seeded/seeded-market.ts'
 import type { FillModelName } from '../../simulator/matching/fill-model.ts'
 import { readStrategyCode, type StrategyCode } from '../../assembly/state/running-config.ts'
-import { assertSignalsFit, describeFeeds, loadFeedFiles, toPlayedFeed } from './feed-files.ts'
+import { describeFeeds, loadFeedFiles, toPlayedFeed } from './feed-files.ts'
 import { type LoadingRequest, loadWarm, remarksOnReach } from './load-warm.ts'
 import {
   remarksOn,
@@ -144,8 +144,7 @@ export async function prepareBacktest(
       : playSeed(config, { ...request, simulator, polling })
   const { fromAt, toAt } = spanOf(played.viewed)
   const strategies = await loadWarm({ ...loaded, config }, { whole, fromAt, request })
-  const feeds = await loadFeedFiles(request.feeds ?? [], strategies)
-  assertSignalsFit(feeds, config.signals)
+  const feeds = await loadFeedFiles(request.feeds ?? [], strategies, config.signals)
   const capital = simulator.startingBalance
   const settings = settingsOf(config, { strategies, version: request.version, capital, age })
   const { account, exchange, backtest } = config

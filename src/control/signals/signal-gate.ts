@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import {
   feedOfSignal,
   SENDER_AHEAD_MS_MAX,
@@ -6,6 +6,7 @@ import {
   type SignalValue,
 } from '../../domain/signal.ts'
 import { readSignalFields, type SignalFields } from '../../domain/signal-fields.ts'
+import { randomHex } from '../../lib/entropy.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { RateBucket } from './rate-bucket.ts'
 import { parseSignalBody } from './signal-body.ts'
@@ -46,7 +47,7 @@ export interface SignalAnswer {
   readonly body: Readonly<Record<string, string>>
 }
 
-/** What the head of a request allows. */
+/** The head of a request allows this. */
 export type Admission =
   | { readonly kind: 'closed'; readonly answer: SignalAnswer }
   | { readonly kind: 'open'; readonly rule: SignalRule | undefined; readonly isProved: boolean }
@@ -71,7 +72,7 @@ export class SignalGate {
   readonly #rates: ReadonlyMap<string, RateBucket>
   readonly #unproved: RateBucket
   /** Compared where there is no such signal. */
-  readonly #noSecret = randomBytes(32).toString('hex')
+  readonly #noSecret = randomHex(32)
 
   constructor(options: SignalGateOptions) {
     const { rules, monotonic } = options

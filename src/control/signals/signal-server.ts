@@ -15,7 +15,6 @@ const HEADERS: Readonly<Record<string, string>> = {
   'Content-Type': 'application/json',
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
-  // One request a connection: nothing waits behind another one.
   Connection: 'close',
 }
 
@@ -60,6 +59,8 @@ export class SignalServer {
       (incoming, outgoing) => this.#hear(incoming, outgoing, bounds),
     )
     server.maxConnections = ALL_CONNECTIONS_MAX
+    // A second request behind the first would be taken and not answered.
+    server.maxRequestsPerSocket = 1
     server.on('connection', (socket) => bounds.add(socket))
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)

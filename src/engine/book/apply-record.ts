@@ -20,6 +20,7 @@ import { type Holding, type HoldingChange, netLots } from '../../domain/position
 import type {
   AdoptRecord,
   AssignedRecord,
+  CancelAnsweredRecord,
   DecisionRecord,
   ExpireRecord,
   FundingRecord,
@@ -93,10 +94,7 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       for (const fill of record.fills) applyFill(book, fill, record)
       return
     case 'cancelAnswered':
-      for (const { clientOid, orderId } of record.listed) {
-        changeOrder(book, clientOid, (order) => markAccepted(order, orderId, record.at))
-      }
-      return
+      return applyCancelAnswered(book, record)
     case 'settle':
       for (const settled of record.orders) applySettled(book, settled)
       if (record.isResolved) book.cancels.delete(record.symbol)
@@ -146,6 +144,11 @@ export function applyRecord(target: Book, record: JournalRecord): void {
     default:
       return unreachable(record)
   }
+}
+
+function applyCancelAnswered(book: WritableBook, { listed, at }: CancelAnsweredRecord): void {
+  for (const { clientOid, orderId } of listed)
+    changeOrder(book, clientOid, (order) => markAccepted(order, orderId, at))
 }
 
 function applyRestricted(
