@@ -91,7 +91,7 @@ export interface ExchangeLedger extends Omit<
   readonly otherFees?: Readonly<Record<string, string>>
   readonly balance: string
   readonly openOrders: number
-  /** By symbol; the mark prices of `unrealisedProfit`. */
+  /** The mark prices of `unrealisedProfit`, keyed by symbol. */
   readonly marks?: Readonly<Record<string, number>>
   readonly prices?: SimulatedPrices
 }
