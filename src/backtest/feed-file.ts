@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { FeedId, FeedReading } from '../domain/feed.ts'
+import { nameOfSignal } from '../domain/signal.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { isRecord } from '../lib/is-record.ts'
 import { deepFreeze } from '../lib/plain-data.ts'
@@ -14,6 +15,8 @@ import { RECORDING_BYTES_MAX, unpackGzip } from '../prices/unpack-gzip.ts'
  *
  *     {"feed":"longShortRatio?symbol=BTCUSDT","format":1}
  *     {"readAt":1748476800123,"data":[{"ts":"1748476800000","longShortRatio":"1.52"}]}
+ *
+ * A line of a signal (`"feed":"signal:tv"`) has an `id` too; without one, its instant names it.
  *
  * From `readAt` on a strategy may know it: Unix ms, or ISO 8601 with its zone.
  * `snapshot.feed(name).data` gives `data`.
@@ -65,9 +68,10 @@ export function parseFeedFile(bytes: Buffer, path: string): FeedFile {
   const readAt: number[] = []
   for (const [index, line] of readings.entries()) {
     const place = { path, line: line.number }
-    const reading = readLine(textOf(bytes, line), place)
+    const reading = readLine(textOf(bytes, line), { ...place, feed })
     assertLater(reading.readAt, readAt[index - 1], place)
-    assertKnown(reading, place)
+    // A time in a signal is its sender's word.
+    if (reading.id === undefined) assertKnown(reading, place)
     readAt.push(reading.readAt)
   }
   if (readAt.length === 0) throw damaged({ path, line: 1 }, 'it holds no reading')
@@ -76,14 +80,22 @@ export function parseFeedFile(bytes: Buffer, path: string): FeedFile {
     readAt,
     source: basename(path),
     sha256: hash('sha256', bytes),
-    reading: (index) => deepFreeze(readLine(textOf(bytes, readings[index]), { path, line: index })),
+    reading: (index) =>
+      deepFreeze(
+        readLine(textOf(bytes, readings[index]), {
+          path,
+          line: readings[index]?.number ?? 0,
+          feed,
+        }),
+      ),
   }
 }
 
 /** @param readings in the order of their instants */
 export function formatFeedFile(feed: FeedId, readings: readonly FeedReading[]): string {
   const lines = readings.map(
-    ({ readAt, data }) => `{"readAt":${readAt},"data":${writeValue(data)}}\n`,
+    ({ readAt, id, data }) =>
+      `{"readAt":${readAt},${id === undefined ? '' : `"id":${JSON.stringify(id)},`}"data":${writeValue(data)}}\n`,
   )
   return `${JSON.stringify({ feed, format: FORMAT })}\n${lines.join('')}`
 }
@@ -136,7 +148,10 @@ function readHead(text: string, path: string): FeedId {
   return head['feed']
 }
 
-function readLine(text: string, place: Place): FeedReading {
+function readLine(
+  text: string,
+  { feed, ...place }: Place & { readonly feed: FeedId },
+): FeedReading {
   const row = tryParse(text)
   if (!isRecord(row) || !('data' in row))
     throw damaged(place, 'this line is no reading', 'a line is {"readAt":UNIX_MS,"data":ANSWER}')
@@ -147,7 +162,9 @@ function readLine(text: string, place: Place): FeedReading {
       '`readAt` is no instant',
       'write Unix ms, or ISO 8601 with its zone (2025-06-01T12:00:00Z)',
     )
-  return { data: row['data'], readAt }
+  if (nameOfSignal(feed) === undefined) return { data: row['data'], readAt }
+  const id = typeof row['id'] === 'string' ? row['id'] : String(readAt)
+  return { data: row['data'], readAt, id }
 }
 
 function toInstant(value: unknown): number | undefined {

@@ -74,6 +74,10 @@ export const VERBS: readonly Verbs[] = [
     names: ['log-level'],
     load: async () => (await import('./control/log-level.ts')).addLogLevelCommand,
   },
+  {
+    names: ['signal'],
+    load: async () => (await import('./control/signal.ts')).addSignalCommand,
+  },
   { names: ['check'], load: async () => (await import('./check.ts')).addCheckCommand },
   { names: ['plan'], load: async () => (await import('./reload/plan.ts')).addPlanCommand },
   { names: ['reload'], load: async () => (await import('./reload/reload.ts')).addReloadCommand },

@@ -5,6 +5,7 @@ import { checkFile, type CheckedFile, type FileRequest } from './yaml/checked-fi
 import { checkAlerts } from './alert-checks.ts'
 import { checkDaemon, type ReadableFile } from './cross-checks.ts'
 import { checkServers } from './server-checks.ts'
+import { checkSignals } from './signal-checks.ts'
 import { objectToKind } from './yaml/file-kind.ts'
 import { type DaemonFile, daemonFileSchema } from './schema/daemon-schema.ts'
 import { checkMarketFiles, checkPlayed, type PlayedPrices, resolveMarket } from './market-files.ts'
@@ -140,6 +141,7 @@ export function readConfig(request: ConfigRequest): ConfigReading {
     }),
     ...checkAlerts(daemon),
     ...checkServers(daemon),
+    ...checkSignals(daemon),
     ...checkMarketFiles(market, daemon.settings.simulator?.market),
     ...(played ? checkPlayed(daemon, readable, played) : []),
     ...strategies.flatMap((strategy) => strategy.problems),

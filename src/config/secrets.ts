@@ -224,7 +224,7 @@ function readEnvFile(cwd: string, problems: Problem[]): Variables {
   for (const [index, line] of read.text.split('\n').entries()) {
     // dotenv reads an unquoted # as a comment, which would silently truncate the secret.
     if (
-      !/^\s*(?:export\s+)?INTENTD_(?:[A-Z0-9]+_)?(?:API|ALERT|JOURNAL|LIMITS|PROXY|SWEEP)_\w+\s*=\s*[^\s'"`#][^\s#]*#/.test(
+      !/^\s*(?:export\s+)?INTENTD_(?:[A-Z0-9]+_)?(?:API|ALERT|CHAT|SIGNAL|JOURNAL|LIMITS|PROXY|SWEEP)_\w+\s*=\s*[^\s'"`#][^\s#]*#/.test(
         line,
       )
     )

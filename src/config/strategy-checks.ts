@@ -2,6 +2,7 @@ import type { ReadableFile } from './cross-checks.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import { isAbove, isMultipleOf, isPositiveDecimal } from './schema/decimal-text.ts'
 import { parseCapital } from '../domain/capital.ts'
+import { checkReadSignals } from './signal-checks.ts'
 import { checkUniverse } from './universe-checks.ts'
 import { didYouMean } from '../lib/did-you-mean.ts'
 import type { Problem } from './yaml/problem.ts'
@@ -19,6 +20,7 @@ export const checkStrategy = (strategy: Strategy, daemon: DaemonSettings): Probl
   ...checkAccountLimits(strategy, daemon),
   ...checkExits(strategy, daemon),
   ...checkUniverse(strategy, daemon),
+  ...checkReadSignals(strategy, daemon),
 ]
 
 /** Shares of one equity that add up to more than all of it promise what is not there. */

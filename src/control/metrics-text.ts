@@ -25,6 +25,14 @@ export const METRICS = {
     type: 'counter',
     help: 'What was refused at the control interface; label: what, which is request (no token, another site, a command with the token that looks), connection (one too many: the oldest of its kind was closed) or follower (32 follow already).',
   },
+  intentd_signals_total: {
+    type: 'counter',
+    help: 'Signals that were sent here; labels: signal (none where no secret was shown), result, which is taken, repeated (it was taken before), refused, limited (too many) or notNow (the account takes none). Only where signals are taken.',
+  },
+  intentd_signal_age_seconds: {
+    type: 'gauge',
+    help: 'Since the last signal was taken; +Inf before the first; label: signal. Only where signals are taken.',
+  },
   intentd_accounts_off: {
     type: 'gauge',
     help: 'Further accounts of this daemon that could not be opened, or stopped trading for a defect.',

@@ -420,6 +420,11 @@ const sharedTickersSchema = z
     description: 'readings of tickers since the start, where daemons hand them on through Redis',
   })
 
+const answeredSchema = z.record(z.string(), z.int()).meta({
+  description:
+    'requests of this run, by what became of them: taken, repeated, refused, limited, notNow',
+})
+
 export const statusSchema = z.strictObject({
   name: z.string(),
   version: z.string(),
@@ -452,6 +457,22 @@ export const statusSchema = z.strictObject({
     )
     .optional()
     .meta({ description: 'the targets of alerts; absent: the configuration has none' }),
+  signals: z
+    .strictObject({
+      accepted: z.array(
+        z.strictObject({
+          name: z.string(),
+          at: instant
+            .nullable()
+            .meta({ description: 'when the last one was taken; null: none is known' }),
+          isShown: z.boolean().meta({ description: 'whether it has not expired yet' }),
+          answered: answeredSchema,
+        }),
+      ),
+      unproved: answeredSchema.meta({ description: 'requests that have shown no secret' }),
+    })
+    .optional()
+    .meta({ description: 'the signals that it takes; absent: none' }),
   closedPort: z
     .strictObject({
       address: z.string(),

@@ -61,6 +61,8 @@ export interface AccountInput {
   /** Absent for a journal in a file, or if the server identifies its users otherwise. */
   readonly journalPassword?: Secret | undefined
   readonly limitsPassword?: Secret | undefined
+  /** Keyed by the names of the signals. */
+  readonly signalSecrets?: ReadonlyMap<string, Secret> | undefined
 }
 
 export interface Opening extends AccountInput {

@@ -17,6 +17,8 @@ import { wantsTrades } from '../alerts/alerts.ts'
 import type { ClosedTradesView } from '../control/detail-views.ts'
 import { createFleetSource } from './control/fleet-source.ts'
 import type { AlertTargets } from './control/daemon-control.ts'
+import { openSignals } from './control/open-signals.ts'
+import type { SignalCounts } from './control/view-signals.ts'
 import { openControl, type OpenedControl } from './control/open-control.ts'
 import { Daemon } from './daemon.ts'
 import { openSharedLimits } from './market-data/open-shared-limits.ts'
@@ -111,7 +113,7 @@ async function listOpenings(
   const { others = [], logger } = options
   const openings: Opening[] = []
   for (const given of [options, ...others]) {
-    const { loaded, credentials, keysMissing, journalPassword } = given
+    const { loaded, credentials, keysMissing, journalPassword, signalSecrets } = given
     const { config, documents } = loaded
     const strategies = await loadStrategies(config, documents, toInstruments(config))
     for (const path of listServersInClear(config))
@@ -122,6 +124,7 @@ async function listOpenings(
       credentials,
       keysMissing,
       journalPassword,
+      signalSecrets,
       strategies,
       trusted,
       clock: trusted.clock,
@@ -204,7 +207,19 @@ function assemble(options: OpenDaemonOptions, ground: DaemonParts): OpenedDaemon
       tradeLog,
     })
     accounts.push(account)
-    controls.push(openControlOf(options, ground, { opened, account, market, readings }))
+    const signals = openSignals({
+      config: loaded.config,
+      secrets: opened.opening.signalSecrets ?? new Map(),
+      take: (signal) => account.takeSignal(signal),
+      logger: opened.opening.logger,
+      clock: trusted.clock,
+      timers,
+    })
+    const signalCounts = signals?.counts
+    controls.push(
+      openControlOf(options, ground, { opened, account, market, readings, signalCounts }),
+    )
+    if (signals) controls.push(signals)
   }
   const daemon = new Daemon({
     market: marketData,
@@ -223,12 +238,13 @@ interface Controlled {
   readonly account: Account
   readonly market: ProductMarket
   readonly readings: Readings
+  readonly signalCounts: SignalCounts | undefined
 }
 
 function openControlOf(
   options: OpenDaemonOptions,
   { main, off, trusted, shared, sharedTickers }: DaemonParts,
-  { opened, account, market, readings }: Controlled,
+  { opened, account, market, readings, signalCounts }: Controlled,
 ): OpenedControl {
   const { loaded, logger, journalPassword } = opened.opening
   const { embedded, access } = main
@@ -247,6 +263,7 @@ function openControlOf(
     sharedLimits: shared,
     sharedTickers,
     alertTargets: options.alertTargets,
+    signalCounts,
     name: loaded.config.name,
     environment: options.loaded.config.environment,
     exchange: access.baseUrl,

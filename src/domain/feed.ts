@@ -2,6 +2,10 @@
 export interface FeedReading {
   readonly data: unknown
   readonly readAt: number
+  /** Names a signal; absent for what was read. */
+  readonly id?: string
+  /** From then on a signal is not shown any more; Unix ms, our clock. */
+  readonly untilAt?: number
 }
 
 /** Strategies that read the same data share one feed. */

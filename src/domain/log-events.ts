@@ -357,6 +357,19 @@ export const LOG_EVENTS = {
     'How the run went: a short form of what `--summary` prints. `thisRun` is what this run has made, `allRuns` what all runs in the journal have: `net` is realised profit less fees, with funding, `netWithUnrealised` the same with what is held at the end.',
   'server.inClear':
     'A server on another machine is asked without TLS, because withoutTls says so: whoever is on the way reads its password, and may change leases and orders to kill. Give the server a certificate, and name it with sslmode=verify-full or rediss:.',
+  'signal.limited':
+    'More signals come than are taken: of one signal more than its perMinute, without a secret more than sixty a minute, or too many connections. They are refused before anything of them is read, and delay nothing; find out who sends them. One line a minute; `sinceLastLogged` counts.',
+  'signal.refused':
+    'A signal was not taken, and its sender was told why: no secret or another one, fields that are not as configured, or an account that does not take any now. `signal` is none where no secret was shown. Correct the sender; if nobody of yours sends, close the tunnel. One line a minute; `sinceLastLogged` counts.',
+  'signal.repeated':
+    'A signal came that was taken already: it has an id, or contents, of one of a moment ago. It was not shown again, and its sender was told so.',
+  'signal.taken':
+    'A signal was taken, and is shown to the strategies that read it until it expires.',
+  'signals.failed': 'Taking signals failed for a defect; trading goes on. Report it.',
+  'signals.listening':
+    'Signals are taken at this address, and by `reach` it is seen from this machine alone or from others too.',
+  'signals.notListening':
+    'Signals cannot be taken, because the port is not to be had; the daemon trades without them. Free the port, or set another one in signals.port and reload. It is tried again every two seconds.',
   'simulator.faultInjected': 'The simulator caused a fault on purpose.',
   'simulator.handlerFailed': 'The simulator failed on a request; report the defect.',
   'prices.back': 'The exchange whose prices are followed shows them again.',

@@ -1,6 +1,7 @@
 import type { ModeReason, Restriction, Scope } from './trading-mode.ts'
 import type { AccountCall } from './account-call.ts'
 import type { CandleRow } from './candles.ts'
+import type { FeedId } from './feed.ts'
 import type { Fill } from './fill.ts'
 import type { ClientOid, OrderId, StrategyId } from './ids.ts'
 import type { PositionMode } from './instrument.ts'
@@ -12,6 +13,7 @@ import type { LeavingPolicy, UniverseVerdict } from './universe.ts'
 import type { DenialCode } from './denial.ts'
 import type { Watermark } from './loss-limits.ts'
 import type { SeenMarket } from './seen-market.ts'
+import type { SignalValue } from './signal.ts'
 import type { OrderTerms } from './order.ts'
 import type { Holding, HoldSide, ListedExit } from './position.ts'
 
@@ -48,6 +50,7 @@ export type JournalRecord =
   | ExitsListedRecord
   | UniverseRecord
   | DepartedRecord
+  | SignalRecord
 
 interface DatedRecord {
   readonly at: number
@@ -412,6 +415,17 @@ export interface DepartedRecord extends DatedRecord {
   readonly holding: Holding
   /** The strategy trades it in any case by now: nothing else changes. */
   readonly isFixed?: true
+}
+
+/** Durable before its sender is answered: a restart shows it until it expires. */
+export interface SignalRecord extends DatedRecord {
+  readonly kind: 'signal'
+  readonly feed: FeedId
+  readonly id: string
+  readonly value: SignalValue
+  readonly untilAt: number
+  /** Ids of this feed that were taken before are forgotten; Unix ms, our clock. */
+  readonly idsBefore: number
 }
 
 /** Permanently names one order, or one call on the account. */

@@ -96,6 +96,7 @@ import { type Ending, listEndings } from './lifecycle/ending.ts'
 import { expirePlaces, recordDueStates, takeDecision } from './strategies/take-decision.ts'
 import { haltStrategy, takeDecisionFailure } from './lifecycle/strategy-failures.ts'
 import { advanceLeavings, whyNotGone } from './lifecycle/advance-leavings.ts'
+import { takeSignal } from './strategies/take-signal.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
 export interface Engine {
@@ -422,6 +423,8 @@ function handleEvent(core: Core, event: EngineEvent): void {
       return hearOfExits(core, event)
     case 'feedRead':
       return noteFeed(core, event.feed, event.reading)
+    case 'signalTaken':
+      return takeSignal(core, event)
     case 'readFailed':
       return hearOfFailure(core, event)
     case 'pollDue':
@@ -429,15 +432,7 @@ function handleEvent(core: Core, event: EngineEvent): void {
     case 'commanded':
       return handleCommand(core, event.command)
     case 'spaceMeasured':
-      noteSpaceLow(core.run, event.isLow ? core.now : undefined)
-      return announce(
-        core,
-        event.isLow ? 'error' : 'warn',
-        event.isLow ? 'disk.low' : 'disk.enough',
-        {
-          freeBytes: event.freeBytes,
-        },
-      )
+      return noteSpace(core, event)
     case 'timePassed':
       return passTime(core)
     default:
@@ -458,6 +453,14 @@ function hearOfFailure(core: Core, event: EventOf<'readFailed'>): void {
   noteReadFailure(core, what, toReadFailure(event))
   if (status === HTTP_OK) noteUnreadableAnswer(core, what)
   announce(core, 'warn', 'read.failed', { what, reason })
+}
+
+function noteSpace(
+  core: Core,
+  { isLow, freeBytes }: Extract<EngineEvent, { readonly kind: 'spaceMeasured' }>,
+): void {
+  noteSpaceLow(core.run, isLow ? core.now : undefined)
+  announce(core, isLow ? 'error' : 'warn', isLow ? 'disk.low' : 'disk.enough', { freeBytes })
 }
 
 function useGrant(core: Core, endpoint: GrantedEndpoint): void {
@@ -481,6 +484,7 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
     case 'exitsListed':
     case 'exitsUnlisted':
     case 'feedRead':
+    case 'signalTaken':
     case 'callAnswered':
     case 'spaceMeasured':
       return NONE

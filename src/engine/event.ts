@@ -8,6 +8,7 @@ import type { StrategyId } from '../domain/ids.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { ListedExits, PositionReading } from '../domain/position.ts'
 import type { UsedKey } from '../domain/record.ts'
+import type { Signal } from '../domain/signal.ts'
 import type { Scope } from '../domain/trading-mode.ts'
 import type { TickerTable } from '../domain/ticker-table.ts'
 import type { BatchResult } from '../protocol/values.ts'
@@ -83,6 +84,8 @@ export type EngineEvent =
   | { readonly kind: 'exitsListed'; readonly listed: ListedExits }
   | { readonly kind: 'exitsUnlisted'; readonly symbol: string; readonly problem: string }
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
+  /** Somebody outside has sent it, with the secret of this signal. */
+  | ({ readonly kind: 'signalTaken' } & Signal)
   /** It is time to read again. */
   | { readonly kind: 'pollDue'; readonly what: 'fills' | 'positions' }
   | { readonly kind: 'commanded'; readonly command: EngineCommand }

@@ -3,6 +3,7 @@ import type { DaemonFile } from '../config/schema/daemon-schema.ts'
 import type { CandleRow } from '../domain/candles.ts'
 import type { ExitRules } from '../domain/exits.ts'
 import type { FeedId } from '../domain/feed.ts'
+import type { SignalTerms } from '../domain/signal.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import type {
   Instrument,
@@ -69,9 +70,9 @@ export interface ShowSettings {
 
 /**
  * `snapshot`: at each snapshot and own fill · `candle`: when a needed candle closes · `fill`: at
- * each own fill.
+ * each own fill · `signal`: at each signal that it reads.
  */
-export type DecideOn = 'snapshot' | 'candle' | 'fill'
+export type DecideOn = 'snapshot' | 'candle' | 'fill' | 'signal'
 
 /** Keyed by instrument, interval (ms) and opening (Unix ms); undefined where the recording has none. */
 export type RecordedCandle = (
@@ -94,6 +95,8 @@ export interface EngineSettings {
   readonly strategies: ReadonlyMap<StrategyId, StrategySettings>
   /** Where rules choose instruments: then `instruments` follows the book, changed by `state/roster.ts`. */
   readonly roster?: RosterSettings
+  /** Absent: none is taken. */
+  readonly signals?: ReadonlyMap<FeedId, SignalTerms>
   /** At the beginning, in the margin coin. Absent: not configured. */
   readonly capital?: Decimal
   /** Keyed by coin in capitals: its worth in the margin coin, where the tickers lack it. */

@@ -34,7 +34,7 @@ export type { InstrumentView, OwnFillView, RiskedSize } from './instrument-view.
 export type { LiquidationView } from './views/liquidation-view.ts'
 export type { OpenOrder } from './views/open-order.ts'
 export type { AccountView } from './views/account-view.ts'
-export type { FeedView, SnapshotView } from './snapshot-view.ts'
+export type { FeedView, SignalView, SnapshotView } from './snapshot-view.ts'
 export type {
   CancelAllIntent,
   CancelMarginIntent,

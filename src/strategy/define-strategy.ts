@@ -31,8 +31,8 @@ export interface StrategyDefinition<
   /** Computed by the host. May depend on the params. */
   readonly needs?: Needs<Indicators> | ((params: z.output<Params>) => Needs<Indicators>)
   /**
-   * Default `'snapshot'`. `'candle'`: when a needed candle closes; `'fill'`: at each own fill. It
-   * is always called at the first snapshot of a run and after a release.
+   * Default `'snapshot'`. `'candle'`: when a needed candle closes; `'fill'`: at each own fill;
+   * `'signal'`: at each signal that it reads. It is always called at the first snapshot of a run and after a release.
    */
   readonly decides?: DecideOn | readonly DecideOn[]
   /** From 1. A state of another version is migrated, or the start is refused. */

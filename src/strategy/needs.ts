@@ -16,7 +16,7 @@ export interface Needs<Indicators extends IndicatorSpecs = IndicatorSpecs> {
   readonly indicators?: Indicators
 }
 
-export type DecideOn = 'snapshot' | 'candle' | 'fill'
+export type DecideOn = 'snapshot' | 'candle' | 'fill' | 'signal'
 
 interface Declaration {
   readonly name: string
@@ -32,7 +32,7 @@ export interface ResolvedNeeds {
 
 export const NO_NEEDS: ResolvedNeeds = { candles: new Map(), indicators: {}, decides: undefined }
 
-const DECIDE_ON: readonly DecideOn[] = ['snapshot', 'candle', 'fill']
+const DECIDE_ON: readonly DecideOn[] = ['snapshot', 'candle', 'fill', 'signal']
 
 const PARTS: readonly string[] = ['candles', 'indicators'] satisfies readonly (keyof Needs)[]
 
@@ -83,7 +83,7 @@ function readDecides(decides: Declaration['decides']): ResolvedNeeds['decides'] 
   const known = DECIDE_ON.filter((one) => list.includes(one))
   if (list.length > 0 && known.length === new Set(list).size) return known
   throw wrongNeeds(
-    `decides is 'snapshot', 'candle', 'fill', or a list of these, not ${JSON.stringify(decides)}`,
+    `decides is 'snapshot', 'candle', 'fill', 'signal', or a list of these, not ${JSON.stringify(decides)}`,
   )
 }
 

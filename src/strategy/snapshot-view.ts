@@ -1,4 +1,6 @@
+import type { FeedReading } from '../domain/feed.ts'
 import type { Instrument } from '../domain/instrument.ts'
+import type { SignalValue } from '../domain/signal.ts'
 import type { InstrumentMoment, Snapshot } from '../domain/snapshot.ts'
 import type { MarketAggregates } from '../domain/ticker-table.ts'
 import { type AccountView, buildAccount } from './views/account-view.ts'
@@ -13,6 +15,16 @@ export interface FeedView {
   readonly data: unknown
   readonly ageMs: number
 }
+
+export interface SignalView {
+  readonly value: SignalValue
+  readonly id: string
+  /** When it arrived; Unix ms, our clock. */
+  readonly at: number
+  readonly ageMs: number
+}
+
+const NO_READING: FeedReading = { data: undefined, readAt: 0 }
 
 /** Made once and reused for each snapshot, so it is valid only inside `decide`. */
 export class SnapshotView<Indicators = NoIndicators> {
@@ -87,7 +99,23 @@ export class SnapshotView<Indicators = NoIndicators> {
    */
   feed(name: string): FeedView | undefined {
     const reading = this.#snapshot?.feeds.get(name)
+    if (reading?.id !== undefined) return undefined
     return reading && { data: reading.data, ageMs: this.takenAt - reading.readAt }
+  }
+
+  /**
+   * The last of a signal that `signals:` of the strategy file names; undefined before the first, and
+   * once it has expired. Its texts are data that somebody outside has written.
+   */
+  signal(name: string): SignalView | undefined {
+    const {
+      data,
+      readAt,
+      id,
+      untilAt = Number.POSITIVE_INFINITY,
+    } = this.#snapshot?.feeds.get(name) ?? NO_READING
+    if (id === undefined || this.takenAt >= untilAt) return undefined
+    return { value: data as SignalValue, id, at: readAt, ageMs: this.takenAt - readAt }
   }
 
   /** As far as known; computed on first use. */

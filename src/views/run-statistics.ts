@@ -86,6 +86,7 @@ export class RunStatistics {
       case 'exitsListed':
       case 'universe':
       case 'departed':
+      case 'signal':
       case 'boot':
       case 'decision':
       case 'adopt':

@@ -100,3 +100,13 @@ describe('a file of a feed', () => {
     expect(nameFeedFile(FEED)).toBe('longShortRatio-symbol-BTCUSDT.feed.jsonl')
   })
 })
+
+test('a file of signals has their ids, or names each by its instant, and may say times of its own', () => {
+  const later = String(AT + 86_400_000)
+  const text = formatFeedFile('signal:tv', [{ readAt: AT, id: 'a', data: { ts: later } }])
+  const file = parse(...text.trim().split('\n'), `{"readAt":${AT + 1},"data":{"ts":1}}`)
+  expect([0, 1].map((index) => file.reading(index))).toEqual([
+    { readAt: AT, id: 'a', data: { ts: later } },
+    { readAt: AT + 1, id: String(AT + 1), data: { ts: 1 } },
+  ])
+})

@@ -100,12 +100,18 @@ test('the shipped strategies take the params of their files', async () => {
   expect(problems).toEqual(problems.map(() => []))
 })
 
+/** Examples that want more of the main file than paper.yaml has. */
+const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  'follow.yaml': [
+    'signals={"port":0,"accept":{"tv":{"secretVariable":"INTENTD_SIGNAL_TV","maxAgeMs":60000,"fields":{"action":{"type":"text"}}}}}',
+  ],
+}
 const examples = readdirSync(join(config, 'strategies', 'examples'))
 
 test.each(examples)(
   'the example %s is found good in paper.yaml, and asked twice says the same',
   async (name) => {
-    const overrides = [`strategies=["strategies/examples/${name}"]`]
+    const overrides = [`strategies=["strategies/examples/${name}"]`, ...(NEEDED[name] ?? [])]
     const { problems, loaded } = readConfig({
       file: join(config, 'paper.yaml'),
       overrides,

@@ -21,7 +21,7 @@ const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
     'mcp',
     'log-level',
   ],
-  Act: ['pause', 'resume', 'mode', 'restrict', 'flatten', 'kill', 'release', 'adopt'],
+  Act: ['pause', 'resume', 'mode', 'restrict', 'flatten', 'kill', 'release', 'adopt', 'signal'],
   'Strategies and past prices': [
     'new-strategy',
     'test',

@@ -27,6 +27,10 @@ interface LibraryRun {
   readonly pollMs?: number
 }
 
+/** What the example `follow` reads; no signals of those days are at hand. */
+const FOLLOWED_SIGNAL =
+  'signals={"port":0,"accept":{"tv":{"secretVariable":"INTENTD_SIGNAL_TV","maxAgeMs":60000,"fields":{"action":{"type":"text"}}}}}'
+
 const RUNS: readonly LibraryRun[] = [
   { name: 'grid', file: 'strategies/grid-btc.yaml' },
   {
@@ -43,6 +47,7 @@ const RUNS: readonly LibraryRun[] = [
   { name: 'rebalance' },
   { name: 'pair' },
   { name: 'dip' },
+  { name: 'follow', set: [FOLLOWED_SIGNAL] },
 ]
 /** How much hangs on how often is looked. */
 const LOOKS: readonly LibraryRun[] = [60_000, 15_000, 5000, 1000].map((pollMs) => ({

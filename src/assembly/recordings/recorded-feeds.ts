@@ -13,26 +13,39 @@ export interface RecordedReading {
 export type RecordedFeeds = ReadonlyMap<FeedId, readonly RecordedReading[]>
 
 /** Most events are none of these, and parsing them takes long. */
-const READ = /^\{"kind":"(?:feedRead|clockSynchronised)"/
+const READ = /^\{"kind":"(?:feedRead|signalTaken|clockSynchronised)"/
 const TICKERS = '{"kind":"snapshotTaken"'
 
 export function readRecordedFeeds(segments: readonly SegmentFile[]): RecordedFeeds {
   const feeds = new Map<FeedId, RecordedReading[]>()
   let [offsetMs, after] = [0, 0]
+  const toReadAt = (at: number): number => Math.round(at + offsetMs)
   for (const { file } of segments) {
-    for (const { event: text } of openSteps(file)) {
+    for (const { at, event: text } of openSteps(file)) {
       if (text.startsWith(TICKERS)) after += 1
       if (!READ.test(text)) continue
       const event = parseEvent(text)
       if (event.kind === 'clockSynchronised') offsetMs = event.offsetMs
+      if (event.kind === 'signalTaken') {
+        const { feed, id, value: data } = event
+        const known = listOf(feeds, feed)
+        // Two may come in one instant, and each is played.
+        const least = (known.at(-1)?.reading.readAt ?? 0) + 1
+        known.push({ reading: { data, id, readAt: Math.max(least, toReadAt(at)) }, after })
+      }
       if (event.kind !== 'feedRead') continue
       const { data, readAt } = event.reading
-      const known = feeds.get(event.feed) ?? []
-      if (known.length === 0) feeds.set(event.feed, known)
-      const reading = { data, readAt: Math.round(readAt + offsetMs) }
+      const known = listOf(feeds, event.feed)
+      const reading = { data, readAt: toReadAt(readAt) }
       // After a clock was set back, an instant must not appear twice.
       if (reading.readAt > (known.at(-1)?.reading.readAt ?? 0)) known.push({ reading, after })
     }
   }
   return feeds
+}
+
+function listOf(feeds: Map<FeedId, RecordedReading[]>, feed: FeedId): RecordedReading[] {
+  const known = feeds.get(feed) ?? []
+  if (known.length === 0) feeds.set(feed, known)
+  return known
 }

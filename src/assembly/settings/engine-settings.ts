@@ -3,6 +3,7 @@ import { calendarFundingMinutes } from '../../config/funding-minutes.ts'
 import type { Size } from '../../config/schema/decimal-text.ts'
 import { parseCapital } from '../../domain/capital.ts'
 import { toStrategyId, type StrategyId } from '../../domain/ids.ts'
+import { feedOfSignal, SENDER_AHEAD_MS_MAX } from '../../domain/signal.ts'
 import { buildInstrument, type Instrument, lotsMax } from '../../domain/instrument.ts'
 import type {
   EngineSettings,
@@ -91,6 +92,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
         .map((strategy) => toStrategy(strategy, instruments, run)),
     ),
     roster: toRosterSettings(config, { accounts }),
+    ...(config.signals && { signals: toSignalTerms(config.signals) }),
     ...(capital !== undefined && { capital: decimal(capital) }),
     feeCoins: new Map(Object.entries(account.feeCoins)),
     fundingMinutes: calendarFundingMinutes(config.calendar),
@@ -140,6 +142,16 @@ export function toInstruments({
           ...(leverage !== undefined && { leverage }),
         }),
       ]
+    }),
+  )
+}
+
+/** A time ahead of ours is inside the window for so much longer. */
+function toSignalTerms({ accept }: NonNullable<DaemonConfig['signals']>) {
+  return new Map(
+    Object.entries(accept).map(([name, { maxAgeMs, windowMs, timeField }]) => {
+      const idsKeptMs = timeField === undefined ? windowMs : windowMs + SENDER_AHEAD_MS_MAX
+      return [feedOfSignal(name), { maxAgeMs, idsKeptMs }] as const
     }),
   )
 }

@@ -2,6 +2,7 @@ import type { StrategyConfig } from '../../config/load-config.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
 import type { YamlSource } from '../../config/yaml/yaml-source.ts'
 import type { FeedId } from '../../domain/feed.ts'
+import { feedOfSignal } from '../../domain/signal.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import { type PreparedRequest, prepareRequest } from '../../exchange/client/request-writer.ts'
 import { didYouMean } from '../../lib/did-you-mean.ts'
@@ -36,12 +37,13 @@ const FEED_ENDPOINTS = endpointNames.filter((name) => {
 export interface FeedPlan {
   readonly problems: readonly Problem[]
   readonly feeds: readonly Feed[]
+  /** Signals have names too. */
   readonly names: ReadonlyMap<string, FeedId>
 }
 
 /** Checks the endpoints' rules, with the place of each mistake. */
 export function planFeeds(
-  { feeds }: StrategyConfig,
+  { feeds, signals }: Pick<StrategyConfig, 'feeds' | 'signals'>,
   source: YamlSource,
   positionMode: EngineSettings['positionMode'],
 ): FeedPlan {
@@ -71,6 +73,7 @@ export function planFeeds(
     names.set(name, id)
     planned.push({ id, endpoint, request: prepared.request, everyMs })
   }
+  for (const name of signals) names.set(name, feedOfSignal(name))
   return { problems, feeds: planned, names }
 }
 

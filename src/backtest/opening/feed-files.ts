@@ -1,7 +1,11 @@
 import type { PlayedFeed } from '../played-feeds.ts'
 import type { LoadedStrategy } from '../../assembly/strategies/strategies.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
 import type { FeedId } from '../../domain/feed.ts'
+import { nameOfSignal } from '../../domain/signal.ts'
+import { readSignalFields } from '../../domain/signal-fields.ts'
 import { Failure } from '../../lib/failure.ts'
+import { isRecord } from '../../lib/is-record.ts'
 import { type FeedFile, loadFeedFile } from '../feed-file.ts'
 import { showTime } from '../../report/text/figures.ts'
 import { showDuration } from '../../lib/text/show-duration.ts'
@@ -20,12 +24,13 @@ const SPEC = /^(?:([a-z][a-z0-9-]{0,31})\.)?([a-zA-Z][a-zA-Z0-9]{0,31})=(.+)$/s
 
 /**
  * Each file for the request that it says it answers.
- * @throws Failure FEED_UNKNOWN, FEED_OTHER, FEED_TWICE, FEED_UNUSED, and those of {@link
+ * @throws Failure FEED_UNKNOWN, FEED_OTHER, FEED_SIGNAL, FEED_TWICE, FEED_UNUSED, and those of {@link
  * loadFeedFile}
  */
 export async function loadFeedFiles(
   specs: readonly string[],
   strategies: readonly FeedAsker[],
+  signals: DaemonConfig['signals'],
 ): Promise<readonly FeedFile[]> {
   const files = new Map<FeedId, FeedFile>()
   for (const spec of specs.map(toSpec)) {
@@ -36,7 +41,37 @@ export async function loadFeedFiles(
     if (before !== undefined) throw twice(file, before)
     files.set(file.feed, file)
   }
-  return [...files.values()]
+  const all = [...files.values()]
+  assertSignalsFit(all, signals)
+  return all
+}
+
+/**
+ * Live, no signal is taken that does not fit its schema.
+ * @throws Failure FEED_SIGNAL
+ */
+function assertSignalsFit(files: readonly FeedFile[], signals: DaemonConfig['signals']): void {
+  for (const file of files) {
+    const name = nameOfSignal(file.feed)
+    const fields = name === undefined ? undefined : signals?.accept[name]?.fields
+    if (fields === undefined) continue
+    for (const [index, at] of file.readAt.entries()) {
+      const { data } = file.reading(index)
+      const read = isRecord(data) ? readSignalFields(fields, data) : { problem: 'is no object' }
+      if (!('problem' in read)) continue
+      throw new Failure({
+        code: 'FEED_SIGNAL',
+        sentence: 'a signal in a file does not fit its schema',
+        facts: {
+          file: file.source,
+          readAt: new Date(at).toISOString(),
+          signal: name ?? '',
+          problem: read.problem,
+        },
+        hint: 'correct that line, or signals.accept in the main file',
+      })
+    }
+  }
 }
 
 export function toPlayedFeed(file: FeedFile): PlayedFeed {
@@ -128,12 +163,24 @@ export function describeFeeds(
     [...feedNames].map(([name, feed]) => {
       const file = files.find((one) => one.feed === feed)
       const whose = `${id}: its feed "${name}"`
+      if (file === undefined && nameOfSignal(feed) !== undefined)
+        return `${id}: its signal "${name}" is not played; snapshot.signal gives undefined. --feed ${name}=FILE plays a file of signals.`
       if (file === undefined)
         return `${whose} is not played; snapshot.feed gives undefined. --feed ${name}=FILE plays its readings.`
+      if (nameOfSignal(feed) !== undefined)
+        return `${id}: its signal "${name}" is played from ${file.source}: ${describeSignals(file.readAt, { fromAt, toAt })}.`
       const everyMs = feeds.find((one) => one.id === feed)?.everyMs ?? 0
       return `${whose} is played from ${file.source}: ${describePlayed(file.readAt, { fromAt, toAt, everyMs })}.`
     }),
   )
+}
+
+function describeSignals(
+  readAt: readonly number[],
+  { fromAt, toAt }: { readonly fromAt: number; readonly toAt: number },
+): string {
+  const played = readAt.filter((at) => at > fromAt && at < toAt).length
+  return played === 1 ? '1 signal' : `${played.toLocaleString('en')} signals`
 }
 
 function describePlayed(

@@ -144,7 +144,7 @@ export async function prepareBacktest(
       : playSeed(config, { ...request, simulator, polling })
   const { fromAt, toAt } = spanOf(played.viewed)
   const strategies = await loadWarm({ ...loaded, config }, { whole, fromAt, request })
-  const feeds = await loadFeedFiles(request.feeds ?? [], strategies)
+  const feeds = await loadFeedFiles(request.feeds ?? [], strategies, config.signals)
   const capital = simulator.startingBalance
   const settings = settingsOf(config, { strategies, version: request.version, capital, age })
   const { account, exchange, backtest } = config

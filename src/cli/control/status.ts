@@ -141,6 +141,7 @@ export function formatStatus(status: StatusView, isLive: boolean): string {
     describeSharedLimits(status) +
     describeSharedTickers(status) +
     describeAlerts(status) +
+    describeSignals(status) +
     describeClosedPort(status) +
     status.accounts
       .map((account) => formatAccount(account, { isLive, isMoney: environment === 'live' }))
@@ -204,6 +205,14 @@ function describeAlerts({ alerts = [] }: StatusView): string {
       ),
     )
     .join('')
+}
+
+function describeSignals({ signals, now }: StatusView): string {
+  const said = (signals?.accepted ?? []).map(({ name, at, isShown }) => {
+    if (at === null) return `${name} none yet`
+    return `${name} ${age(now - at)} ago${isShown ? '' : ', expired'}`
+  })
+  return said.length === 0 ? '' : line('signals', said.join('; '))
 }
 
 /** It trades all the same, and its socket answers: only the dashboard and Prometheus miss the port. */

@@ -28,6 +28,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     'FEED_OTHER',
     'FEED_TWICE',
     'FEED_UNKNOWN',
+    'FEED_SIGNAL',
     'FEED_UNUSED',
     'BACKTEST_DAYS_UNUSED',
     'BACKTEST_MARKET_MIXED',

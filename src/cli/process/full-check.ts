@@ -3,6 +3,7 @@ import { warnOfLeverage } from '../../config/liquidation-checks.ts'
 import { findUntrusted } from './trusted-files.ts'
 import { join } from 'node:path'
 import { loadAlertSecrets } from '../../config/alert-secrets.ts'
+import { loadSignalSecrets } from '../../config/signal-secrets.ts'
 import { findUndecidedLosses, listMissingProtection } from '../../config/live-checks.ts'
 import { listKeys, readAccounts } from '../../config/load-accounts.ts'
 import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
@@ -152,7 +153,7 @@ async function readPurity({
   const placed = checks.map(({ problems, failing, notes }, index) => {
     const strategy = strategies[index]
     const source = loaded.documents.strategies.get(strategy?.id ?? '')
-    const isFed = strategy !== undefined && strategy.feeds.length > 0
+    const isFed = strategy !== undefined && strategy.feedNames.size > 0
     const place = (text: string): readonly Problem[] =>
       source ? [source.problem(['module'], text)] : []
     const wrong = [...problems, ...(isFed ? [] : failing)]
@@ -183,6 +184,7 @@ function listMissingSecrets({ config }: LoadedConfig, request: SecretsRequest): 
     ...listProblems(() => loadCredentials(config, request)),
     ...listProblems(() => loadProxies(config, request)),
     ...listMissingAlertSecrets(config, request),
+    ...listProblems(() => loadSignalSecrets(config, request)),
   ]
 }
 

@@ -6,6 +6,7 @@ import {
   loadLimitsPassword,
   type SecretsRequest,
 } from '../../config/secrets.ts'
+import { loadSignalSecrets } from '../../config/signal-secrets.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
 import { keysMissing } from '../../assembly/account/account-keys.ts'
 import type { AccountInput } from '../../daemon/open-account.ts'
@@ -37,6 +38,7 @@ export function readKeys(
       credentials: loadCredentials(loaded.config, request),
       journalPassword: loadJournalPassword(loaded.config, request),
       limitsPassword: loadLimitsPassword(loaded.config, request),
+      signalSecrets: loadSignalSecrets(loaded.config, request),
       keysMissing: undefined,
     }
   } catch (error) {

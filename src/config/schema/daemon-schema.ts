@@ -8,6 +8,7 @@ import { accountShape, leverageSchema, tradedInstrumentsSchema } from './exchang
 import { journalSchema } from './journal-schema.ts'
 import { accountLossesSchema, accountPaceSchema, instrumentRisksSchema } from './loss-schema.ts'
 import { sharedLimitsSchema } from './shared-limits-schema.ts'
+import { signalsSchema } from './signals-schema.ts'
 import { embeddedSimulatorSchema } from './simulator-schema.ts'
 import { survivalSchema } from './survival-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
@@ -505,6 +506,7 @@ export const daemonFileSchema = z
       .meta({ description: 'Logs go to standard output.' }),
     alerts: alertsSchema.optional(),
     chat: chatSchema.optional(),
+    signals: signalsSchema.optional(),
     simulator: embeddedSimulatorSchema.optional(),
     backtest: backtestSchema.prefault({}),
     strategies: z

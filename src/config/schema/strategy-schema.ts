@@ -3,6 +3,7 @@ import { positiveDecimal, sizeDecimal } from './decimal-text.ts'
 import { symbolSchema } from './exchange-schema.ts'
 import { exitsSchema } from './exits-schema.ts'
 import { strategyLossesSchema, strategyPaceSchema } from './loss-schema.ts'
+import { SIGNAL_NAME, SIGNAL_NAME_TITLE } from './signals-schema.ts'
 import { universeSchema } from './universe-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
@@ -82,6 +83,11 @@ export const strategyFileSchema = z
       .record(z.string().regex(/^[a-zA-Z][a-zA-Z0-9]{0,31}$/), feedSchema)
       .default({})
       .meta({ description: 'What it wants to be shown beside the market, by a name of its own.' }),
+    signals: z
+      .array(z.string().regex(SIGNAL_NAME).meta({ title: SIGNAL_NAME_TITLE }))
+      .max(16)
+      .default([])
+      .meta({ description: 'The signals of the main file that it reads, by name.' }),
     history: z.array(z.string().min(1).max(400)).max(100).default([]).meta({
       title: 'a list of files',
       description:

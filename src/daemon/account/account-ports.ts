@@ -16,6 +16,7 @@ import type { RunStatistics } from '../../views/run-statistics.ts'
 import type { JournalPace } from '../../views/journal-pace.ts'
 import type { WishTimes } from '../../views/wishes.ts'
 import type { ClientExchange } from './client-exchange.ts'
+import type { SignalInbox } from './signal-inbox.ts'
 import type { KillSwitch } from '../../assembly/state/kill-switch.ts'
 import { retreatNote } from '../../assembly/state/retreat-note.ts'
 
@@ -37,6 +38,7 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly wishes: Pick<WishTimes, 'observe'>
   readonly plots: Pick<PlotLog, 'hear'>
   readonly health: Health
+  readonly signals: Pick<SignalInbox, 'hear'>
   readonly recorder: FlightRecorder | undefined
   readonly tradeLog?: Pick<ClosedTradeLog, 'observe'> | undefined
   readonly watchdog?: StrategyWatch | undefined
@@ -75,7 +77,10 @@ export function createPorts(parts: AccountParts): Ports {
     },
     strategies: watched(parts),
     announcements: {
-      announce: (announcement) => eventLog.announce(announcement),
+      announce: (announcement) => {
+        eventLog.announce(announcement)
+        parts.signals.hear(announcement)
+      },
       killState: (state) => killSwitch.note(state),
       quiesced: parts.quiesced,
       stopped: parts.stopped,

@@ -9,6 +9,9 @@ import { Interpreter } from '../../interpreter/interpreter.ts'
 import type { Ports } from '../../interpreter/ports.ts'
 import { Retreat } from '../../interpreter/retreat.ts'
 import { PollGrids } from '../../market/poll-grids.ts'
+import { SignalInbox } from './signal-inbox.ts'
+import type { SignalOutcome } from '../../control/signals/signal-gate.ts'
+import type { Signal } from '../../domain/signal.ts'
 import { feedsOf } from '../../assembly/strategies/feed-plan.ts'
 import { CandleFetcher } from '../market-data/candle-fetcher.ts'
 import { ContractsFetcher } from '../market-data/contracts-fetcher.ts'
@@ -85,6 +88,7 @@ export class Account implements MarketListener {
   readonly #curve: AccountCurve
   readonly #wishes = new WishTimes()
   readonly #plots: PlotLog
+  readonly #signals: SignalInbox
   readonly #rest = Promise.withResolvers<boolean>()
   #state: 'new' | 'begun' | 'atRest' = 'new'
   #hasBegun = false
@@ -113,6 +117,7 @@ export class Account implements MarketListener {
     this.#universeKeeper = createUniverseKeeper({ ...options, clock })
     this.#exchange = this.#createExchange()
     this.health = this.#createHealth()
+    this.#signals = new SignalInbox((event) => this.#dispatch(event), timers)
     this.#ports = createPorts({
       ...options,
       limiter: calls.limiter,
@@ -125,6 +130,7 @@ export class Account implements MarketListener {
       wishes: this.#wishes,
       plots: this.#plots,
       health: this.health,
+      signals: this.#signals,
       recorder: this.#recorder,
       joined: () => this.#followRoster(),
       quiesced: () => options.onQuiesced?.(),
@@ -272,6 +278,11 @@ export class Account implements MarketListener {
     }
   }
 
+  /** Undefined before the run has begun, after its end, or if it is not durable in time. */
+  takeSignal(signal: Signal): Promise<SignalOutcome> {
+    return this.#state === 'begun' ? this.#signals.take(signal) : Promise.resolve(undefined)
+  }
+
   #judgeRelease(command: ReleaseCommand): Pick<CommandAnswer, 'peak' | 'orderedAgain'> {
     const peak = this.#engine.planPeakRelease(command)
     const orderedAgain = this.#engine.findOrderedAgain(command)
@@ -311,6 +322,7 @@ export class Account implements MarketListener {
   async ended(): Promise<boolean> {
     const { client, limiter } = this.#options.calls
     const isClean = await this.#rest.promise
+    this.#signals.close()
     this.#space.stop()
     const retreated = this.#retreat()
     await Promise.all([

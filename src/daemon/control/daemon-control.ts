@@ -49,6 +49,7 @@ import type { DaemonLogger } from '../../logging/logger.ts'
 import { viewAccount, viewFill, viewOrders, viewPositions } from '../../views/account-view.ts'
 import { DenialCounts } from './denial-counts.ts'
 import type { FleetSource } from './fleet-source.ts'
+import { type SignalCounts, viewSignals } from './view-signals.ts'
 import { checkReadiness } from '../../views/hindrances.ts'
 import { viewInstrument } from '../../views/instrument-view.ts'
 import { viewEquity } from '../../views/losses-view.ts'
@@ -73,6 +74,7 @@ export interface DaemonControlOptions {
   readonly sharedLimits: Pick<SharedLimits, 'view'> | undefined
   readonly sharedTickers: Pick<SharedTickers, 'view'> | undefined
   readonly alertTargets?: (() => AlertTargets) | undefined
+  readonly signalCounts?: SignalCounts | undefined
   readonly readings: Pick<Readings, 'ask' | 'stop'>
   readonly clock: Clock
   readonly timers: Timers
@@ -130,6 +132,8 @@ export class DaemonControl implements Controlled {
     const sharedLimits = this.#options.sharedLimits?.view()
     const sharedTickers = this.#options.sharedTickers?.view()
     const closedPort = this.#options.closedPort()
+    const counts = this.#options.signalCounts
+    const signals = counts && viewSignals(counts, this.#shown, clock.now())
     const targets = this.#options.alertTargets?.()
     const alerts = targets && [...targets].map(([target, failing]) => viewTarget(target, failing))
     return {
@@ -158,6 +162,7 @@ export class DaemonControl implements Controlled {
       }),
       ...(sharedTickers && { sharedTickers }),
       ...(alerts && { alerts }),
+      ...(signals && { signals }),
       ...(closedPort && { closedPort }),
       ...(this.#options.fleet && { hasFleet: true as const }),
     }

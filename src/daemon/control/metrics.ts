@@ -17,6 +17,8 @@ import type { DurationSummary } from '../../lib/percentiles.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { PollGridStats } from '../../market/poll-grid.ts'
 import type { EndpointName } from '../../protocol/endpoints.ts'
+import type { SignalResult } from '../../control/signals/signal-gate.ts'
+import { nameOfSignal } from '../../domain/signal.ts'
 import type { ShownAccount } from '../../views/shown-account.ts'
 import { LoopDelays } from './loop-delays.ts'
 
@@ -68,6 +70,7 @@ export class Metrics {
       const shown = accounts[index]
       if (shown) addCounts(shown, addOwn)
     }
+    addSignals(status, add)
     const { alerts = [] } = status
     if (alerts.length === 0) add('intentd_alerts_failing', 0)
     for (const { target, failing } of alerts)
@@ -286,6 +289,28 @@ function addCounts(account: ShownAccount, add: Add): void {
   addSummary('intentd_journal_wait_seconds', pace.waits.summary(), add)
 }
 
+const SIGNAL_RESULTS: readonly SignalResult[] = [
+  'taken',
+  'repeated',
+  'refused',
+  'limited',
+  'notNow',
+]
+
+function addSignals({ signals, now }: StatusView, add: Add): void {
+  if (signals === undefined) return
+  const count = (signal: string, answered: Readonly<Record<string, number>>): void => {
+    for (const result of SIGNAL_RESULTS)
+      add('intentd_signals_total', answered[result] ?? 0, { signal, result })
+  }
+  count('none', signals.unproved)
+  for (const { name, at, answered } of signals.accepted) {
+    const ageMs = at === null ? Number.POSITIVE_INFINITY : now - at
+    add('intentd_signal_age_seconds', ageMs / MS, { signal: name })
+    count(name, answered)
+  }
+}
+
 function addFailedStrategies({ settings, engine, paused }: ShownAccount, add: Add): void {
   const failed = engine.restrictions
     .filter(({ code }) => code === 'strategyFailed')
@@ -318,7 +343,8 @@ function kindOf(what: string): string {
 }
 
 function feedsOf({ strategies }: ShownAccount['settings']): ReadonlySet<FeedId> {
-  return new Set([...strategies.values()].flatMap(({ feeds }) => [...feeds.values()]))
+  const read = [...strategies.values()].flatMap(({ feeds }) => [...feeds.values()])
+  return new Set(read.filter((feed) => nameOfSignal(feed) === undefined))
 }
 
 /** Every daemon calls these; others appear after their first call. */

@@ -25,6 +25,7 @@ import {
 import type {
   AdoptRecord,
   AssignedRecord,
+  CancelAnsweredRecord,
   DecisionRecord,
   ExpireRecord,
   FundingRecord,
@@ -36,6 +37,7 @@ import type {
   RepairedRecord,
   SendRecord,
   SettledOrder,
+  SignalRecord,
 } from '../../domain/record.ts'
 import {
   ACCOUNT,
@@ -45,6 +47,7 @@ import {
 } from '../../domain/trading-mode.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { own } from '../../lib/own.ts'
+import { deepFreeze } from '../../lib/plain-data.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import {
   applyFill,
@@ -96,10 +99,7 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       for (const fill of record.fills) applyFill(book, fill, record)
       return
     case 'cancelAnswered':
-      for (const { clientOid, orderId } of record.listed) {
-        changeOrder(book, clientOid, (order) => markAccepted(order, orderId, record.at))
-      }
-      return
+      return applyCancelAnswered(book, record)
     case 'settle':
       for (const settled of record.orders) applySettled(book, settled)
       if (record.isResolved) book.cancels.delete(record.symbol)
@@ -140,6 +140,8 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       return applyUniverse(book, record)
     case 'departed':
       return applyDeparture(book, record)
+    case 'signal':
+      return applySignal(book, record)
     case 'callEnded':
       return void book.calls.delete(pairKey(record.strategyId, record.key))
     case 'cancel':
@@ -148,6 +150,11 @@ export function applyRecord(target: Book, record: JournalRecord): void {
     default:
       return unreachable(record)
   }
+}
+
+function applyCancelAnswered(book: WritableBook, { listed, at }: CancelAnsweredRecord): void {
+  for (const { clientOid, orderId } of listed)
+    changeOrder(book, clientOid, (order) => markAccepted(order, orderId, at))
 }
 
 function applyRestricted(
@@ -189,6 +196,17 @@ function applyListedExits(
     ...(stops.length > 0 && { stopLossTicks: nearestStop }),
     ...(profits.length > 0 && { takeProfitTicks: nearestProfit }),
   })
+}
+
+/** Strategies share the reading, so nothing may change it. */
+function applySignal(
+  book: WritableBook,
+  { at, feed, id, value, untilAt, idsBefore }: SignalRecord,
+): void {
+  book.signals.set(feed, deepFreeze({ data: value, readAt: at, id, untilAt }))
+  for (const [key, takenAt] of book.signalIds)
+    if (takenAt < idsBefore && splitPair(key)[0] === feed) book.signalIds.delete(key)
+  book.signalIds.set(pairKey(feed, id), at)
 }
 
 function applyBoot(book: WritableBook, record: Extract<JournalRecord, { kind: 'boot' }>): void {

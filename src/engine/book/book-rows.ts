@@ -2,6 +2,7 @@ import type { CandleSeries } from '../../domain/candles.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { own } from '../../lib/own.ts'
+import { deepFreeze } from '../../lib/plain-data.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
 import type { BookRow, JournalContents, RowChange } from '../../journal/journal.ts'
 import { applyRecord } from './apply-record.ts'
@@ -58,6 +59,8 @@ const COLLECTIONS = [
   'exitStates',
   'universes',
   'leavings',
+  'signals',
+  'signalIds',
 ] as const
 type Collection = (typeof COLLECTIONS)[number]
 
@@ -169,6 +172,7 @@ function fromRowValue(name: Collection, stored: unknown): unknown {
   if (name === 'money') return moneyFromJson(stored as MoneyJson)
   if (name === 'candles') return candlesFromJson(stored as CandlesJson)
   if (name === 'funding') return decimal(stored as string)
+  if (name === 'signals') return deepFreeze(stored)
   if (name !== 'orders') return stored
   // JSON leaves out an unknown orderId; its place among the fields stays, so that texts agree.
   const { terms, state, orderId, ...rest } = stored as Order

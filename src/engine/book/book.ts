@@ -2,6 +2,7 @@ import type { AccountCall } from '../../domain/account-call.ts'
 import type { CandleSeries } from '../../domain/candles.ts'
 import type { ExitState } from '../../domain/exits.ts'
 import type { KeptUniverse, UniverseLeaving } from '../../domain/universe.ts'
+import type { FeedId, FeedReading } from '../../domain/feed.ts'
 import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
 import type { Watermark } from '../../domain/loss-limits.ts'
@@ -128,6 +129,10 @@ export interface Book {
   readonly universes: ReadonlyMap<StrategyId, KeptUniverse>
   /** Keyed by strategy and symbol: members that leave. */
   readonly leavings: ReadonlyMap<string, UniverseLeaving>
+  /** The last of each signal, also where it has expired. */
+  readonly signals: ReadonlyMap<FeedId, FeedReading>
+  /** Keyed by feed and id: when a signal was taken. The same id is not taken again for a while. */
+  readonly signalIds: ReadonlyMap<string, number>
 }
 
 /**
@@ -181,6 +186,8 @@ export function createBook(positionMode: PositionMode): Book {
     exitStates: new TrackedMap(),
     universes: new TrackedMap(),
     leavings: new TrackedMap(),
+    signals: new TrackedMap(),
+    signalIds: new TrackedMap(),
   }
 }
 

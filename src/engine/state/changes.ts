@@ -166,6 +166,7 @@ export function concernedBy(book: Book, record: JournalRecord): Iterable<string>
     case 'archived':
     case 'candles':
     case 'watermark':
+    case 'signal':
     case 'call':
     case 'callEnded':
     case 'denial':

@@ -531,6 +531,7 @@ const CHANGE_NO_LIMIT = new Set<JournalRecord['kind']>([
   'watermark',
   'exits',
   'exitsListed',
+  'signal',
 ])
 
 /** Only this function makes a `Recorded`, and nothing else can be sent (ORD1). */

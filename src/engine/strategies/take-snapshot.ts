@@ -1,4 +1,4 @@
-import type { FeedReading } from '../../domain/feed.ts'
+import type { FeedId, FeedReading } from '../../domain/feed.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { AccountMoment, InstrumentMoment, Snapshot } from '../../domain/snapshot.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
@@ -20,7 +20,7 @@ import { isProved } from '../state/instrument-state.ts'
 import { isShown } from '../state/roster.ts'
 import { judgeUniverses } from './judge-universes.ts'
 import { askForFills } from '../state/readings.ts'
-import type { StrategySettings } from '../settings.ts'
+import type { DecideOn, StrategySettings } from '../settings.ts'
 import { hasFailed, isTrading } from '../state/trading-mode.ts'
 
 /**
@@ -35,6 +35,9 @@ export function takeSnapshot(core: Core, tickers: TickerTable): void {
   if (isTrading(core) && noteCrossing(core)) askForFills(core)
 }
 
+/** Candles that have closed are noticed with the next snapshot. */
+type DecisionCause = Exclude<DecideOn, 'candle'>
+
 /** Because of their own fills: prices are the same, the position is not. */
 export function showFills(core: Core, strategyIds: ReadonlySet<StrategyId>): void {
   if (strategyIds.size === 0) return
@@ -42,9 +45,17 @@ export function showFills(core: Core, strategyIds: ReadonlySet<StrategyId>): voi
   if (strategies.length > 0) askToDecide(core, 'fill', strategies)
 }
 
+/** Because of a signal that they read. */
+export function showSignal(core: Core, feed: FeedId): void {
+  const reading = [...core.settings.strategies.values()].filter(({ feeds }) =>
+    [...feeds.values()].includes(feed),
+  )
+  if (reading.length > 0) askToDecide(core, 'signal', reading)
+}
+
 function askToDecide(
   core: Core,
-  cause: 'snapshot' | 'fill',
+  cause: DecisionCause,
   strategies: Iterable<StrategySettings>,
 ): void {
   const { tickers } = core.market
@@ -66,7 +77,7 @@ function askToDecide(
  */
 function isToAsk(
   core: Core,
-  cause: 'snapshot' | 'fill',
+  cause: DecisionCause,
   { id, decides, symbols }: StrategySettings,
 ): boolean {
   if (decides === undefined || decides.includes('snapshot') || decides.includes(cause)) return true
@@ -161,7 +172,7 @@ function feedsOf(core: Core, { feeds }: StrategySettings): Snapshot['feeds'] {
   if (feeds.size === 0) return NO_FEEDS
   const readings = new Map<string, FeedReading>()
   for (const [name, feed] of feeds) {
-    const reading = core.market.feeds.get(feed)
+    const reading = core.market.feeds.get(feed) ?? core.book.signals.get(feed)
     if (reading) readings.set(name, reading)
   }
   return readings

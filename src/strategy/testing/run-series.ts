@@ -178,6 +178,7 @@ class SeriesHost {
   readonly #series = new Map<string, CandleSeries>()
   readonly #open = new Map<string, OpenCandle>()
   #decisions = 0
+  #signals = 0
   #now = 0
 
   constructor(options: SeriesOptions) {
@@ -219,7 +220,8 @@ class SeriesHost {
       this.#decisions === 0 ||
       decides.includes('snapshot') ||
       (hasClosed && decides.includes('candle')) ||
-      (hasFilled && decides.includes('fill'))
+      (hasFilled && decides.includes('fill')) ||
+      (decides.includes('signal') && this.#hasNewSignal(ticker.at))
     return isAsked ? this.#ask(ticker) : undefined
   }
 
@@ -298,6 +300,14 @@ class SeriesHost {
       return last === undefined ? [] : [[name, last] as const]
     })
     return new Map(feeds)
+  }
+
+  #hasNewSignal(now: number): boolean {
+    const readings = Object.values(this.#options.feeds ?? {}).flat()
+    const heard = readings.filter(({ id, readAt }) => id !== undefined && readAt <= now).length
+    const isNew = heard > this.#signals
+    this.#signals = heard
+    return isNew
   }
 
   #writeRow(

@@ -197,6 +197,7 @@ function describeRecord(
     case 'exitsListed':
     case 'universe':
     case 'departed':
+    case 'signal':
     case 'call':
     case 'callEnded':
     case 'denial':

@@ -148,6 +148,7 @@ export class SecondAccount {
       case 'exitsListed':
       case 'universe':
       case 'departed':
+      case 'signal':
       case 'decision':
       case 'cancel':
       case 'expire':

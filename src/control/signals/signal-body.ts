@@ -1,0 +1,24 @@
+import { isRecord } from '../../lib/is-record.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
+
+export const SIGNAL_BYTES_MAX = 4096
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+const TEXTS = /"(?:[^"\\]|\\.)*"/gs
+
+/**
+ * An object without a level below it, each name once: of a name that comes twice, the parser would
+ * take the last, and whoever looked before it the first. Undefined for anything else.
+ */
+export function parseSignalBody(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
+  if (bytes.length > SIGNAL_BYTES_MAX) return undefined
+  try {
+    const text = UTF8.decode(bytes)
+    const body = parseBoundedJson(text)
+    if (!isRecord(body)) return undefined
+    const names = text.replaceAll(TEXTS, '').split(':').length - 1
+    return names === Object.keys(body).length ? body : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,210 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import {
+  feedOfSignal,
+  SENDER_AHEAD_MS_MAX,
+  type Signal,
+  type SignalValue,
+} from '../../domain/signal.ts'
+import { readSignalFields, type SignalFields } from '../../domain/signal-fields.ts'
+import { randomHex } from '../../lib/entropy.ts'
+import type { Secret } from '../../lib/secret.ts'
+import { RateBucket } from './rate-bucket.ts'
+import { parseSignalBody } from './signal-body.ts'
+
+/** One signal that is taken. */
+export interface SignalRule {
+  readonly name: string
+  readonly secret: Secret
+  readonly secretField?: string | undefined
+  readonly idField?: string | undefined
+  readonly timeField?: string | undefined
+  readonly windowMs: number
+  readonly perMinute: number
+  readonly fields: SignalFields
+}
+
+/** `repeated`: it was taken before. Undefined: the account does not take any now. */
+export type SignalOutcome = 'taken' | 'repeated' | undefined
+
+export type SignalResult = 'taken' | 'repeated' | 'refused' | 'limited' | 'notNow'
+
+export interface SignalGateOptions {
+  readonly rules: readonly SignalRule[]
+  /** Unix ms, our clock. */
+  readonly now: () => number
+  readonly monotonic: () => number
+  /** Resolves once the signal is durable. */
+  readonly take: (signal: Signal) => Promise<SignalOutcome>
+  /**
+   * @param name undefined unless the sender has shown the secret
+   * @param why repeats nothing of what was sent
+   */
+  readonly onAnswered: (name: string | undefined, result: SignalResult, why: string) => void
+}
+
+export interface SignalAnswer {
+  readonly status: number
+  readonly body: Readonly<Record<string, string>>
+}
+
+/** The head of a request allows this. */
+export type Admission =
+  | { readonly kind: 'closed'; readonly answer: SignalAnswer }
+  | { readonly kind: 'open'; readonly rule: SignalRule | undefined; readonly isProved: boolean }
+
+/** Mistyped tests of a sender that is being set up. */
+const UNPROVED_PER_MINUTE = 60
+const ID = /^[\w.:-]{1,64}$/
+const DIGEST_LENGTH = 16
+/** Unix seconds of any day are below, milliseconds since 2001 above. */
+const SECONDS_BELOW = 1e11
+const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/
+
+/**
+ * Decides on a request before its body is read as far as its head allows, so that a flood costs no
+ * parsing. A sender without the secret in a header has a rate in common with all such senders; then
+ * its body is read whatever it names, so that neither answer nor work tells an unknown name, a wrong
+ * secret and a missing one apart.
+ */
+export class SignalGate {
+  readonly #options: SignalGateOptions
+  readonly #rules: ReadonlyMap<string, SignalRule>
+  readonly #rates: ReadonlyMap<string, RateBucket>
+  readonly #unproved: RateBucket
+  /** Compared where there is no such signal. */
+  readonly #noSecret = randomHex(32)
+
+  constructor(options: SignalGateOptions) {
+    const { rules, monotonic } = options
+    this.#options = options
+    this.#rules = new Map(rules.map((rule) => [rule.name, rule]))
+    this.#rates = new Map(
+      rules.map(({ name, perMinute }) => [name, new RateBucket(perMinute, monotonic)]),
+    )
+    const byBody = rules.filter(({ secretField }) => secretField !== undefined)
+    const perMinute = byBody.reduce((sum, rule) => sum + rule.perMinute, UNPROVED_PER_MINUTE)
+    this.#unproved = new RateBucket(perMinute, monotonic)
+  }
+
+  /** @param shown the secret of the head */
+  admit(name: string, shown: string | undefined): Admission {
+    const rule = this.#rules.get(name)
+    const isProved = this.#isSecret(rule, shown) && rule !== undefined
+    const rate = isProved ? this.#rates.get(name) : this.#unproved
+    if (rate?.take() === true) return { kind: 'open', rule, isProved }
+    const answer = this.#refuse(isProved ? name : undefined, 429, TOO_MANY)
+    return { kind: 'closed', answer }
+  }
+
+  /** @param bytes of the body; undefined if it is longer than allowed */
+  async answer(
+    { rule, isProved }: Extract<Admission, { readonly kind: 'open' }>,
+    bytes: Uint8Array | undefined,
+  ): Promise<SignalAnswer> {
+    const body = bytes && parseSignalBody(bytes)
+    const known = isProved ? rule : this.#proveByBody(rule, body)
+    if (known === undefined) return this.#refuse(undefined, 401, WRONG_SECRET)
+    const { name } = known
+    if (!isProved && this.#rates.get(name)?.take() !== true)
+      return this.#refuse(name, 429, TOO_MANY)
+    if (bytes === undefined) return this.#refuse(name, 413, TOO_LONG)
+    if (body === undefined) return this.#refuse(name, 400, NO_OBJECT)
+    const read = this.#readSignal(known, body)
+    if ('problem' in read) return this.#refuse(name, 400, read.problem)
+    return this.#deliver(name, read.signal)
+  }
+
+  async #deliver(name: string, signal: Signal): Promise<SignalAnswer> {
+    const { take, onAnswered } = this.#options
+    const outcome = await take(signal)
+    onAnswered(name, outcome ?? 'notNow', outcome === undefined ? NOT_NOW : '')
+    if (outcome === undefined) return { status: 503, body: { error: NOT_NOW } }
+    const result = outcome === 'taken' ? 'taken' : 'already known'
+    return { status: 200, body: { result, id: signal.id } }
+  }
+
+  #refuse(name: string | undefined, status: number, why: string): SignalAnswer {
+    this.#options.onAnswered(name, status === 429 ? 'limited' : 'refused', why)
+    return { status, body: { error: why } }
+  }
+
+  #proveByBody(
+    rule: SignalRule | undefined,
+    body: Readonly<Record<string, unknown>> | undefined,
+  ): SignalRule | undefined {
+    const { secretField } = rule ?? {}
+    const shown = secretField === undefined ? undefined : ownField(body ?? {}, secretField)
+    const isSecret = this.#isSecret(rule, typeof shown === 'string' ? shown : undefined)
+    return isSecret ? rule : undefined
+  }
+
+  /** One comparison, whether or not there is such a signal and whatever was shown. */
+  #isSecret(rule: SignalRule | undefined, shown = ''): boolean {
+    const secret = rule?.secret.reveal() ?? this.#noSecret
+    return timingSafeEqual(digest(shown), digest(secret))
+  }
+
+  #readSignal(
+    rule: SignalRule,
+    body: Readonly<Record<string, unknown>>,
+  ): { readonly signal: Signal } | { readonly problem: string } {
+    const { idField, timeField, secretField, secret } = rule
+    const own = new Set([idField, timeField, secretField])
+    const given = Object.fromEntries(Object.entries(body).filter(([name]) => !own.has(name)))
+    const read = readSignalFields(rule.fields, given)
+    if ('problem' in read) return read
+    const time = timeField === undefined ? undefined : ownField(body, timeField)
+    const late = timeField === undefined ? undefined : this.#objectToTime(rule, toTime(time))
+    if (late !== undefined) return { problem: `${timeField} ${late}` }
+    const id =
+      idField === undefined ? nameContents(read.value, time) : toId(ownField(body, idField))
+    if (id === undefined)
+      return { problem: `${idField} is no id: 1 to 64 letters, digits, _ . : -` }
+    // The secret is in none of the other fields either, so it is not journaled with them.
+    if (JSON.stringify([id, read.value]).includes(JSON.stringify(secret.reveal()).slice(1, -1)))
+      return { problem: 'a field repeats the secret' }
+    return { signal: { feed: feedOfSignal(rule.name), id, value: read.value } }
+  }
+
+  #objectToTime({ windowMs }: SignalRule, at: number | undefined): string | undefined {
+    if (at === undefined) return 'is no time: Unix seconds or ms, or ISO 8601 with its zone'
+    const agoMs = this.#options.now() - at
+    if (agoMs > windowMs) return `is more than ${windowMs} ms ago`
+    return agoMs < -SENDER_AHEAD_MS_MAX ? 'is ahead of our clock' : undefined
+  }
+}
+
+const TOO_MANY = 'too many in a minute'
+const WRONG_SECRET = 'no such signal, or another secret'
+const TOO_LONG = 'the body is too long'
+const NO_OBJECT = 'the body is no JSON object of one level, with each name once'
+const NOT_NOW = 'the account takes no signals now; send it again'
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+function ownField(body: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(body, name) ? body[name] : undefined
+}
+
+function toId(value: unknown): string | undefined {
+  const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
+  return typeof text === 'string' && ID.test(text) ? text : undefined
+}
+
+function nameContents(value: SignalValue, time: unknown): string {
+  return digest(JSON.stringify([value, time ?? null]))
+    .toString('hex')
+    .slice(0, DIGEST_LENGTH)
+}
+
+function toTime(value: unknown): number | undefined {
+  if (typeof value === 'string' && ISO.test(value)) {
+    const at = Date.parse(value)
+    return Number.isNaN(at) ? undefined : at
+  }
+  const number = typeof value === 'string' && /^\d{9,13}$/.test(value) ? Number(value) : value
+  if (typeof number !== 'number' || !Number.isFinite(number)) return undefined
+  return number < SECONDS_BELOW ? number * 1000 : number
+}

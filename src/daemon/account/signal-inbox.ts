@@ -1,0 +1,44 @@
+import type { SignalOutcome } from '../../control/signals/signal-gate.ts'
+import type { Signal } from '../../domain/signal.ts'
+import type { Announcement } from '../../engine/effect.ts'
+import type { EngineEvent } from '../../engine/event.ts'
+import type { Timers } from '../../lib/timers.ts'
+
+/** A sender waits no longer for a slow journal; then it sends the signal again. */
+const PATIENCE_MS = 5000
+
+/**
+ * Hands signals to the core, and says what became of each once that is durable: the core announces
+ * one of two lines for each, in their order, and an announcement waits for the records before it.
+ */
+export class SignalInbox {
+  readonly #dispatch: (event: EngineEvent) => void
+  readonly #timers: Timers
+  readonly #waiting: ((outcome: SignalOutcome) => void)[] = []
+
+  constructor(dispatch: (event: EngineEvent) => void, timers: Timers) {
+    this.#dispatch = dispatch
+    this.#timers = timers
+  }
+
+  take(signal: Signal): Promise<SignalOutcome> {
+    const { promise, resolve } = Promise.withResolvers<SignalOutcome>()
+    const cancel = this.#timers.after(PATIENCE_MS, () => resolve(undefined))
+    this.#waiting.push((outcome) => {
+      cancel()
+      resolve(outcome)
+    })
+    this.#dispatch({ kind: 'signalTaken', ...signal })
+    return promise
+  }
+
+  hear({ event }: Announcement): void {
+    if (event === 'signal.taken') this.#waiting.shift()?.('taken')
+    if (event === 'signal.repeated') this.#waiting.shift()?.('repeated')
+  }
+
+  /** The run is over: what waits was not taken. */
+  close(): void {
+    for (const end of this.#waiting.splice(0)) end(undefined)
+  }
+}

@@ -1,0 +1,137 @@
+import type { DaemonConfig } from '../../config/load-config.ts'
+import { isLoopback } from '../../config/loopback.ts'
+import {
+  SignalGate,
+  type SignalGateOptions,
+  type SignalResult,
+  type SignalRule,
+} from '../../control/signals/signal-gate.ts'
+import { SignalServer } from '../../control/signals/signal-server.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { messageOf } from '../../lib/failure.ts'
+import type { Secret } from '../../lib/secret.ts'
+import type { Timers } from '../../lib/timers.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
+import type { OpenedControl } from './open-control.ts'
+import type { SignalCounts } from './view-signals.ts'
+
+const LISTEN_AGAIN_MS = 2000
+const LOGGED_EVERY_MS = 60_000
+
+export interface SignalsOptions {
+  readonly config: Pick<DaemonConfig, 'signals'>
+  readonly secrets: ReadonlyMap<string, Secret>
+  readonly take: SignalGateOptions['take']
+  readonly logger: DaemonLogger
+  readonly clock: Clock
+  readonly timers: Timers
+}
+
+export interface OpenedSignals extends OpenedControl {
+  readonly counts: SignalCounts
+}
+
+/** Undefined if none is taken. */
+export function openSignals(options: SignalsOptions): OpenedSignals | undefined {
+  const { config, secrets, take, logger, clock, timers } = options
+  const { signals } = config
+  if (signals === undefined) return undefined
+  for (const secret of secrets.values()) logger.hide(secret)
+  const counts = new Map<string, Map<SignalResult, number>>()
+  const logRefused = createRefusedLog(options)
+  const gate = new SignalGate({
+    rules: listRules(signals, secrets),
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    take,
+    onAnswered: (name, result, why) => {
+      const known = counts.get(name ?? '') ?? new Map<SignalResult, number>()
+      counts.set(name ?? '', known.set(result, (known.get(result) ?? 0) + 1))
+      if (result !== 'taken' && result !== 'repeated') logRefused(name, result, why)
+    },
+  })
+  const server = new SignalServer({
+    ...signals,
+    gate,
+    onBroken: (reason) => logger.log('error', 'signals.failed', { reason }),
+    onClosed: (why) => logRefused(undefined, 'limited', why),
+  })
+  return { counts, ...keepListening(server, { signals, logger, timers }) }
+}
+
+function listRules(
+  { accept }: NonNullable<DaemonConfig['signals']>,
+  secrets: ReadonlyMap<string, Secret>,
+): readonly SignalRule[] {
+  return Object.entries(accept).flatMap(([name, settings]) => {
+    const secret = secrets.get(name)
+    return secret === undefined ? [] : [{ ...settings, name, secret }]
+  })
+}
+
+interface Listening {
+  readonly signals: NonNullable<DaemonConfig['signals']>
+  readonly logger: DaemonLogger
+  readonly timers: Timers
+}
+
+/** A port that another program has is tried again, as that of the control interface is. */
+function keepListening(
+  server: SignalServer,
+  { signals, logger, timers }: Listening,
+): OpenedControl {
+  const { host, port, accept } = signals
+  let cancel: (() => void) | undefined
+  let isStopped = false
+  const listen = async (isNews: boolean): Promise<void> => {
+    try {
+      await server.start()
+      if (isStopped) return await server.stop()
+      const reach = isLoopback(host) ? 'this machine' : 'whoever reaches this address'
+      logger.log('info', 'signals.listening', {
+        url: server.url,
+        signals: Object.keys(accept),
+        reach,
+      })
+    } catch (error) {
+      if (isNews)
+        logger.log('warn', 'signals.notListening', {
+          address: `${host}:${port}`,
+          reason: messageOf(error),
+        })
+      if (!isStopped) cancel = timers.after(LISTEN_AGAIN_MS, () => void listen(false))
+    }
+  }
+  return {
+    start: () => listen(true),
+    async stop() {
+      isStopped = true
+      cancel?.()
+      await server.stop()
+    },
+  }
+}
+
+/** A flood is one line a minute for each signal. */
+function createRefusedLog({
+  logger,
+  clock,
+}: SignalsOptions): (name: string | undefined, result: SignalResult, why: string) => void {
+  const lastAt = new Map<string, number>()
+  const unlogged = new Map<string, number>()
+  return (name, result, why) => {
+    const event = result === 'limited' ? 'signal.limited' : 'signal.refused'
+    const signal = name ?? 'none'
+    // Whoever has no secret hides no mistake of a sender that has one.
+    const key = `${event} ${signal}`
+    const count = (unlogged.get(key) ?? 0) + 1
+    unlogged.set(key, count)
+    const now = clock.monotonic()
+    if (now - (lastAt.get(key) ?? Number.NEGATIVE_INFINITY) < LOGGED_EVERY_MS) return
+    lastAt.set(key, now)
+    unlogged.set(key, 0)
+    if (event === 'signal.limited')
+      logger.log('warn', 'signal.limited', { signal, why, sinceLastLogged: count })
+    else logger.log('warn', 'signal.refused', { signal, why, sinceLastLogged: count })
+  }
+}

@@ -1,0 +1,25 @@
+import { type Signal, nameOfSignal } from '../../domain/signal.ts'
+import { pairKey } from '../book/book.ts'
+import { announce, type Core, record } from '../state/core.ts'
+import { showSignal } from './take-snapshot.ts'
+
+/**
+ * Its sender is answered when one of the two lines is announced, which is after the record is
+ * durable: so a signal that was answered survives a restart, and is not taken twice.
+ */
+export function takeSignal(core: Core, { feed, id, value }: Signal): void {
+  const terms = core.settings.signals?.get(feed)
+  if (terms === undefined) return
+  const named = { signal: nameOfSignal(feed), signalId: id }
+  const takenAt = core.book.signalIds.get(pairKey(feed, id))
+  const idsBefore = core.now - terms.idsKeptMs
+  if (takenAt !== undefined && takenAt >= idsBefore) {
+    announce(core, 'info', 'signal.repeated', named)
+    return
+  }
+  const { maxAgeMs } = terms
+  const untilAt = core.now + maxAgeMs
+  record(core, { kind: 'signal', at: core.now, feed, id, value, untilAt, idsBefore }, true)
+  announce(core, 'info', 'signal.taken', { ...named, maxAgeMs })
+  showSignal(core, feed)
+}

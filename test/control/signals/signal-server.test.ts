@@ -1,0 +1,114 @@
+import { connect } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { SignalGate } from '../../../src/control/signals/signal-gate.ts'
+import { SignalServer } from '../../../src/control/signals/signal-server.ts'
+import type { Signal } from '../../../src/domain/signal.ts'
+import { Secret } from '../../../src/lib/secret.ts'
+
+const SECRET = 'canary-51be09aa73f2'
+const BODY = '{"action":"long"}'
+
+let server: SignalServer
+let taken: Signal[]
+let read: number
+const closed: string[] = []
+
+beforeEach(async () => {
+  taken = []
+  read = 0
+  const gate = new SignalGate({
+    rules: [
+      {
+        name: 'tv',
+        secret: new Secret(SECRET),
+        windowMs: 1000,
+        perMinute: 10,
+        fields: { action: { type: 'text', lengthMax: 9, optional: false } },
+      },
+    ],
+    now: () => 0,
+    monotonic: () => 0,
+    take: (signal) => {
+      taken.push(signal)
+      return Promise.resolve('taken')
+    },
+    onAnswered: () => undefined,
+  })
+  server = new SignalServer({
+    host: '127.0.0.1',
+    port: 0,
+    gate: {
+      admit: (name, shown) => gate.admit(name, shown),
+      answer: (admission, bytes) => {
+        read += 1
+        return gate.answer(admission, bytes)
+      },
+    },
+    onBroken: (reason) => closed.push(reason),
+    onClosed: (why) => closed.push(why),
+  })
+  await server.start()
+})
+afterEach(() => server.stop())
+
+/** Sends bytes as they are, and gives all that is answered. */
+function exchange(text: string): Promise<string> {
+  return new Promise((resolve) => {
+    const answer: Buffer[] = []
+    const socket = connect(Number(new URL(server.url ?? '').port), '127.0.0.1')
+    socket.on('data', (chunk) => answer.push(chunk))
+    socket.on('error', () => undefined)
+    socket.on('close', () => resolve(Buffer.concat(answer).toString()))
+    socket.write(text)
+  })
+}
+
+function request(head: readonly string[], body = BODY, line = 'POST /signals/tv'): string {
+  const length = `Content-Length: ${Buffer.byteLength(body)}`
+  return [`${line} HTTP/1.1`, 'Host: any.example', length, ...head, '', body].join('\r\n')
+}
+const PROOF = `X-Signal-Secret: ${SECRET}`
+
+test('a signal is taken at its path alone, whatever host a tunnel names', async () => {
+  expect(await exchange(request([PROOF]))).toMatch(/^HTTP\/1\.1 200 .*"result":"taken"/s)
+  expect(await exchange(request([`Authorization: Bearer ${SECRET}`]))).toMatch(/^HTTP\/1\.1 200 /)
+  for (const line of [
+    'GET /signals/tv',
+    'POST /v1/commands',
+    'POST /signals/tv?secret=x',
+    'POST /signals/../signals/tv',
+    'GET /metrics',
+    'OPTIONS *',
+  ])
+    expect(await exchange(request([PROOF], BODY, line))).toMatch(/^HTTP\/1\.1 404 /)
+  expect(taken).toHaveLength(2)
+})
+
+test('[SEC2] to who has no secret every name gives the same bytes', async () => {
+  const answers = await Promise.all(
+    ['POST /signals/tv', 'POST /signals/other'].flatMap((line) => [
+      exchange(request([], BODY, line)),
+      exchange(request(['X-Signal-Secret: guess'], '{', line)),
+      exchange(request([], 'x'.repeat(9000), line)),
+    ]),
+  )
+  const withoutDate = answers.map((text) => text.replace(/Date: .*\r\n/, ''))
+  expect(new Set(withoutDate).size).toBe(1)
+  expect(withoutDate[0]).toMatch(/^HTTP\/1\.1 401 /)
+})
+
+test('one request a connection, of 4 KB at most, however its length is said', async () => {
+  const chunks = `POST /signals/tv HTTP/1.1\r\nHost: a\r\n${PROOF}\r\nTransfer-Encoding: chunked\r\n\r\n2000\r\n${'x'.repeat(0x2000)}\r\n0\r\n\r\n`
+  expect(await exchange(chunks)).toMatch(/^HTTP\/1\.1 413 /)
+  const two = await exchange(request([PROOF]) + request([PROOF]))
+  expect(two.match(/HTTP\/1\.1 /g)).toHaveLength(1)
+  expect(taken).toHaveLength(1)
+})
+
+test('of a flood without the secret few bodies are read, and a sender with it is served meanwhile', async () => {
+  const flood = Array.from({ length: 400 }, () => exchange(request(['X-Signal-Secret: guess'])))
+  expect(await exchange(request([PROOF]))).toMatch(/^HTTP\/1\.1 200 /)
+  await Promise.all(flood)
+  expect(taken).toHaveLength(1)
+  expect(read).toBeLessThanOrEqual(61)
+})
