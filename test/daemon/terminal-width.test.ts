@@ -178,6 +178,8 @@ const USUAL: Readonly<Record<string, unknown>> = {
   times: 12,
   failedTimes: 12,
   what: 'position BTCUSDT',
+  wanted: 'buy 0.012 BTCUSDT at 60000 (gtc)',
+  closes: 'grid-btc BTCUSDT closes long 0.012',
   restMs: 1000,
   tookMs: 81,
   elapsedMs: 81,

@@ -7,6 +7,7 @@ import { positiveAmount, positiveDecimal } from './decimal-text.ts'
 import { accountShape, leverageSchema, tradedInstrumentsSchema } from './exchange-schema.ts'
 import { journalSchema } from './journal-schema.ts'
 import { accountLossesSchema, accountPaceSchema, instrumentRisksSchema } from './loss-schema.ts'
+import { manualSchema } from './strategy-schema.ts'
 import { sharedLimitsSchema } from './shared-limits-schema.ts'
 import { embeddedSimulatorSchema } from './simulator-schema.ts'
 import { survivalSchema } from './survival-schema.ts'
@@ -487,6 +488,7 @@ export const daemonFileSchema = z
     chat: chatSchema.optional(),
     simulator: embeddedSimulatorSchema.optional(),
     backtest: backtestSchema.prefault({}),
+    manual: manualSchema,
     strategies: z
       .array(z.string().min(1).max(400))
       .min(1)
