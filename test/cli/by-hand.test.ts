@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { type LogLine } from '../daemon/intentd-process.ts'
 import { type Project, Projects } from '../daemon/project.ts'
 
 const projects = new Projects()
@@ -29,7 +30,7 @@ describe.concurrent('trades by hand at the command line', () => {
     const wanted = ['order', 'BTCUSDT', 'buy', '0.01', '--market', '--key', 'anna-0001']
     expect(await give(project, ...wanted)).toMatchObject({ code: 0 })
     expect((await give(project, ...wanted)).printed).toContain('sent again')
-    const isOwn = ({ strategy }: { readonly strategy?: unknown }) => strategy === 'manual'
+    const isOwn = (line: LogLine): boolean => line['strategy'] === 'manual'
     await run.until('its fill', () => run.events('order.fill').some(isOwn))
     expect(run.events('order.sent').filter(isOwn)).toHaveLength(1)
     expect((await give(project, 'positions')).printed).toContain('manual')

@@ -1,6 +1,6 @@
 import { type Denial, DENIAL_CODES, detailOf } from '../../domain/denial.ts'
 import { type HandOrder, MANUAL } from '../../domain/hand-order.ts'
-import type { ClientOid, StrategyId } from '../../domain/ids.ts'
+import type { ClientOid } from '../../domain/ids.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { OrderIntent, PlaceIntent } from '../../domain/intent.ts'
 import { canRest, type Order } from '../../domain/order.ts'
@@ -24,7 +24,7 @@ export interface HandPlan {
 }
 
 /** An order by hand that is not sent within this time is dropped: the person saw other prices. */
-export const HAND_ORDER_MS = 30_000
+const HAND_ORDER_MS = 30_000
 
 interface JudgedOrder extends HandPlan {
   readonly intent?: PlaceIntent

@@ -272,7 +272,7 @@ export function reductionOf(
 }
 
 /** The part that a person lets close: one side after the other. Less than an order is left. */
-export function closeOf(
+function closeOf(
   { book, settings }: Omit<ReductionsOwner, 'reductions'>,
   symbol: string,
   id: StrategyId | string,
