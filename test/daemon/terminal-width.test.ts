@@ -317,6 +317,8 @@ const MORE_THAN_A_LINE = [
   'intent.denied',
   'journal.migrated',
   'journal.opened',
+  'manual.cancelled',
+  'manual.ordered',
   'recording.started',
   'recovery.progress',
   'recovery.started',
