@@ -64,6 +64,18 @@ export const VERBS: readonly Verbs[] = [
     load: async () => (await import('./control/mode.ts')).addModeCommands,
   },
   { names: ['flatten'], load: async () => (await import('./flatten.ts')).addFlattenCommand },
+  {
+    names: ['order'],
+    load: async () => (await import('./control/by-hand.ts')).addOrderCommand,
+  },
+  {
+    names: ['close'],
+    load: async () => (await import('./control/by-hand.ts')).addCloseCommand,
+  },
+  {
+    names: ['cancel'],
+    load: async () => (await import('./control/by-hand.ts')).addCancelCommand,
+  },
   { names: ['adopt'], load: async () => (await import('./adopt.ts')).addAdoptCommand },
   { names: ['release'], load: async () => (await import('./release.ts')).addReleaseCommand },
   {

@@ -145,7 +145,7 @@ export function readConfig(request: ConfigRequest): ConfigReading {
     ...checkMarketFiles(market, daemon.settings.simulator?.market),
     ...(played ? checkPlayed(daemon, readable, played) : []),
     ...strategies.flatMap((strategy) => strategy.problems),
-    ...checkIds(readable),
+    ...checkIds(readable, daemon.settings),
     ...checkCapitals(readable, daemon),
     ...checkParams(
       params,

@@ -3,6 +3,7 @@ import type { DaemonFile } from './schema/daemon-schema.ts'
 import { isAbove, isMultipleOf, isPositiveDecimal } from './schema/decimal-text.ts'
 import { parseCapital } from '../domain/capital.ts'
 import { checkReadSignals } from './signal-checks.ts'
+import { MANUAL } from '../domain/hand-order.ts'
 import { checkUniverse } from './universe-checks.ts'
 import { didYouMean } from '../lib/did-you-mean.ts'
 import type { Problem } from './yaml/problem.ts'
@@ -49,11 +50,13 @@ export function checkCapitals(
 const SHARE_ROUNDING = 1e-9
 
 /** Two strategies with one id would share orders, state and limits. */
-export function checkIds(strategies: readonly Strategy[]): Problem[] {
+export function checkIds(strategies: readonly Strategy[], { manual }: DaemonSettings): Problem[] {
   const firstById = new Map<string, Strategy>()
   return strategies.flatMap((strategy) => {
     const { id } = strategy.settings
     if (id === undefined) return []
+    if (id === MANUAL && manual !== undefined)
+      return [strategy.source.problem(['id'], 'trades by hand have this id (section `manual`)')]
     const first = firstById.get(id)
     if (first === undefined) {
       firstById.set(id, strategy)

@@ -11,6 +11,17 @@ const scope = z
   .max(SCOPE_MAX)
   .meta({ description: '*: the account; SYMBOL: an instrument; strategy:ID: a strategy' })
 
+const decimal = z.string().regex(/^\d{1,20}(\.\d{1,20})?$/)
+
+const byHand = {
+  account: z.string().min(1).max(SCOPE_MAX).optional().meta({
+    description: 'name of the account; needed where the daemon trades several',
+  }),
+  dryRun: z.boolean().optional().meta({
+    description: 'it is said what would be done, or which check denies it, and nothing is done',
+  }),
+}
+
 const controlOrderSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('restrict'), scope, mode: z.enum(['reducing', 'halted']) }),
   z.strictObject({ kind: z.literal('flatten'), scope }),
@@ -34,6 +45,35 @@ const controlOrderSchema = z.discriminatedUnion('kind', [
       description:
         'what no strategy holds may stay so, although a strategy would order it again; else the release is refused there',
     }),
+  }),
+  z.strictObject({
+    kind: z.literal('order'),
+    symbol: z.string().min(1).max(SCOPE_MAX),
+    side: z.enum(['buy', 'sell']),
+    size: decimal.meta({ description: 'in the base coin, a multiple of its lot size' }),
+    price: decimal.optional().meta({ description: 'of a limit order; absent: at the market' }),
+    force: z.enum(['gtc', 'ioc', 'fok', 'post_only']).optional(),
+    reduceOnly: z.boolean().optional().meta({
+      description: 'it closes what `manual` holds on the other side, and opens nothing',
+    }),
+    takeProfit: decimal.optional(),
+    stopLoss: decimal.optional(),
+    ...byHand,
+  }),
+  z.strictObject({
+    kind: z.literal('close'),
+    scope,
+    percent: z.number().positive().max(100).meta({
+      description: 'share of what each strategy holds there',
+    }),
+    ...byHand,
+  }),
+  z.strictObject({
+    kind: z.literal('cancel'),
+    what: z.string().min(1).max(SCOPE_MAX).meta({
+      description: 'an instrument, a strategy, or the clientOid, orderId or key of an order',
+    }),
+    ...byHand,
   }),
   z.strictObject({ kind: z.literal('kill') }),
   z.strictObject({ kind: z.literal('releaseKill') }),

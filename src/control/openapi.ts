@@ -25,7 +25,7 @@ const OTHER: readonly Operation[] = [
     method: 'post',
     path: '/v1/commands',
     summary:
-      'Commands the daemon: restrict, flatten, release, kill, releaseKill, reload, logLevel.',
+      'Commands the daemon: restrict, flatten, order, close, cancel, release, kill, releaseKill, reload, logLevel.',
     body: controlRequestSchema,
     type: 'application/json',
     response: controlAnswerSchema,

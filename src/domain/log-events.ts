@@ -71,6 +71,10 @@ export const LOG_EVENTS = {
   'clock.synchronised': "The exchange's clock is known again, and orders may leave.",
   'clock.unsynchronised':
     "The exchange's clock is not known for certain, so no order leaves; nothing to do unless it does not end.",
+  'close.begun':
+    'A person lets a share of what strategies hold be closed; until a release the scope only reduces.',
+  'close.done':
+    'The share is closed, and the position was read since; release the scope when its strategies may add again. What was traded by hand is released by itself.',
   'contract.changed':
     'The exchange lists an instrument with another tick, lot, minimum, status, funding interval or leverage limit than at the start before; rules that the configuration does not write are taken as they are now.',
   'contract.differs':
@@ -299,6 +303,11 @@ export const LOG_EVENTS = {
     'Nobody read the log for a while (a terminal held with Ctrl-S, a program behind a pipe that stands still), and so many lines were left out. Trading went on.',
   'limits.peakMoved':
     'A drawdown was released: its steps count from `to` and no longer from `from`, which is `below` higher; `limits` says at which level each is reached now. The last step, which flattens, goes on from its peak, unless `--new-peak` was given.',
+  'manual.cancelled': 'A person withdrew orders that were placed by name.',
+  'manual.ordered':
+    'A person has ordered a trade, and every check let it pass; batch.sent follows when it leaves.',
+  'manual.refused':
+    'A command by hand was not carried out; `why` says which limit or state stood against it.',
   'loop.stoodStill':
     'The process did nothing for several seconds: somebody had stopped it, it got no processor, or its own code kept it busy. Prices and readings were old then, so nothing was sent on them. If it repeats, look at what else runs on the machine, and at the limits of its container.',
   'loop.hung':

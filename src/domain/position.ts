@@ -3,6 +3,8 @@ import type { MarginMode, PositionMode } from './instrument.ts'
 
 export type HoldSide = 'long' | 'short'
 
+export const HOLD_SIDES = ['long', 'short'] as const satisfies readonly HoldSide[]
+
 /** Lots, neither negative. In one-way mode one is always zero. */
 export interface Holding {
   readonly longLots: number

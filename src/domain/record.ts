@@ -88,6 +88,8 @@ export interface DecisionRecord extends DatedRecord {
   readonly places?: readonly OrderIntent[]
   readonly calls?: readonly AccountCall[]
   readonly withdrawn?: readonly ClientOid[]
+  /** A person decided it. Absent: the strategy itself did. */
+  readonly command?: { readonly reason: string; readonly by: string }
   /** The market behind the decision; absent if no strategy decided. */
   readonly seen?: {
     readonly snapshot: number

@@ -29,6 +29,10 @@ export type RestrictedMode = Exclude<TradingMode, 'active'>
 export const MODE_REASONS = {
   operator: { mode: 'halted', ends: 'an operator releases it' },
   flatten: { mode: 'halted', ends: 'an operator releases it, once everything is closed' },
+  close: {
+    mode: 'reducing',
+    ends: 'an operator releases it; a close of what was traded by hand ends by itself',
+  },
   kill: {
     mode: 'killed',
     ends: 'an operator releases the kill switch, once it is proved that nothing rests',
@@ -142,6 +146,18 @@ export interface Restriction {
   readonly at: number
   /** It follows a measurement, although others with its code are recorded. */
   readonly isVolatile?: true
+  /** A part is closed: what is kept. Absent: nothing is to be closed in part, or it is done. */
+  readonly keeps?: readonly KeptLots[]
+  /** Names the command of a close, so that the same one is not carried out twice. */
+  readonly key?: string
+}
+
+/** A strategy keeps so many lots of an instrument while a part of it is closed. */
+export interface KeptLots {
+  readonly strategyId: string
+  readonly symbol: string
+  readonly longLots: number
+  readonly shortLots: number
 }
 
 export interface TradingState {

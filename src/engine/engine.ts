@@ -10,7 +10,7 @@ import type { Book } from './book/book.ts'
 import { answerCancel } from './cancels/cancel-answer.ts'
 import { sendCancel } from './cancels/cancel-all.ts'
 import type { Effect, OutgoingBatch } from './effect.ts'
-import type { EngineCommand, EngineEvent, GrantedEndpoint } from './event.ts'
+import type { EngineCommand, EngineEvent, GrantedEndpoint, HandCommand } from './event.ts'
 import {
   advanceKill,
   cancelEverything,
@@ -80,6 +80,9 @@ import {
   objectToAdoption,
 } from './lifecycle/adopt.ts'
 import { advanceFlatten } from './lifecycle/flatten.ts'
+import { advanceCloses } from './lifecycle/close-part.ts'
+import { obeyByHand, planByHand } from './lifecycle/hand-commands.ts'
+import type { HandPlan } from './lifecycle/trade-by-hand.ts'
 import { type CapitalUse, capitalUseOf } from './state/capital.ts'
 import { judgeWorstCase } from './lifecycle/judge-worst-case.ts'
 import { judgeExits } from './lifecycle/judge-exits.ts'
@@ -148,6 +151,8 @@ export interface Engine {
   isCallHeldBack(callId: number): boolean
   /** Why a strategy cannot take over what no strategy holds. */
   objectToAdoption(command: AdoptCommand): string | undefined
+  /** Says what a trade by hand would do, or which check denies it; changes nothing. */
+  planByHand(command: HandCommand): HandPlan
   /**
    * The effect of a release on the peaks of a drawdown; undefined if there is none, or it is not
    * known.
@@ -235,6 +240,7 @@ export function resumeEngine(core: Core): Engine {
     objectTo: (batch, now) => objectToBatch(core, batch, now),
     isCallHeldBack: (callId) => isCallHeldBack(core, callId) || isMoveHeldBack(core, callId),
     objectToAdoption: (command) => objectToAdoption(core, command),
+    planByHand: (command) => planByHand(core, command),
     planPeakRelease: (command) => planPeakRelease(core, command),
     findOrderedAgain: (command) => findOrderedAgain(core, command),
     losses: core.losses.used,
@@ -353,7 +359,10 @@ function planDirty(core: Core, event: EngineEvent, touched: readonly string[] | 
 function advanceProcedures(core: Core, event: EngineEvent): void {
   const { silence } = core
   if (!core.run.start.isOver) advanceStart(core)
-  if (core.book.restrictions.size > 0) advanceFlatten(core)
+  if (core.book.restrictions.size > 0) {
+    advanceFlatten(core)
+    advanceCloses(core)
+  }
   if (core.run.kill) advanceKill(core)
   if (core.run.flatBeforeStop) stopWhenFlat(core)
   if (core.run.stop) advanceStop(core)
@@ -576,6 +585,10 @@ function handleCommand(core: Core, command: EngineCommand): void {
     case 'restrict':
     case 'flatten':
       return holdScope(core, command)
+    case 'order':
+    case 'close':
+    case 'cancel':
+      return obeyByHand(core, command)
     case 'adopt':
       return adoptUnclaimed(core, command)
     case 'haltStrategy':

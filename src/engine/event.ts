@@ -5,6 +5,7 @@ import type { Denial } from '../domain/denial.ts'
 import type { FeedId, FeedReading } from '../domain/feed.ts'
 import type { FillsReading } from '../domain/fill.ts'
 import type { StrategyId } from '../domain/ids.ts'
+import type { HandOrder } from '../domain/hand-order.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { ListedExits, PositionReading } from '../domain/position.ts'
 import type { UsedKey } from '../domain/record.ts'
@@ -108,6 +109,13 @@ interface CommandSource {
   readonly by: string
 }
 
+/** Trades by hand. */
+export type HandCommand = Extract<EngineCommand, { kind: 'order' | 'close' | 'cancel' }>
+
+export function isByHand(command: EngineCommand): command is HandCommand {
+  return command.kind === 'order' || command.kind === 'close' || command.kind === 'cancel'
+}
+
 export type EngineCommand =
   | { readonly kind: 'stop'; readonly policy: StopPolicy }
   /** Holds a scope in a mode until it is released. */
@@ -122,6 +130,18 @@ export type EngineCommand =
   | ({ readonly kind: 'haltStrategy'; readonly strategyId: StrategyId } & CommandSource)
   /** Closes everything in a scope, and holds it halted until a release. */
   | ({ readonly kind: 'flatten'; readonly scope: Scope } & CommandSource)
+  /** Places an order of the strategy `manual`. */
+  | ({ readonly kind: 'order' } & HandOrder & CommandSource)
+  /** Closes a share of what strategies hold in a scope, and lets it only reduce until a release. */
+  | ({
+      readonly kind: 'close'
+      readonly scope: Scope
+      /** Above 0 and at most 1. */
+      readonly share: number
+      readonly key: string
+    } & CommandSource)
+  /** Withdraws orders placed by name: of an instrument or an owner, or one of them. */
+  | ({ readonly kind: 'cancel'; readonly what: string } & CommandSource)
   /** Hands what the account holds beside all strategies to one of them. */
   | ({
       readonly kind: 'adopt'

@@ -26,6 +26,8 @@ export interface StrategySettings extends ShowSettings {
   readonly symbols: readonly string[]
   readonly limits: ReadonlyMap<string, StrategyLimits>
   readonly onFailure?: FailurePolicy
+  /** A person decides, by commands: it is never asked. */
+  readonly isByHand?: true
   /** A rule chooses further instruments: then `symbols` and `limits` follow the book, changed by `state/roster.ts`. */
   readonly universe?: StrategyUniverse
   /** Its exits close positions without its decision. Absent: nothing does. */

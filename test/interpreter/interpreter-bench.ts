@@ -118,6 +118,7 @@ export class InterpreterBench {
       staleReadings: () => [],
       objectToAdoption: () => undefined,
       findOrderedAgain: () => undefined,
+      planByHand: () => ({}),
       planPeakRelease: () => undefined,
       isCallHeldBack: () => this.heldBack === 'calls',
       missingCandles: [],

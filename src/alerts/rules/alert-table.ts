@@ -30,7 +30,9 @@ const describeMode = (code: unknown): string => {
 }
 /** An operator knows of his own pause; others may want to know. */
 const urgencyOfMode = ({ code, by }: LogFacts): Urgency =>
-  code === 'operator' || (code === 'flatten' && by !== 'intentd') ? 'info' : 'urgent'
+  code === 'operator' || code === 'close' || (code === 'flatten' && by !== 'intentd')
+    ? 'info'
+    : 'urgent'
 const releaseSymbol = ({ symbol }: LogFacts) => `release ${toArgument(symbol)} --reason "..."`
 /** `2 of BTCUSDT at 60000, -9452.1` */
 const describeDeed = ({ size, symbol, price, net, profit }: LogFacts) =>
@@ -146,6 +148,13 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: [],
     endedBy: 'clock.synchronised',
     title: () => "no order is sent: the exchange's clock is not known",
+  },
+  'close.begun': SILENT,
+  'close.done': {
+    urgency: info,
+    by: ['scope'],
+    title: ({ scope }) => `the share of ${showScope(scope)} is closed`,
+    command: release,
   },
   'contract.changed': {
     urgency: warning,
@@ -516,6 +525,9 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ scope, from, to, below }) =>
       `the drawdown of ${showScope(scope)} was released at ${showFact(to)}, ${showFact(below)} below the peak of ${showFact(from)}`,
   },
+  'manual.cancelled': SILENT,
+  'manual.ordered': SILENT,
+  'manual.refused': SILENT,
   'loop.stoodStill': {
     urgency: warning,
     by: [],

@@ -2,6 +2,7 @@ import type { DaemonConfig, StrategyConfig } from '../../config/load-config.ts'
 import { calendarFundingMinutes } from '../../config/funding-minutes.ts'
 import type { Size } from '../../config/schema/decimal-text.ts'
 import { parseCapital } from '../../domain/capital.ts'
+import { MANUAL } from '../../domain/hand-order.ts'
 import { toStrategyId, type StrategyId } from '../../domain/ids.ts'
 import { feedOfSignal, SENDER_AHEAD_MS_MAX } from '../../domain/signal.ts'
 import { buildInstrument, type Instrument, lotsMax } from '../../domain/instrument.ts'
@@ -86,11 +87,12 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     positionMode: account.positionMode,
     marginMode: account.marginMode,
     instruments,
-    strategies: new Map(
-      config.strategies
+    strategies: new Map([
+      ...config.strategies
         .filter((strategy) => strategy.enabled)
         .map((strategy) => toStrategy(strategy, instruments, run)),
-    ),
+      ...toManual(config, instruments),
+    ]),
     roster: toRosterSettings(config, { accounts }),
     ...(config.signals && { signals: toSignalTerms(config.signals) }),
     ...(capital !== undefined && { capital: decimal(capital) }),
@@ -200,6 +202,29 @@ function toStrategy(
       ...(shown.get(id) ?? { feeds: new Map() }),
     },
   ]
+}
+
+/** Trades by hand, on each instrument of the main file: sizes are limited by their worth alone. */
+function toManual(
+  { manual }: DaemonConfig,
+  instruments: ReadonlyMap<string, Instrument>,
+): readonly (readonly [StrategyId, StrategySettings])[] {
+  if (manual === undefined) return []
+  const { orderNotionalMax, positionNotionalMax, openOrdersMax, pace } = manual
+  const limits = [...instruments.values()].map((instrument) => {
+    const own: StrategyLimits = {
+      openOrdersMax,
+      orderNotionalMax: Number(orderNotionalMax),
+      positionNotionalMax: Number(positionNotionalMax),
+      positionMax: lotsMax(instrument),
+      orderSizeMax: lotsMax(instrument),
+      ...withoutAbsent(pace),
+    }
+    return [instrument.symbol, own] as const
+  })
+  const symbols = [...instruments.keys()]
+  const feeds = new Map()
+  return [[MANUAL, { id: MANUAL, symbols, limits: new Map(limits), feeds, isByHand: true }]]
 }
 
 function withoutAbsent<Name extends string>(limits: {

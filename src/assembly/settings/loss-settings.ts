@@ -1,5 +1,6 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { COOL_DOWN_MS } from '../../config/schema/loss-schema.ts'
+import { MANUAL } from '../../domain/hand-order.ts'
 import { DRAWDOWN_STEPS, type LossLimits } from '../../domain/loss-limits.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import type { LossSettings } from '../../engine/settings.ts'
@@ -96,6 +97,7 @@ function listScopes({
   risk,
   instruments,
   strategies,
+  manual,
 }: DaemonConfig): readonly [Scope, ConfiguredLosses][] {
   return [
     [ACCOUNT, risk.losses === 'none' ? {} : risk.losses],
@@ -109,6 +111,7 @@ function listScopes({
         strategyScope(strategy.id),
         strategy.risk.losses,
       ]),
+    ...(manual ? [[strategyScope(MANUAL), manual.losses] as [Scope, ConfiguredLosses]] : []),
   ]
 }
 

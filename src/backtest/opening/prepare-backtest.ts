@@ -227,15 +227,19 @@ interface RunSettings {
 }
 
 function settingsOf(config: DaemonConfig, { strategies, version, capital, age }: RunSettings) {
-  return toEngineSettings(config, {
-    // Order names follow from it: the same in each run.
-    salt: 'backtest',
-    version,
-    embedded: true,
-    shown: showSettingsOf(strategies),
-    capital,
-    ...age,
-  })
+  // Nobody trades by hand in the past.
+  return toEngineSettings(
+    { ...config, manual: undefined },
+    {
+      // Order names follow from it: the same in each run.
+      salt: 'backtest',
+      version,
+      embedded: true,
+      shown: showSettingsOf(strategies),
+      capital,
+      ...age,
+    },
+  )
 }
 
 type RemarkedRun = Pick<

@@ -18,6 +18,7 @@ import {
 import { killFileOf } from '../../assembly/state/kill-switch.ts'
 import { readRunningConfig } from '../../assembly/state/running-config.ts'
 import { listHolders } from '../../assembly/state/state-directory.ts'
+import { MANUAL } from '../../domain/hand-order.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { addOperatedOptions, loadOperated } from './operated-config.ts'
@@ -266,8 +267,9 @@ function printUnconfigured(config: DaemonConfig, scope: Scope): number {
   return EXIT_USAGE
 }
 
-function scopesOf({ instruments, strategies }: DaemonConfig): readonly Scope[] {
+function scopesOf({ instruments, strategies, manual }: DaemonConfig): readonly Scope[] {
   const ids = strategies.filter(({ enabled }) => enabled).map(({ id }) => id)
+  if (manual !== undefined) ids.push(MANUAL)
   return listScopes(Object.keys(instruments), ids)
 }
 

@@ -7,6 +7,7 @@ import { positiveAmount, positiveDecimal } from './decimal-text.ts'
 import { accountShape, leverageSchema, tradedInstrumentsSchema } from './exchange-schema.ts'
 import { journalSchema } from './journal-schema.ts'
 import { accountLossesSchema, accountPaceSchema, instrumentRisksSchema } from './loss-schema.ts'
+import { manualSchema } from './strategy-schema.ts'
 import { sharedLimitsSchema } from './shared-limits-schema.ts'
 import { signalsSchema } from './signals-schema.ts'
 import { embeddedSimulatorSchema } from './simulator-schema.ts'
@@ -509,6 +510,7 @@ export const daemonFileSchema = z
     signals: signalsSchema.optional(),
     simulator: embeddedSimulatorSchema.optional(),
     backtest: backtestSchema.prefault({}),
+    manual: manualSchema,
     strategies: z
       .array(z.string().min(1).max(400))
       .min(1)

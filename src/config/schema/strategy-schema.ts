@@ -37,6 +37,26 @@ const strategyRiskSchema = z
       'Limits of this strategy. Sizes and values have no default; `pace` and `losses` have.',
   })
 
+/** The limits of trades by hand, which have no strategy file. */
+export const manualSchema = z
+  .strictObject({
+    orderNotionalMax: positiveDecimal('Largest order, by what it is worth in the quote coin.'),
+    positionNotionalMax: positiveDecimal(
+      'Largest position of it, long or short, by what it is worth in the quote coin, for each instrument; what is open, in flight or unknown counts.',
+    ),
+    openOrdersMax: presetNumber(
+      { min: 1, max: 400, preset: 20 },
+      'Most orders working at once on each instrument.',
+    ),
+    pace: strategyPaceSchema.prefault({}),
+    losses: strategyLossesSchema.prefault({}),
+  })
+  .optional()
+  .meta({
+    description:
+      'Limits of trades by hand (`intentd order`), which belong to the strategy `manual`. Absent: there are none.',
+  })
+
 const feedSchema = z
   .strictObject({
     endpoint: z.string().min(1).max(60).meta({

@@ -2,7 +2,14 @@ import { refusesKeys } from '../../domain/answer.ts'
 import { killOf } from '../../engine/book/book.ts'
 import { createEngine, type Engine } from '../../engine/engine.ts'
 import type { InstrumentSteps } from '../../domain/instrument.ts'
-import type { EngineCommand, EngineEvent, StopPolicy } from '../../engine/event.ts'
+import { MANUAL } from '../../domain/hand-order.ts'
+import {
+  type EngineCommand,
+  type EngineEvent,
+  type HandCommand,
+  isByHand,
+  type StopPolicy,
+} from '../../engine/event.ts'
 import type { ReleaseCommand } from '../../engine/state/trading-mode.ts'
 import { describeDropped } from '../../engine/lifecycle/flatten.ts'
 import { Interpreter } from '../../interpreter/interpreter.ts'
@@ -237,8 +244,9 @@ export class Account implements MarketListener {
    * The only entry for an operator's commands. Undefined if it is not obeyed: before the run has
    * begun, after its end, or if the journal could not be written.
    */
-  command(command: EngineCommand): CommandAnswer | undefined {
+  command(given: EngineCommand): CommandAnswer | undefined {
     if (this.#state !== 'begun') return undefined
+    const command = given.kind === 'order' ? this.#withUsedKey(given) : given
     const { restrictions } = this.#engine.book
     const before = [...restrictions]
     const { killSwitch } = this.#operator
@@ -247,6 +255,7 @@ export class Account implements MarketListener {
     // A kill that was just seen must precede its release.
     if (command.kind === 'releaseKill' && isThrown && !isKilled) return undefined
     const refusal = command.kind === 'adopt' ? this.#engine.objectToAdoption(command) : undefined
+    const plan = isByHand(command) ? this.#engine.planByHand(command) : undefined
     const release = command.kind === 'release' ? this.#judgeRelease(command) : undefined
     this.#dispatch({ kind: 'commanded', command })
     if (this.#fatal !== undefined) return undefined
@@ -272,6 +281,8 @@ export class Account implements MarketListener {
       ),
       ...(this.#engine.phase === 'starting' && { isStarting: true }),
       ...(refusal !== undefined && { refusal }),
+      ...(plan?.refusal !== undefined && { refusal: plan.refusal }),
+      ...(plan?.detail !== undefined && { detail: plan.detail }),
       killFiles: isKilled || isThrown ? killSwitch.files : [],
       ...(judged.coolsDownUntil === undefined && release),
       ...judged,
@@ -281,6 +292,13 @@ export class Account implements MarketListener {
   /** Undefined before the run has begun, after its end, or if it is not durable in time. */
   takeSignal(signal: Signal): Promise<SignalOutcome> {
     return this.#state === 'begun' ? this.#signals.take(signal) : Promise.resolve(undefined)
+  }
+
+  /** The book forgets a key with its order, the journal does not. */
+  #withUsedKey(command: HandCommand & { readonly kind: 'order' }): EngineCommand {
+    const used = { purpose: 'place', strategyId: MANUAL, key: command.key } as const
+    const isUsed = this.#options.journal.usedKeys([used]).length > 0
+    return isUsed ? { ...command, isKeyUsed: true } : command
   }
 
   #judgeRelease(command: ReleaseCommand): Pick<CommandAnswer, 'peak' | 'orderedAgain'> {

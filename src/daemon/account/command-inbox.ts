@@ -65,6 +65,8 @@ export interface CommandAnswer {
   readonly unclosable: Readonly<Record<string, string>>
   readonly unclaimed?: Readonly<Record<string, string>>
   readonly refusal?: string
+  /** Says what a trade by hand does. */
+  readonly detail?: string
   readonly beyondLimit?: string
   /** A release ends nothing before (`risk.losses.coolDownMs`). */
   readonly coolsDownUntil?: number | undefined

@@ -24,7 +24,9 @@ import type { WhatIfQuery, WhatIfView } from '../../control/what-if-view.ts'
 import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
 import type { SharedTickers } from '../../exchange/shared-tickers/shared-tickers.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
-import type { EngineCommand, EngineEvent } from '../../engine/event.ts'
+import type { EngineCommand, EngineEvent, HandCommand } from '../../engine/event.ts'
+import { scopeNamed } from '../../engine/lifecycle/close-part.ts'
+import type { EngineSettings } from '../../engine/settings.ts'
 import { describeUnclosable, isOpen } from '../../engine/lifecycle/flatten.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
@@ -298,6 +300,10 @@ export class DaemonControl implements Controlled {
       const text = 'it reads the configuration again; the log says reload.begun or reload.refused'
       return { ...nothing, isObeyed: onReload !== undefined, text }
     }
+    if (isHandOrder(order)) {
+      const verdict = this.#tradeByHand(order, { key: requestId, reason, by })
+      return { ...nothing, ...verdict }
+    }
     const unknown =
       'scope' in order && order.kind !== 'release' ? this.#objectToScope(order.scope) : undefined
     if (unknown !== undefined) return { ...nothing, isObeyed: false, text: unknown }
@@ -305,9 +311,7 @@ export class DaemonControl implements Controlled {
       (account) => account.command({ ...order, reason, by } satisfies EngineCommand) ?? [],
     )
     if (answers.length === 0) {
-      const text =
-        'not now: the run has not begun, or is over; a command of the command line waits for it'
-      return { ...nothing, isObeyed: false, text }
+      return { ...nothing, isObeyed: false, text: NOT_NOW }
     }
     const { configOption } = this.#options
     const coolDownMs = Math.max(
@@ -319,6 +323,34 @@ export class DaemonControl implements Controlled {
     const verdict = judge(order, answers, { configOption, isKilled, isToClose, coolDownMs })
     const text = [verdict.text, ...answers.flatMap(describePeak)].join('; ')
     return { ...nothing, ...verdict, text }
+  }
+
+  /** One account's: an order to several would be several orders. */
+  #tradeByHand(
+    order: HandControlOrder,
+    source: { readonly key: string; readonly reason: string; readonly by: string },
+  ): Pick<ControlAnswer, 'isObeyed' | 'text'> {
+    const names = this.#shown.map(({ config }) => config.name)
+    const accounts = this.#options.accounts.filter(
+      ({ shown }) => order.account === undefined || shown.config.name === order.account,
+    )
+    const [account] = accounts
+    if (account === undefined || accounts.length > 1)
+      return { isObeyed: false, text: `name the account: ${names.join(', ')}` }
+    const { shown } = account
+    const command = toHandCommand(order, source, shown.settings)
+    if (order.dryRun === true) {
+      const { refusal, detail = '' } = shown.engine.planByHand(command)
+      const text =
+        refusal === undefined ? `would be done: ${detail}` : `would be denied: ${refusal}`
+      return { isObeyed: refusal === undefined, text }
+    }
+    const answer = account.command(command)
+    if (answer === undefined) return { isObeyed: false, text: NOT_NOW }
+    const { refusal, detail = '' } = answer
+    return refusal === undefined
+      ? { isObeyed: true, text: detail }
+      : { isObeyed: false, text: `not done: ${refusal}` }
   }
 
   #objectToScope(scope: string): string | undefined {
@@ -356,7 +388,44 @@ export class DaemonControl implements Controlled {
   }
 }
 
-type AccountOrder = Exclude<ControlRequest['order'], { readonly kind: 'logLevel' | 'reload' }>
+const NOT_NOW =
+  'not now: the run has not begun, or is over; a command of the command line waits for it'
+
+type HandControlOrder = Extract<
+  ControlRequest['order'],
+  { readonly kind: 'order' | 'close' | 'cancel' }
+>
+
+type AccountOrder = Exclude<
+  ControlRequest['order'],
+  HandControlOrder | { readonly kind: 'logLevel' | 'reload' }
+>
+
+function isHandOrder(order: ControlRequest['order']): order is HandControlOrder {
+  return order.kind === 'order' || order.kind === 'close' || order.kind === 'cancel'
+}
+
+/** The request's id names the order, or the close, for ever. */
+function toHandCommand(
+  { account: _account, dryRun: _dryRun, ...order }: HandControlOrder,
+  source: { readonly key: string; readonly reason: string; readonly by: string },
+  settings: EngineSettings,
+): HandCommand {
+  switch (order.kind) {
+    case 'order':
+      return { ...order, ...source }
+    case 'cancel': {
+      const { reason, by } = source
+      return { ...order, reason, by }
+    }
+    case 'close': {
+      const { kind, scope, percent } = order
+      return { kind, scope: scopeNamed(settings, scope), share: percent / 100, ...source }
+    }
+    default:
+      return unreachable(order)
+  }
+}
 
 interface OrderFrame extends RestrictionFrame {
   readonly isKilled: boolean

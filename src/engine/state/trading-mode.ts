@@ -5,6 +5,7 @@ import { isClosing } from '../../domain/order-action.ts'
 import type { ReleasedRecord } from '../../domain/record.ts'
 import {
   ACCOUNT,
+  type KeptLots,
   MODE_REASONS,
   type ModeReason,
   type RestrictedMode,
@@ -49,13 +50,15 @@ interface NewRestriction {
   readonly code: ModeReason
   readonly reason: string
   readonly by: string
+  readonly keeps?: readonly KeptLots[]
+  readonly key?: string
 }
 
-/** Repeated with the same mode and reason it changes nothing. */
+/** Repeated with the same mode and reason it changes nothing, except where a part is to be closed. */
 export function restrict(core: Core, restriction: NewRestriction): void {
-  const { scope, mode, code, reason, by } = restriction
+  const { scope, mode, code, reason, by, keeps } = restriction
   const held = restrictionOf(core.book, scope, code)
-  if (held?.reason === reason && held.mode === mode) return
+  if (keeps === undefined && held?.reason === reason && held.mode === mode) return
   record(core, { kind: 'restricted', at: core.now, ...restriction }, true)
   announce(core, 'error', `trading.${mode}`, {
     scope,
@@ -243,6 +246,7 @@ export function hasFailed({ book }: Core, strategyId: StrategyId): boolean {
 
 interface ReductionsOwner {
   readonly book: Book
+  readonly settings: Pick<Core['settings'], 'instruments'>
   readonly reductions: ReadonlyMap<string, Reduction>
 }
 
@@ -253,18 +257,39 @@ export interface StrategyReduction {
 }
 
 export function reductionOf(
-  { book, reductions }: ReductionsOwner,
+  owner: ReductionsOwner,
   symbol: string,
   id: StrategyId | string,
 ): StrategyReduction | undefined {
-  if (reductions.size === 0) return undefined
-  const reduction = reductions.get(symbol)
+  const { book, reductions } = owner
+  const reduction = reductions.size === 0 ? undefined : reductions.get(symbol)
   const keptLots = reduction?.keeps.get(id as StrategyId)
-  if (reduction === undefined || keptLots === undefined) return undefined
+  if (reduction === undefined || keptLots === undefined) return closeOf(owner, symbol, id)
   const { holdSide } = reduction
   return holdingOf(book, id, symbol)[`${holdSide}Lots`] > keptLots
     ? { holdSide, keptLots }
-    : undefined
+    : closeOf(owner, symbol, id)
+}
+
+/** The part that a person lets close: one side after the other. Less than an order is left. */
+function closeOf(
+  { book, settings }: Omit<ReductionsOwner, 'reductions'>,
+  symbol: string,
+  id: StrategyId | string,
+): StrategyReduction | undefined {
+  if (book.restrictions.size === 0) return undefined
+  const lotsMin = settings.instruments.get(symbol)?.lotsMin ?? 1
+  const held = holdingOf(book, id, symbol)
+  for (const scope of [ACCOUNT, symbol, strategyScope(id)]) {
+    const keeps = restrictionOf(book, scope, 'close')?.keeps
+    const kept = keeps?.find((one) => one.strategyId === id && one.symbol === symbol)
+    if (kept === undefined) continue
+    for (const holdSide of ['long', 'short'] as const) {
+      const keptLots = kept[`${holdSide}Lots`]
+      if (held[`${holdSide}Lots`] - keptLots >= lotsMin) return { holdSide, keptLots }
+    }
+  }
+  return undefined
 }
 
 /** Takes them from the strategies that trade it, in their order. @returns whether anything is new */

@@ -39,6 +39,8 @@ export interface Decision {
   readonly state: unknown
   readonly denials: readonly Denial[]
   readonly usedKeys?: readonly UsedKey[]
+  /** A person decided it for the strategy. */
+  readonly command?: DecisionRecord['command']
 }
 
 interface Changes {
@@ -324,8 +326,12 @@ function recordChanges(core: Core, decision: Decision, changes: Changes): void {
     [...symbols].map((symbol) => [symbol, seenMarketOf(core, symbol)]),
   )
   const seen = symbols.size === 0 ? {} : { seen: { snapshot: decision.sequence, markets } }
-  const entry: DecisionRecord = { kind: 'decision', at: core.now, strategyId, ...parts, ...seen }
-  record(core, entry)
+  const { command } = decision
+  const source = command === undefined ? {} : { command }
+  const at = core.now
+  const entry: DecisionRecord = { kind: 'decision', at, strategyId, ...parts, ...source, ...seen }
+  // A person is told that it is done.
+  record(core, entry, command !== undefined)
   for (const { symbol, levels } of changes.quotes) {
     announce(core, 'debug', 'quote.changed', {
       strategy: strategyId,
@@ -349,7 +355,7 @@ export function expirePlaces(core: Core): void {
   }
 }
 
-function dropPlace(
+export function dropPlace(
   core: Core,
   place: OrderIntent,
   reason: string,

@@ -62,7 +62,8 @@ function askToDecide(
   nextSnapshot(core)
   if (!isTrading(core) || !tickers) return
   for (const strategy of strategies) {
-    if (hasFailed(core, strategy.id) || !isToAsk(core, cause, strategy)) continue
+    if (strategy.isByHand || hasFailed(core, strategy.id)) continue
+    if (!isToAsk(core, cause, strategy)) continue
     if (!tradesAny(core, strategy)) continue
     if (core.candles.due.size > 0) noteAsked(core, strategy.id)
     const snapshot = buildSnapshot(core, tickers, strategy)

@@ -14,6 +14,7 @@ import {
   sizeOf,
   type Story,
   wordsOfDecision,
+  wordsOfWithdrawal,
   wordsOfFill,
   wordsOfOutcome,
   wordsOfSend,
@@ -156,8 +157,7 @@ function describeRecord(
   const isOurs = (item: { readonly clientOid: string }): boolean => item.clientOid === clientOid
   switch (record.kind) {
     case 'decision':
-      if (record.withdrawn?.includes(clientOid))
-        return [['withdrawn', `${record.strategyId} wants it no more`]]
+      if (record.withdrawn?.includes(clientOid)) return [['withdrawn', wordsOfWithdrawal(record)]]
       return [['decided', wordsOfDecision(instruments, record, symbol)]]
     case 'send':
       return [

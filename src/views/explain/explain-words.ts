@@ -84,6 +84,17 @@ function wordsOfLadder(instruments: Instruments, change: LadderChange): string {
   return named.length === 0 ? `${what}, none of them new` : `${what}, new: ${named.join('; ')}`
 }
 
+export function wordsOfWithdrawal({ strategyId, command }: DecisionRecord): string {
+  return command === undefined
+    ? `${strategyId} wants it no more`
+    : `by ${command.by}: ${command.reason}`
+}
+
+/** A person decided it. */
+function wordsOfCommand({ command }: DecisionRecord): string {
+  return command === undefined ? '' : ` · by ${command.by}: ${command.reason}`
+}
+
 export function wordsOfDecision(
   instruments: Instruments,
   record: DecisionRecord,
@@ -106,7 +117,7 @@ export function wordsOfDecision(
   const sight = record.seen?.markets[symbol]
   const seen =
     sight === undefined ? '' : ` · snapshot ${record.seen?.snapshot}: ${wordsOfSight(sight)}`
-  return `${record.strategyId} wants ${parts.join(', ') || 'nothing new'}${seen}`
+  return `${record.strategyId} wants ${parts.join(', ') || 'nothing new'}${wordsOfCommand(record)}${seen}`
 }
 
 function asTag({ tag }: { readonly tag?: string }): string {

@@ -95,6 +95,8 @@ export const FAULTS = {
   restrictedByHand: 'the operator restricts the account, an instrument or a strategy for a while',
   flattenedByHand: 'the operator has the account, an instrument or a strategy flattened',
   adoptedByHand: 'the operator hands what no strategy holds of an instrument to a strategy',
+  manualByHand:
+    'the operator trades as `manual`: an order, a close of a share or a cancel, at times given twice',
   orderByHand: 'somebody places an order by hand on our account, which rests for a while',
   modeSwitched:
     'somebody switches the position mode of our account, while it is flat, and back after a while',

@@ -14,7 +14,7 @@ import { type Instrument as ListedInstrument } from '../../../src/simulator/futu
 import { type Strategy } from '../../../src/strategy/define-strategy.ts'
 import { paceLimitsOf, recordsOfFormer } from './account-plan.ts'
 import { limitsOf, ORDER_LOTS_MAX } from './world-limits.ts'
-import { type StrategyPlan, type WorldPlan } from './world-plan.ts'
+import { pick, type StrategyPlan, type WorldPlan } from './world-plan.ts'
 import { NEVER_OF_COPIES } from '../copies/copies-plan.ts'
 import { COPY_INVARIANTS } from '../copies/copy-invariants.ts'
 import { passCopies } from '../copies/pass-copies.ts'
@@ -35,6 +35,10 @@ import { type ProcessWatcher } from './process-watcher.ts'
 import { VirtualProcess } from './virtual-process.ts'
 import { createUnruly } from '../faults/unruly-strategy.ts'
 import { SettledPromises } from '../wire/settled-promises.ts'
+import { MANUAL } from '../../../src/domain/hand-order.ts'
+import { formatOnGrid } from '../../../src/lib/grid.ts'
+import { createRandom, type Random } from '../../../src/lib/random.ts'
+import type { StrategyLimits } from '../../../src/risk/risk-context.ts'
 import { createScriptedStrategy } from '../virtual/virtual-strategies.ts'
 import { VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { makeLimits } from '../made-limits.ts'
@@ -369,6 +373,7 @@ function trouble(world: World, faults: VirtualFaults): void {
     if (strikes('diskFull')) facts.diskFullUntil = time.now + faults.severity(...DISK_FULL_MS)
     for (const kind of ['restrictedByHand', 'flattenedByHand', 'adoptedByHand'] as const)
       if (strikes(kind)) commandByHand(world, kind)
+    if (strikes('manualByHand')) tradeByHand(world)
     if (strikes('diskLow')) {
       measureSpace(process, true)
       time.after(faults.severity(...DISK_FULL_MS), () => measureSpace(process, false))
@@ -405,6 +410,67 @@ function commandByHand(
       ? { kind: 'flatten', ...order }
       : { kind: 'restrict', mode, ...order }
   process.dispatch({ kind: 'commanded', command })
+}
+
+const HAND_COMMANDS = 8
+const HAND_STEP_MS = 400
+
+/** The operator trades as `manual` for some seconds. */
+function tradeByHand(world: World): void {
+  const { faults, time } = world
+  const random = createRandom(String(faults.severity(0, 2 ** 30)))
+  for (let index = 0; index < HAND_COMMANDS; index++)
+    time.after(index * HAND_STEP_MS, () => commandManual(world, random))
+}
+
+/** A command whose answer was lost is given twice. */
+function commandManual({ process, plan, faults, time, ...world }: World, random: Random): void {
+  if (!faults.isOn) return
+  const { symbols } = plan
+  const symbol = pick(random, symbols)
+  const owners = [...plan.strategies.map(({ id }) => id), MANUAL].map(strategyScope)
+  const scope = pick(random, [ACCOUNT, ...symbols, ...owners, strategyScope(MANUAL)])
+  const source = { reason: 'drill', by: 'world' }
+  const key = `hand-${time.now}`
+  const order = handOrder({ process, ...world }, random, { symbol, key, ...source })
+  const command = pick<EngineCommand>(random, [
+    order,
+    order,
+    order,
+    { kind: 'close', scope, share: pick(random, [0.3, 0.5, 0.8, 1]), key, ...source },
+    { kind: 'cancel', what: pick(random, [symbol, MANUAL]), ...source },
+  ])
+  process.dispatch({ kind: 'commanded', command })
+  if (random.integer(3) === 0) process.dispatch({ kind: 'commanded', command })
+}
+
+/** At the market or resting near it, and at times one that only closes. */
+function handOrder(
+  { exchange, process }: Pick<World, 'exchange' | 'process'>,
+  random: Random,
+  named: {
+    readonly symbol: string
+    readonly key: string
+    readonly reason: string
+    readonly by: string
+  },
+): EngineCommand {
+  const listed = exchange.instruments.find(({ symbol }) => symbol === named.symbol)
+  if (listed === undefined) throw new RangeError(`${named.symbol} is not listed`)
+  const side = pick(random, ['buy', 'sell'] as const)
+  const resting = process.engine?.book.open.get(named.symbol)?.values().next().value?.terms.ticks
+  const price =
+    resting === undefined || random.integer(2) === 0
+      ? {}
+      : { price: formatOnGrid(listed.priceGrid, resting) }
+  return {
+    kind: 'order',
+    side,
+    size: formatOnGrid(listed.sizeGrid, listed.lotsMin + random.integer(3)),
+    reduceOnly: random.integer(3) === 0,
+    ...price,
+    ...named,
+  }
 }
 
 /**
@@ -650,6 +716,17 @@ const NEAR_EXITS: ExitRules = {
   protections: { stops: { count: 3, withinMs: 20_000, pauseMs: 4000 } },
 }
 
+/** Trades by hand on every instrument. */
+function manualOf(
+  { hasManual, symbols }: WorldPlan,
+  limited: Partial<StrategyLimits> | undefined,
+): readonly [StrategyId, StrategySettings][] {
+  if (hasManual !== true) return []
+  const limits = { positionMax: 12, orderSizeMax: ORDER_LOTS_MAX, openOrdersMax: 20, ...limited }
+  const own = new Map(symbols.map((symbol) => [symbol, limits]))
+  return [[MANUAL, { id: MANUAL, symbols, feeds: new Map(), limits: own, isByHand: true }]]
+}
+
 function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): EngineSettings {
   const instruments = new Map(listed.map((one) => [one.symbol, toInstrument(one)]))
   const limited = limitsOf(plan)
@@ -684,7 +761,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
     positionMode: plan.positionMode,
     marginMode: 'crossed',
     instruments,
-    strategies: new Map(strategies),
+    strategies: new Map([...strategies, ...manualOf(plan, limited.strategy)]),
     limits: makeLimits({
       dataAgeMaxMs: 1500,
       accountAgeMaxMs: ACCOUNT_AGE_MAX_MS,

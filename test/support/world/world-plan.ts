@@ -117,6 +117,8 @@ export const worldPlanSchema = z.strictObject({
   survives: z.strictObject({ move: z.number(), joint: z.number(), isGap: z.boolean() }).optional(),
   /** Strategies have stops, trailing stops, profits and time limits so near that they are often met. */
   hasExits: z.boolean().optional(),
+  /** A person trades too, as `manual`. */
+  hasManual: z.boolean().optional(),
   /** Longest misstatement of a position; absent: seconds. */
   lieMsMax: z.int().positive().optional(),
   /**
@@ -316,6 +318,8 @@ export const RATES: Rates = {
   killedAtResend: [0.3, 1],
   asleepAtResend: [0, 0.3, 1],
   readsRefused: [0.02, 0.05],
+  // This belongs to worlds with `hasManual`.
+  manualByHand: [0],
   // These belong to worlds that last for months.
   clockSetFar: [0],
   strategyEdges: [0],

@@ -1,0 +1,227 @@
+import { type Denial, DENIAL_CODES, detailOf } from '../../domain/denial.ts'
+import { type HandOrder, MANUAL } from '../../domain/hand-order.ts'
+import type { ClientOid } from '../../domain/ids.ts'
+import type { Instrument } from '../../domain/instrument.ts'
+import type { OrderIntent, PlaceIntent } from '../../domain/intent.ts'
+import { canRest, type Order } from '../../domain/order.ts'
+import { strategyScope } from '../../domain/trading-mode.ts'
+import { formatOnGrid, type Grid, parseOnGrid, showOnGrid, stepBelow } from '../../lib/grid.ts'
+import { killOf, openOrdersOf, pairKey } from '../book/book.ts'
+import type { EngineCommand } from '../event.ts'
+import { approveOrders } from '../orders/approve-orders.ts'
+import { announce, type Core, record, specOf } from '../state/core.ts'
+import { noteDenials } from '../state/denials.ts'
+import { isTrading } from '../state/trading-mode.ts'
+import { dropPlace, takeDecision } from '../strategies/take-decision.ts'
+
+export type OrderCommand = Extract<EngineCommand, { kind: 'order' }>
+export type CancelCommand = Extract<EngineCommand, { kind: 'cancel' }>
+
+/** Says in words what a command by hand would do, or why it does nothing. */
+export interface HandPlan {
+  readonly refusal?: string
+  readonly detail?: string
+}
+
+/** An order by hand that is not sent within this time is dropped: the person saw other prices. */
+const HAND_ORDER_MS = 30_000
+
+interface JudgedOrder extends HandPlan {
+  readonly intent?: PlaceIntent
+  readonly denial?: Denial
+}
+
+/** Runs every check that the order meets on its way, and changes nothing. */
+export function judgeOrder(core: Core, command: OrderCommand): JudgedOrder {
+  const refusal = objectToTrade(core, command.symbol)
+  if (refusal !== undefined) return { refusal }
+  const { book } = core
+  const { key, symbol } = command
+  const pair = pairKey(MANUAL, key)
+  if (command.isKeyUsed || book.keys.has(pair) || book.places.has(pair))
+    return { detail: `not placed again: the order with the key ${key} was taken before` }
+  const spec = specOf(core, symbol)
+  const read = readOrder(spec, command)
+  if (typeof read === 'string') return { refusal: read }
+  const { items, denials } = approveOrders(core, symbol, [{ intent: toOrderIntent(core, read) }])
+  const [denied] = denials
+  if (items.length > 0) return { intent: read, detail: describeOrder(spec, read) }
+  if (denied === undefined) return { refusal: `${symbol} has no limits of ${MANUAL}` }
+  const detail = detailOf(denied)
+  return {
+    refusal: `${denied.code}: ${DENIAL_CODES[denied.code]} (${detail})`,
+    denial: { ...denied, detail },
+  }
+}
+
+/** Only one that every check approves becomes a wish of `manual`; the plan judges it once more. */
+export function takeOrder(core: Core, command: OrderCommand): void {
+  const { symbol, key, by, reason } = command
+  const { intent, refusal, detail, denial } = judgeOrder(core, command)
+  if (denial !== undefined) noteDenials(core, symbol, [denial])
+  if (intent === undefined) {
+    const why = refusal ?? detail
+    return announce(core, 'warn', 'manual.refused', { symbol, key, why, by })
+  }
+  takeDecision(core, {
+    strategyId: MANUAL,
+    sequence: core.market.snapshots,
+    intents: [intent],
+    state: undefined,
+    denials: [],
+    command: { reason, by },
+  })
+  announce(core, 'info', 'manual.ordered', { symbol, key, wanted: detail, reason, by })
+}
+
+function objectToTrade(core: Core, symbol: string): string | undefined {
+  const strategy = core.settings.strategies.get(MANUAL)
+  if (strategy?.isByHand !== true)
+    return 'trades by hand are off: the main file has no section `manual` with their limits'
+  if (!strategy.symbols.includes(symbol))
+    return `${symbol} is not an instrument of the main file: ${strategy.symbols.join(', ')}`
+  if (killOf(core.book) !== undefined) return 'the kill switch is thrown'
+  return isTrading(core)
+    ? undefined
+    : 'the run does not trade now: the start has yet to read what the account holds, or a stop has begun'
+}
+
+/** @returns a sentence where a number cannot be sent */
+function readOrder(spec: Instrument, order: HandOrder): PlaceIntent | string {
+  const { symbol, side, size, price, force, reduceOnly, takeProfit, stopLoss, key } = order
+  const lots = parseOnGrid(spec.lot, size)
+  if (lots === undefined || lots <= 0) return objectToText('size', size, spec.lot)
+  const prices = { price, takeProfit, stopLoss }
+  const ticks: Partial<Record<keyof typeof prices, number>> = {}
+  for (const [name, text] of Object.entries(prices)) {
+    if (text === undefined) continue
+    const parsed = parseOnGrid(spec.tick, text)
+    if (parsed === undefined || parsed <= 0) return objectToText(name, text, spec.tick)
+    ticks[name as keyof typeof prices] = parsed
+  }
+  if (price === undefined && force !== undefined)
+    return `an order at the market has no time in force, and ${force} was asked for`
+  const opens = side === 'buy' ? 'openLong' : 'openShort'
+  const closes = side === 'buy' ? 'closeShort' : 'closeLong'
+  return {
+    kind: 'place',
+    symbol,
+    key,
+    action: reduceOnly === true ? closes : opens,
+    lots,
+    ttlMs: HAND_ORDER_MS,
+    ...(ticks.price !== undefined && { ticks: ticks.price, force: force ?? 'gtc' }),
+    ...(ticks.takeProfit !== undefined && { takeProfitTicks: ticks.takeProfit }),
+    ...(ticks.stopLoss !== undefined && { stopLossTicks: ticks.stopLoss }),
+  }
+}
+
+function objectToText(name: string, text: string, grid: Grid): string {
+  const value = Number(text)
+  const nearest = value > 0 ? stepBelow(grid, value) : 0
+  const near =
+    nearest > 0 ? `; near it: ${showOnGrid(grid, nearest)}, ${showOnGrid(grid, nearest + 1)}` : ''
+  return `the ${name} ${text} is not a positive multiple of ${grid.step}${near}`
+}
+
+function toOrderIntent(core: Core, intent: PlaceIntent): OrderIntent {
+  const { symbol, key, action, lots, ticks, force, takeProfitTicks, stopLossTicks } = intent
+  return {
+    strategyId: MANUAL,
+    symbol,
+    purpose: 'place',
+    key,
+    action,
+    lots,
+    ticks,
+    force: ticks === undefined ? 'ioc' : (force ?? 'gtc'),
+    takeProfitTicks,
+    stopLossTicks,
+    deadlineAt: core.now + HAND_ORDER_MS,
+  }
+}
+
+const ACTIONS = {
+  openLong: 'buy',
+  closeShort: 'buy, reduce only,',
+  openShort: 'sell',
+  closeLong: 'sell, reduce only,',
+} as const
+
+/** `buy 0.01 BTCUSDT at 60000 (gtc)` */
+function describeOrder(
+  { lot, tick }: Instrument,
+  { symbol, action, lots, ticks, force }: PlaceIntent,
+): string {
+  const where = ticks === undefined ? 'the market' : `${formatOnGrid(tick, ticks)} (${force})`
+  return `${ACTIONS[action]} ${formatOnGrid(lot, lots)} ${symbol} at ${where}`
+}
+
+interface CancelPlan extends HandPlan {
+  readonly orders: readonly Order[]
+  readonly places: readonly OrderIntent[]
+}
+
+/**
+ * Orders placed by name: those of an instrument or an owner, or the one with this clientOid,
+ * orderId or key. A ladder or a target would be placed again, so its orders are named and stay.
+ */
+export function judgeCancel(core: Core, { what }: Pick<CancelCommand, 'what'>): CancelPlan {
+  const { book, settings } = core
+  const isNamed = namedBy(what)
+  const found = [...settings.instruments.keys()]
+    .flatMap((symbol) => [...openOrdersOf(book, symbol)])
+    .filter((order) => isNamed(order.terms, order))
+  const orders = found.filter(({ terms }) => terms.purpose === 'place' && canRest(terms))
+  const open = new Set(found.map(({ terms }) => pairKey(terms.strategyId, terms.key)))
+  const places = [...book.places.values()].filter(
+    (place) => isNamed(place) && !open.has(pairKey(place.strategyId, place.key)),
+  )
+  const left = describeLeft(found.filter(({ terms }) => terms.purpose === 'quote'))
+  const count = orders.length + places.length
+  if (count === 0) {
+    const refusal = [`no order placed by name is open for ${what}`, ...left].join('; ')
+    return { orders, places, refusal }
+  }
+  const detail = [`${count} ${count === 1 ? 'order is' : 'orders are'} withdrawn`, ...left]
+  return { orders, places, detail: detail.join('; ') }
+}
+
+function namedBy(
+  what: string,
+): (
+  terms: Pick<OrderIntent, 'strategyId' | 'symbol' | 'key'> & { readonly clientOid?: ClientOid },
+  order?: Order,
+) => boolean {
+  return (terms, order) =>
+    terms.symbol === what ||
+    terms.strategyId === what ||
+    strategyScope(terms.strategyId) === what ||
+    terms.clientOid === what ||
+    terms.key === what ||
+    order?.orderId === what
+}
+
+function describeLeft(rungs: readonly Order[]): readonly string[] {
+  const owners = Map.groupBy(rungs, ({ terms }) => terms.strategyId)
+  return [...owners].map(
+    ([id, orders]) =>
+      `${orders.length} of the ladder of ${id} stay, since it would place them again: pause ${strategyScope(id)}`,
+  )
+}
+
+/** They are cancelled as if their strategies had withdrawn them. */
+export function cancelByHand(core: Core, command: CancelCommand): void {
+  const { what, reason, by } = command
+  const { orders, places, refusal, detail } = judgeCancel(core, command)
+  if (refusal !== undefined)
+    return announce(core, 'warn', 'manual.refused', { what, why: refusal, by })
+  const at = core.now
+  const owner = { reason, by }
+  for (const [strategyId, own] of Map.groupBy(orders, ({ terms }) => terms.strategyId)) {
+    const withdrawn = own.map(({ terms }) => terms.clientOid)
+    record(core, { kind: 'decision', at, strategyId, withdrawn, command: owner }, true)
+  }
+  for (const place of places) dropPlace(core, place, `withdrawn by ${by}`)
+  announce(core, 'info', 'manual.cancelled', { what, result: detail, reason, by })
+}

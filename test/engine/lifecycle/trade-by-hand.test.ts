@@ -1,0 +1,352 @@
+import { describe, expect, test } from 'vitest'
+import { MANUAL } from '../../../src/domain/hand-order.ts'
+import type { PositionMode } from '../../../src/domain/instrument.ts'
+import { strategyScope } from '../../../src/domain/trading-mode.ts'
+import { holdingOf } from '../../../src/engine/book/book.ts'
+import type { EngineCommand, HandCommand } from '../../../src/engine/event.ts'
+import type { EngineSettings } from '../../../src/engine/settings.ts'
+import type { StrategyLimits } from '../../../src/risk/risk-context.ts'
+import { accepted, EngineBench, STRATEGY, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
+import { TradedAccount } from '../traded-account.ts'
+
+const BY_ANNA = { reason: 'a chance', by: 'anna' } as const
+const LIMITS = { positionMax: 1000, orderSizeMax: 100, openOrdersMax: 100 }
+
+type OrderCommand = Extract<EngineCommand, { kind: 'order' }>
+
+function strategies(own: Partial<StrategyLimits> = {}): EngineSettings['strategies'] {
+  const limits = new Map([[SYMBOL, LIMITS]])
+  const manual = new Map([[SYMBOL, { ...LIMITS, ...own }]])
+  const common = { symbols: [SYMBOL], feeds: new Map() }
+  return new Map([
+    [STRATEGY, { id: STRATEGY, limits, ...common }],
+    [MANUAL, { id: MANUAL, limits: manual, isByHand: true as const, ...common }],
+  ])
+}
+
+function trading(mode?: PositionMode, own?: Partial<StrategyLimits>): TradedAccount {
+  return new TradedAccount(new EngineBench({ strategies: strategies(own) }, mode).start())
+}
+
+function command({ bench }: TradedAccount, given: HandCommand) {
+  const plan = bench.engine.planByHand(given)
+  bench.step({ kind: 'commanded', command: given })
+  return plan
+}
+
+function order(account: TradedAccount, change: Partial<OrderCommand> = {}) {
+  return command(account, {
+    kind: 'order',
+    symbol: SYMBOL,
+    side: 'buy',
+    size: '0.01',
+    key: 'key-0001',
+    ...BY_ANNA,
+    ...change,
+  })
+}
+
+function close(account: TradedAccount, scope: string, share: number, key = 'close-01') {
+  return command(account, { kind: 'close', scope, share, key, ...BY_ANNA })
+}
+
+function sent({ bench }: TradedAccount) {
+  const batch = bench.grantBatch()
+  const terms = batch.clientOids.map((clientOid) => bench.book.orders.get(clientOid)?.terms)
+  return { batch, terms }
+}
+
+const held = ({ bench }: TradedAccount, id: string) => holdingOf(bench.book, id, SYMBOL)
+const asksFor = ({ bench }: TradedAccount, endpoint: string) =>
+  bench.take('askGrant').some((effect) => effect.endpoint === endpoint)
+const events = ({ bench }: TradedAccount) => bench.take('announce').map(({ event }) => event)
+
+describe('an order by hand', () => {
+  test('[ORD1] is journaled with its author, sent and held by `manual`, which is never asked', () => {
+    const account = trading()
+    expect(order(account)).toEqual({
+      intent: expect.anything(),
+      detail: `buy 0.01 ${SYMBOL} at the market`,
+    })
+    expect(account.bench.recordsOf('decision').at(-1)).toMatchObject({
+      strategyId: MANUAL,
+      command: BY_ANNA,
+      places: [{ key: 'key-0001', lots: 10 }],
+    })
+    account.fillNext()
+    expect(held(account, MANUAL)).toEqual({ longLots: 10, shortLots: 0 })
+    expect(held(account, STRATEGY)).toEqual({ longLots: 0, shortLots: 0 })
+    const asked = account.bench.take('decide').map(({ strategyId }) => strategyId)
+    expect(new Set(asked)).toEqual(new Set([STRATEGY]))
+  })
+
+  test.each([
+    ['one_way_mode', 'buy', false, 'openLong'],
+    ['one_way_mode', 'sell', false, 'openShort'],
+    ['hedge_mode', 'buy', false, 'openLong'],
+    ['hedge_mode', 'sell', false, 'openShort'],
+  ] as const)('in %s %s with reduce only %s is %s', (mode, side, reduceOnly, action) => {
+    const account = trading(mode)
+    order(account, { side, reduceOnly, price: '9999', force: 'post_only' })
+    order(account, { side, price: '10001', key: 'key-0002', force: 'post_only' })
+    const [first] = sent(account).terms
+    expect(first).toMatchObject({ strategyId: MANUAL, purpose: 'place', action })
+  })
+
+  test.each(['one_way_mode', 'hedge_mode'] as const)(
+    'in %s with reduce only closes what `manual` holds, and never more',
+    (mode) => {
+      const account = trading(mode)
+      expect(order(account, { side: 'sell', reduceOnly: true })).toMatchObject({
+        refusal: expect.stringContaining('CLOSE_EXCEEDS_POSITION'),
+      })
+      order(account, { key: 'key-0002' })
+      account.fillNext()
+      order(account, { key: 'key-0003', side: 'sell', size: '0.004', reduceOnly: true })
+      expect(sent(account).terms).toMatchObject([{ action: 'closeLong', lots: 4 }])
+    },
+  )
+
+  test('given twice after a lost answer is placed once, also after a restart', () => {
+    const account = trading()
+    order(account)
+    expect(order(account).detail).toContain('not placed again')
+    account.fillNext()
+    expect(order(account).detail).toContain('not placed again')
+    account.bench.restart().start({ holding: account.holding, fills: account.fills })
+    expect(order(account).detail).toContain('not placed again')
+    expect(order(account, { isKeyUsed: true, key: 'key-0009' }).detail).toContain(
+      'not placed again',
+    )
+    account.pass(5000)
+    expect(account.bench.recordsOf('send')).toHaveLength(1)
+  })
+
+  test('[ORD3] whose answer is lost is unknown, and not sent again under another name', () => {
+    const account = trading()
+    order(account)
+    const { batch } = sent(account)
+    account.bench.answer(batch.batchId, TIMED_OUT)
+    expect(account.bench.states()).toEqual(['unknown'])
+    expect(order(account).detail).toContain('not placed again')
+    account.pass(3000)
+    expect(account.bench.recordsOf('send')).toHaveLength(1)
+  })
+
+  test('that was taken and not sent when the process died is sent by the next run', () => {
+    const account = trading()
+    order(account, { price: '9999' })
+    account.bench.restart().start()
+    expect(sent(account).terms).toMatchObject([{ strategyId: MANUAL, lots: 10 }])
+  })
+
+  test('that is not sent within its time is dropped', () => {
+    const account = trading()
+    order(account)
+    account.pass(31_000)
+    expect(account.bench.book.places.size).toBe(0)
+    expect(account.bench.recordsOf('send')).toHaveLength(0)
+  })
+
+  test.each([
+    [{ size: '0.0105' }, 'not a positive multiple of 0.001; near it: 0.01, 0.011'],
+    [{ size: '0' }, 'the size 0 is not a positive multiple'],
+    [{ price: '9999.55' }, 'the price 9999.55 is not a positive multiple of 0.1'],
+    [{ price: '5000' }, 'PRICE_COLLAR'],
+    [{ size: '0.5' }, 'ORDER_SIZE_LIMIT'],
+    [{ force: 'fok' as const }, 'has no time in force'],
+    [{ symbol: 'XYZUSDT' }, 'XYZUSDT is not an instrument of the main file'],
+  ])('with %j is refused, and waits for nothing', (change, why) => {
+    const account = trading()
+    expect(order(account, change).refusal).toContain(why)
+    expect(account.bench.book.places.size).toBe(0)
+    expect(events(account)).toContain('manual.refused')
+  })
+
+  test('[RSK1] is denied beyond the limits of `manual`, and not by those of a strategy', () => {
+    const account = trading('one_way_mode', { orderNotionalMax: 50 })
+    expect(order(account).refusal).toContain('ORDER_NOTIONAL_LIMIT')
+    account.reach(STRATEGY, 10)
+    expect(held(account, STRATEGY)).toEqual({ longLots: 10, shortLots: 0 })
+  })
+
+  test('[RSK2] is refused under a kill, and one that waits is dropped by it', () => {
+    const account = trading()
+    order(account)
+    account.bench.step({ kind: 'commanded', command: { kind: 'kill', ...BY_ANNA } })
+    account.pass(200)
+    expect(account.bench.book.places.size).toBe(0)
+    expect(order(account, { key: 'key-0002' }).refusal).toBe('the kill switch is thrown')
+  })
+
+  test.each([
+    ['halted', 'TRADING_HALTED', undefined],
+    ['reducing', 'TRADING_REDUCING', `sell, reduce only, 0.01 ${SYMBOL} at the market`],
+  ] as const)('[RSK2] under %s is denied if it adds', (mode, code, closes) => {
+    const account = trading()
+    order(account)
+    account.fillNext()
+    const scope = strategyScope(MANUAL)
+    account.bench.step({
+      kind: 'commanded',
+      command: { kind: 'restrict', scope, mode, ...BY_ANNA },
+    })
+    expect(order(account, { key: 'key-0002' }).refusal).toContain(code)
+    const reducing = { key: 'key-0003', side: 'sell', reduceOnly: true } as const
+    expect(order(account, reducing).detail).toBe(closes)
+  })
+
+  test('is off without limits of its own', () => {
+    const account = new TradedAccount(new EngineBench().start())
+    expect(order(account).refusal).toContain('trades by hand are off')
+  })
+})
+
+describe('a cancel by hand', () => {
+  test.each([
+    ['its key', 'key-0001'],
+    ['its instrument', SYMBOL],
+    ['its owner', MANUAL],
+    ['its scope', strategyScope(MANUAL)],
+  ])('withdraws a resting order by %s', (_, what) => {
+    const account = trading()
+    order(account, { price: '9999' })
+    const { bench } = account
+    bench.accept(sent(account).batch)
+    expect(command(account, { kind: 'cancel', what, ...BY_ANNA }).detail).toBe(
+      '1 order is withdrawn',
+    )
+    const { cancelId } = bench.grantCancel()
+    bench.answerCancel(cancelId, accepted({ successList: [], failureList: [] }))
+    account.pass(6000)
+    expect(bench.states()).toEqual(['done'])
+  })
+
+  test('drops an order that was not sent yet', () => {
+    const account = trading()
+    order(account, { price: '9999' })
+    command(account, { kind: 'cancel', what: 'key-0001', ...BY_ANNA })
+    expect(account.bench.book.places.size).toBe(0)
+  })
+
+  test('leaves a ladder, which would be placed again, and says so', () => {
+    const account = trading()
+    account.bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
+    account.bench.accept(sent(account).batch)
+    const { refusal } = command(account, { kind: 'cancel', what: STRATEGY, ...BY_ANNA })
+    expect(refusal).toContain('1 of the ladder of s stay')
+  })
+})
+
+describe('a close of a share', () => {
+  test.each(['one_way_mode', 'hedge_mode'] as const)(
+    'in %s closes it, and the strategy buys nothing back before a release',
+    (mode) => {
+      const account = trading(mode)
+      account.reach(STRATEGY, 10)
+      expect(close(account, strategyScope(STRATEGY), 0.5).detail).toContain('closes long 0.005')
+      expect(sent(account).terms).toMatchObject([
+        { purpose: 'flatten', action: 'closeLong', lots: 5 },
+      ])
+    },
+  )
+
+  test('is done when the position was read, and leaves the strategy reducing', () => {
+    const account = trading()
+    account.reach(STRATEGY, 10)
+    close(account, strategyScope(STRATEGY), 0.5)
+    account.fillNext()
+    account.pass(1000)
+    expect(events(account)).toContain('close.done')
+    account.bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
+    account.pass(3000)
+    expect(account.bench.recordsOf('send')).toHaveLength(2)
+    expect(held(account, STRATEGY)).toEqual({ longLots: 5, shortLots: 0 })
+
+    const scope = strategyScope(STRATEGY)
+    account.bench.step({ kind: 'commanded', command: { kind: 'release', scope, ...BY_ANNA } })
+    account.bench.price()
+    account.reach(STRATEGY, 10)
+    expect(held(account, STRATEGY)).toEqual({ longLots: 10, shortLots: 0 })
+  })
+
+  test('goes on after a restart, to the same size', () => {
+    const account = trading()
+    account.reach(STRATEGY, 10)
+    close(account, strategyScope(STRATEGY), 0.3)
+    account.bench.restart().start({ holding: account.holding, fills: account.fills })
+    account.fillNext()
+    account.pass(1000)
+    expect(held(account, STRATEGY)).toEqual({ longLots: 7, shortLots: 0 })
+    expect(account.bench.recordsOf('send')).toHaveLength(2)
+  })
+
+  test('given twice under one key closes once', () => {
+    const account = trading()
+    account.reach(STRATEGY, 10)
+    close(account, strategyScope(STRATEGY), 0.5)
+    account.fillNext()
+    account.pass(1000)
+    close(account, strategyScope(STRATEGY), 0.5)
+    account.pass(1000)
+    expect(held(account, STRATEGY)).toEqual({ longLots: 5, shortLots: 0 })
+    expect(account.bench.recordsOf('send')).toHaveLength(2)
+  })
+
+  test('of `manual` ends by itself, so that the next order may add', () => {
+    const account = trading()
+    account.reach(STRATEGY, 10)
+    order(account)
+    account.fillNext()
+    close(account, strategyScope(MANUAL), 1)
+    account.fillNext()
+    account.pass(1000)
+    expect(held(account, MANUAL)).toEqual({ longLots: 0, shortLots: 0 })
+    expect(held(account, STRATEGY)).toEqual({ longLots: 10, shortLots: 0 })
+    expect(account.bench.halts).toEqual(new Map())
+    expect(order(account, { key: 'key-0002' }).detail).toContain('buy 0.01')
+  })
+
+  test('of an instrument takes the share of each owner', () => {
+    const account = trading()
+    account.reach(STRATEGY, 10)
+    order(account, { size: '0.02' })
+    account.fillNext()
+    close(account, SYMBOL, 0.5)
+    account.fillNext()
+    account.pass(1000)
+    while (account.bench.book.restrictions.get(`${SYMBOL}|close`)?.keeps) {
+      account.fillNext()
+      account.pass(1000)
+    }
+    expect([held(account, STRATEGY), held(account, MANUAL)]).toEqual([
+      { longLots: 5, shortLots: 0 },
+      { longLots: 10, shortLots: 0 },
+    ])
+  })
+
+  test('of everything that a strategy holds is a flatten', () => {
+    const account = trading()
+    account.reach(STRATEGY, 10)
+    close(account, strategyScope(STRATEGY), 1)
+    expect([...account.bench.book.restrictions.values()]).toMatchObject([{ code: 'flatten' }])
+  })
+
+  test('[RSK2] under a kill closes nothing until the kill is released', () => {
+    const account = trading()
+    account.reach(STRATEGY, 10)
+    account.bench.step({ kind: 'commanded', command: { kind: 'kill', ...BY_ANNA } })
+    expect(close(account, strategyScope(STRATEGY), 0.5).detail).toContain('under a kill')
+    account.pass(3000)
+    expect(asksFor(account, 'batchPlaceOrder')).toBe(false)
+  })
+
+  test.each([
+    ['strategy:nobody', 'is not configured'],
+    [strategyScope(STRATEGY), 'nothing of which this share is large enough'],
+  ])('of %s is refused', (scope, why) => {
+    const account = trading()
+    expect(close(account, scope, 0.5).refusal).toContain(why)
+    expect(account.bench.book.restrictions.size).toBe(0)
+  })
+})
