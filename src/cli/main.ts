@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import { type Verb, VERB_POWERS } from '../control/powers.ts'
 import { ConfigError, formatProblems } from '../config/yaml/problem.ts'
 import { hideLogins } from '../config/yaml/setting-path.ts'
 import { Failure } from '../lib/failure.ts'
 import { EXITS, exitOf } from './process/exit-codes.ts'
+import { middlemanKind } from './process/operator.ts'
 import { adviseAgain } from './process/options.ts'
 import { adviseForWord } from './process/other-words.ts'
 import type { AddVerb, VerbFrame } from './process/verb-frame.ts'
 import { writeAside } from '../lib/write-out.ts'
 
 interface Verbs {
-  readonly names: readonly string[]
+  readonly names: readonly Verb[]
   readonly load: () => Promise<AddVerb>
 }
 
@@ -63,6 +65,11 @@ export const VERBS: readonly Verbs[] = [
     names: ['pause', 'resume', 'mode'],
     load: async () => (await import('./control/mode.ts')).addModeCommands,
   },
+  {
+    names: ['confirm'],
+    load: async () => (await import('./approval/confirm.ts')).addConfirmCommand,
+  },
+  { names: ['pair'], load: async () => (await import('./approval/pair.ts')).addPairCommand },
   { names: ['flatten'], load: async () => (await import('./flatten.ts')).addFlattenCommand },
   { names: ['adopt'], load: async () => (await import('./adopt.ts')).addAdoptCommand },
   { names: ['release'], load: async () => (await import('./release.ts')).addReleaseCommand },
@@ -110,6 +117,11 @@ export const VERBS: readonly Verbs[] = [
 
 /** 0 done, 64 not understood, else from `process/exit-codes.ts`. */
 export async function main(argv: readonly string[]): Promise<number> {
+  const refusal = refuseMiddleman(argv)
+  if (refusal !== undefined) {
+    writeAside(`${refusal}\n`)
+    return EXITS.usage
+  }
   let exitCode = 0
   const program = await createProgram(neededFor(argv), (code) => {
     exitCode = code
@@ -120,6 +132,16 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     return explain(error, argv)
   }
+}
+
+/** Whatever a chat or an assistant would run: some commands are given only at the machine. */
+function refuseMiddleman([word = '']: readonly string[]): string | undefined {
+  const kind = middlemanKind()
+  if (kind === undefined) return undefined
+  const powers: Readonly<Record<string, (typeof VERB_POWERS)[Verb]>> = VERB_POWERS
+  const power = Object.hasOwn(powers, word) ? powers[word] : 'machine'
+  if (power !== 'machine' && (power !== 'confirm' || kind === 'chat')) return undefined
+  return `${word}: not for ${kind === 'chat' ? 'a chat' : 'an assistant'}: it is given by a person, at the machine`
 }
 
 export async function createProgram(
@@ -142,7 +164,7 @@ export async function createProgram(
 
 function neededFor([word = '']: readonly string[]): readonly Verbs[] {
   if (word === '--version' || word === '-V') return []
-  const asked = VERBS.filter(({ names }) => names.includes(word))
+  const asked = VERBS.filter(({ names }) => names.some((name) => name === word))
   return asked.length > 0 ? asked : VERBS
 }
 

@@ -17,7 +17,7 @@ import { wantsTrades } from '../alerts/alerts.ts'
 import type { ClosedTradesView } from '../control/detail-views.ts'
 import { createFleetSource } from './control/fleet-source.ts'
 import type { AlertTargets } from './control/daemon-control.ts'
-import { openControl, type OpenedControl } from './control/open-control.ts'
+import { openControl, type OpenedControl, pairingFileOf } from './control/open-control.ts'
 import { Daemon } from './daemon.ts'
 import { openSharedLimits } from './market-data/open-shared-limits.ts'
 import { openSharedTickers } from './market-data/open-shared-tickers.ts'
@@ -34,6 +34,7 @@ import {
   type Opening,
 } from './open-account.ts'
 import { accountLogger } from '../logging/account-logger.ts'
+import type { ReloadView } from '../control/detail-views.ts'
 import type { DaemonLogger } from '../logging/logger.ts'
 import { journalPlaceOf } from '../assembly/state/state-place.ts'
 import { loadStrategies } from '../assembly/strategies/strategies.ts'
@@ -45,9 +46,9 @@ export interface OpenDaemonOptions
   readonly clock: Clock
   readonly processStartedAt?: number
   readonly others?: readonly AccountInput[]
-  readonly onReload?: () => void
+  readonly onReload?: (approved?: readonly string[]) => void
   readonly alertTargets?: (() => AlertTargets) | undefined
-  readonly tryReload?: () => Promise<readonly string[]> | undefined
+  readonly tryReload?: () => Promise<ReloadView> | undefined
   /** Addresses an account in a command: ` -c live.yaml`. */
   readonly configOptionOf?: (config: DaemonConfig) => string
 }
@@ -235,6 +236,7 @@ function openControlOf(
   return openControl({
     config: loaded.config,
     directory: opened.directory,
+    pairingFile: pairingFileOf(options.loaded.config),
     accounts: [account],
     off,
     market,

@@ -5,7 +5,7 @@ import type { Secret } from '../lib/secret.ts'
 import { Failure } from '../lib/failure.ts'
 import type { Timers } from '../lib/timers.ts'
 import { CommandInbox, refuseCommand } from './account/command-inbox.ts'
-import { serveControl } from './control/open-control.ts'
+import { pairingFileOf, serveControl } from './control/open-control.ts'
 import { createFleetSource } from './control/fleet-source.ts'
 import { noteLook, type StandbyLook, StandbyControl } from './control/standby-control.ts'
 import type { DaemonLogger } from '../logging/logger.ts'
@@ -51,7 +51,7 @@ export async function startStandby(options: StandbyOptions): Promise<Standby> {
         refusesDifference: config.journal?.onDifference === 'refuse',
         fleet: createFleetSource(config, options.password),
       }),
-    options,
+    { ...options, pairingFile: pairingFileOf(config) },
   )
   await control.start()
   // Otherwise commands would be obeyed at a takeover, perhaps days later.

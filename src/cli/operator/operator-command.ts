@@ -20,7 +20,10 @@ import { readRunningConfig } from '../../assembly/state/running-config.ts'
 import { listHolders } from '../../assembly/state/state-directory.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
+import type { RiskierOrder } from '../../control/powers.ts'
+import { unreachable } from '../../lib/unreachable.ts'
 import { addOperatedOptions, loadOperated } from './operated-config.ts'
+import { proposeOrder } from './propose-order.ts'
 import {
   adviseServerRelease,
   describeServerKill,
@@ -31,6 +34,7 @@ import {
   explainSilence,
   leaveOrder,
   lookFor,
+  middlemanKind,
   operatorName,
   print,
   printResult,
@@ -112,6 +116,8 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
   if (!isHeld && order.kind === 'adopt') return printUnadopted(directory)
   if (!isHeld && order.kind === 'release' && (await isForElsewhere(config, options)))
     return EXIT_WAITING
+  const proposed = middlemanKind() && toRiskierOrder(order)
+  if (proposed) return proposeOrder(config, { order: proposed, reason: options.reason })
   const file = leaveOrder(directory, () =>
     postCommand(directory, { ...order, reason: options.reason, by: operatorName() }),
   )
@@ -138,6 +144,29 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
         findOrdered: () => findServerKill(config, options),
         heardWithinMs: (config.journal?.leaseMs ?? 0) / RENEWALS,
       })
+}
+
+/** Undefined: it adds no risk, so a chat and an assistant may leave it too. */
+function toRiskierOrder(order: Order): RiskierOrder | undefined {
+  switch (order.kind) {
+    case 'restrict':
+    case 'flatten':
+      return undefined
+    case 'adopt':
+      return { kind: 'adopt', symbol: order.scope, strategyId: order.strategy }
+    case 'release': {
+      const { scope, newPeak, unclaimed } = order
+      if (scope === undefined) return { kind: 'releaseKill' }
+      return {
+        kind: 'release',
+        scope,
+        ...(newPeak !== undefined && { newPeak }),
+        ...(unclaimed !== undefined && { unclaimed }),
+      }
+    }
+    default:
+      return unreachable(order)
+  }
 }
 
 /** Without a daemon here, a release is left only if it would end the standing kill. */

@@ -15,6 +15,19 @@ const COLUMNS = 80
 export const MIDDLEMAN_VARIABLE = 'INTENTD_MIDDLEMAN'
 
 const MIDDLEMAN_CHARS_MAX = 60
+const CALLER_CHARS_MAX = 100
+
+/** Which kind of program has run this one for another; undefined: the operator at the machine. */
+export function middlemanKind(): 'agent' | 'chat' | undefined {
+  const by = processVariables()[MIDDLEMAN_VARIABLE]
+  if (by === undefined) return undefined
+  return by.startsWith('telegram ') ? 'chat' : 'agent'
+}
+
+/** As the control interface takes it. */
+export function callerName(): string {
+  return operatorName().slice(0, CALLER_CHARS_MAX)
+}
 
 export function operatorName(): string {
   const user = `${userInfo().username}@${hostname()}`

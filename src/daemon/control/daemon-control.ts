@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
-import type { Controlled, Readiness } from '../../control/controlled.ts'
+import type { Approval, Controlled, OrderPlan, Readiness } from '../../control/controlled.ts'
+import type { RiskierOrder } from '../../control/powers.ts'
 import type {
   BacktestView,
   CandleView,
@@ -53,6 +54,7 @@ import { checkReadiness } from '../../views/hindrances.ts'
 import { viewInstrument } from '../../views/instrument-view.ts'
 import { viewEquity } from '../../views/losses-view.ts'
 import { Metrics } from './metrics.ts'
+import { planAccountOrder, planReload } from './order-plans.ts'
 import { viewProfit } from '../../views/money-view.ts'
 import { PriceHistory, ProfitCurve } from './run-history.ts'
 import { type RestrictionFrame, viewRestriction } from '../../views/restriction-view.ts'
@@ -78,8 +80,9 @@ export interface DaemonControlOptions {
   readonly timers: Timers
   readonly processStartedAt?: number | undefined
   readonly fleet?: FleetSource | undefined
-  readonly onReload?: (() => void) | undefined
-  readonly tryReload?: (() => Promise<readonly string[]> | undefined) | undefined
+  /** @param approved undefined: whatever a reload changes */
+  readonly onReload?: ((approved?: readonly string[]) => void) | undefined
+  readonly tryReload?: (() => Promise<ReloadView> | undefined) | undefined
   readonly logger: Pick<DaemonLogger, 'log' | 'listen' | 'setLevel'>
 }
 
@@ -244,7 +247,16 @@ export class DaemonControl implements Controlled {
   }
 
   tryReload(): Promise<ReloadView> | undefined {
-    return this.#options.tryReload?.()?.then((problems) => ({ problems: [...problems] }))
+    return this.#options.tryReload?.()
+  }
+
+  planOrder(order: RiskierOrder): OrderPlan | Promise<OrderPlan> {
+    if (order.kind === 'reload') return planReload(this.tryReload())
+    const { configOption } = this.#options
+    const plans = this.#shown
+      .filter(({ state }) => state === 'begun')
+      .map((shown) => planAccountOrder(shown, order, configOption))
+    return plans[0] ?? { changes: [], notes: [], refusal: 'the run has not begun, or is over' }
   }
 
   readiness(): Readiness {
@@ -260,11 +272,12 @@ export class DaemonControl implements Controlled {
     })
   }
 
-  command(request: ControlRequest, verified: string): ControlAnswer {
+  command(request: ControlRequest, verified: string, approval?: Approval): ControlAnswer {
     const { logger } = this.#options
     const { order, reason, requestId } = request
-    const by = describeCaller(verified, request.by)
-    const answer = this.#obey(request, by)
+    const caller = describeCaller(verified, request.by)
+    const by = approval === undefined ? caller : `${caller}, ${approval.text}`
+    const answer = this.#obey(request, by, approval)
     const { kind, ...details } = order
     logger.log(answer.isObeyed ? 'info' : 'warn', 'control.commanded', {
       order: kind,
@@ -277,7 +290,11 @@ export class DaemonControl implements Controlled {
     return answer
   }
 
-  #obey({ order, reason, requestId }: ControlRequest, by: string): ControlAnswer {
+  #obey(
+    { order, reason, requestId }: ControlRequest,
+    by: string,
+    approval: Approval | undefined,
+  ): ControlAnswer {
     const nothing = { requestId, held: [], lifted: [], stillHeld: {} }
     if (order.kind === 'logLevel') {
       this.#options.logger.setLevel(order.level)
@@ -289,7 +306,7 @@ export class DaemonControl implements Controlled {
     }
     if (order.kind === 'reload') {
       const { onReload } = this.#options
-      onReload?.()
+      onReload?.(approval?.changes)
       const text = 'it reads the configuration again; the log says reload.begun or reload.refused'
       return { ...nothing, isObeyed: onReload !== undefined, text }
     }
