@@ -67,9 +67,9 @@ export const VERBS: readonly Verbs[] = [
   },
   {
     names: ['confirm'],
-    load: async () => (await import('./approval/confirm.ts')).addConfirmCommand,
+    load: async () => (await import('./control/confirm.ts')).addConfirmCommand,
   },
-  { names: ['pair'], load: async () => (await import('./approval/pair.ts')).addPairCommand },
+  { names: ['pair'], load: async () => (await import('./control/pair.ts')).addPairCommand },
   { names: ['flatten'], load: async () => (await import('./flatten.ts')).addFlattenCommand },
   { names: ['adopt'], load: async () => (await import('./adopt.ts')).addAdoptCommand },
   { names: ['release'], load: async () => (await import('./release.ts')).addReleaseCommand },

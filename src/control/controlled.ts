@@ -21,7 +21,7 @@ import type { UniverseView } from './universe-view.ts'
 import type { WhatIfQuery, WhatIfView } from './what-if-view.ts'
 import type { FillView, OrderView, PositionView, StatusView } from './views.ts'
 
-/** What an order that may add risk would do. */
+/** The effect of an order that may add risk. */
 export interface OrderPlan {
   /** A proposal counts only while these stay as they are. */
   readonly changes: readonly string[]
@@ -34,7 +34,7 @@ export interface OrderPlan {
 export interface Approval {
   /** The proposal, and who confirmed it with which code: for journal and log. */
   readonly text: string
-  /** What was shown; if the act would change something else by now, it is refused. */
+  /** As it was shown; if the act would change something else by now, it is refused. */
   readonly changes: readonly string[]
 }
 

@@ -3,7 +3,7 @@ import type { ControlRequest } from './commands.ts'
 export type ControlOrder = ControlRequest['order']
 
 /**
- * What a command does to the risk of an account. `look` changes nothing, `research` computes on
+ * A command is named by what it does to the risk of an account. `look` changes nothing, `research` computes on
  * past prices, `safer` only ever takes risk away and is done at once. `riskier` may add risk:
  * given at the machine it is done, given from elsewhere it is only proposed.
  */
@@ -32,7 +32,7 @@ export function isRiskier(order: ControlOrder): order is RiskierOrder {
 }
 
 /**
- * What a POST of the control interface may do. `byOrder`: {@link ORDER_POWERS} says. `confirm`
+ * The powers of what is posted to the control interface. `byOrder`: {@link ORDER_POWERS} says. `confirm`
  * needs a one-time code. `token` hands out the right to command, and `open` needs no token.
  */
 export const POST_POWERS = {

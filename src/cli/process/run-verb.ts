@@ -20,7 +20,7 @@ export interface VerbOptions {
   readonly withinMs: number
   /** The person or program that asks for it by way of this process. */
   readonly by: string
-  /** What it reads from standard input: no other process sees that, unlike its words. */
+  /** It reads this from standard input, which no other process sees, unlike its words. */
   readonly input?: string
   /** Leaves the processor to others. */
   readonly isPatient?: boolean

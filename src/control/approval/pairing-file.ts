@@ -5,8 +5,6 @@ import { Failure, messageOf } from '../../lib/failure.ts'
 import { Secret } from '../../lib/secret.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-export const PAIRING_FILE = 'pairing.json'
-
 const OTHERS = 0o077
 const WRONG_KEPT_MAX = 100
 

@@ -74,7 +74,7 @@ export interface Confirmation {
 export class Proposals {
   readonly #options: ProposalsOptions
   readonly #open = new Map<string, OpenProposal>()
-  /** What became of those that are over. */
+  /** The outcome of those that are over. */
   readonly #over = new Map<string, string>()
 
   constructor(options: ProposalsOptions) {

@@ -12,7 +12,7 @@ import { DaemonControl, type DaemonControlOptions } from './daemon-control.ts'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { OneTimeCodes } from '../../control/approval/one-time-codes.ts'
-import { createPairingFile, PAIRING_FILE } from '../../control/approval/pairing-file.ts'
+import { createPairingFile } from '../../control/approval/pairing-file.ts'
 import { type ProposalNews, Proposals } from '../../control/approval/proposals.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { controlAnswerSchema } from '../../control/commands.ts'
@@ -40,11 +40,6 @@ export function tokenFilesOf({ control, state }: OpenControlOptions['config']): 
     full: control.tokenFile ?? join(state.directory, TOKEN_FILE),
     read: control.readTokenFile ?? join(state.directory, READ_TOKEN_FILE),
   }
-}
-
-/** Beside the tokens, and for all accounts of a daemon that of its main file. */
-export function pairingFileOf({ state }: Pick<DaemonConfig, 'state'>): string {
-  return join(state.directory, PAIRING_FILE)
 }
 
 export interface OpenedControl {

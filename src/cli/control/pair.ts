@@ -7,7 +7,7 @@ import { type ConfigOptions, toConfigRequest } from '../../config/config-request
 import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
 import { counterOf, createSecret, pairingUri } from '../../control/approval/one-time-codes.ts'
 import { createPairingFile } from '../../control/approval/pairing-file.ts'
-import { pairingFileOf } from '../../daemon/control/open-control.ts'
+import { pairingFileOf } from '../../assembly/state/state-place.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 import { writeOut } from '../../lib/write-out.ts'
