@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { type Verb, VERB_POWERS } from '../control/powers.ts'
+import type { Verb } from '../control/powers.ts'
 import { ConfigError, formatProblems } from '../config/yaml/problem.ts'
 import { hideLogins } from '../config/yaml/setting-path.ts'
 import { Failure } from '../lib/failure.ts'
 import { EXITS, exitOf } from './process/exit-codes.ts'
-import { middlemanKind } from './process/operator.ts'
+import { middlemanKind, refuseMiddleman } from './process/middleman.ts'
 import { adviseAgain } from './process/options.ts'
 import { adviseForWord } from './process/other-words.ts'
 import type { AddVerb, VerbFrame } from './process/verb-frame.ts'
@@ -117,7 +117,7 @@ export const VERBS: readonly Verbs[] = [
 
 /** 0 done, 64 not understood, else from `process/exit-codes.ts`. */
 export async function main(argv: readonly string[]): Promise<number> {
-  const refusal = refuseMiddleman(argv)
+  const refusal = refuseMiddleman(argv, middlemanKind())
   if (refusal !== undefined) {
     writeAside(`${refusal}\n`)
     return EXITS.usage
@@ -132,16 +132,6 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     return explain(error, argv)
   }
-}
-
-/** Whatever a chat or an assistant would run: some commands are given only at the machine. */
-function refuseMiddleman([word = '']: readonly string[]): string | undefined {
-  const kind = middlemanKind()
-  if (kind === undefined) return undefined
-  const powers: Readonly<Record<string, (typeof VERB_POWERS)[Verb]>> = VERB_POWERS
-  const power = Object.hasOwn(powers, word) ? powers[word] : 'machine'
-  if (power !== 'machine' && (power !== 'confirm' || kind === 'chat')) return undefined
-  return `${word}: not for ${kind === 'chat' ? 'a chat' : 'an assistant'}: it is given by a person, at the machine`
 }
 
 export async function createProgram(

@@ -34,11 +34,11 @@ import {
   explainSilence,
   leaveOrder,
   lookFor,
-  middlemanKind,
   operatorName,
   print,
   printResult,
 } from '../process/operator.ts'
+import { middlemanKind } from '../process/middleman.ts'
 import { durationOption, repeatOptions } from '../process/options.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 import type { ConfigOptions } from '../../config/config-request.ts'

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants, setPriority } from 'node:os'
-import { MIDDLEMAN_VARIABLE } from './operator.ts'
+import { MIDDLEMAN_VARIABLE } from './middleman.ts'
 
 /** A longer output is cut. */
 const OUTPUT_CHARS_MAX = 200_000
