@@ -91,6 +91,8 @@ export interface ExchangeLedger extends Omit<
   readonly otherFees?: Readonly<Record<string, string>>
   readonly balance: string
   readonly openOrders: number
+  /** The mark prices of `unrealisedProfit`, keyed by symbol. */
+  readonly marks?: Readonly<Record<string, number>>
   readonly prices?: SimulatedPrices
 }
 
@@ -165,7 +167,7 @@ export function buildSummary(input: SummaryInput): RunSummary {
       .map(({ answerTimes: _histogram, ...counts }) => counts),
     wakeUpLateness: polls.lateness,
     decisionLatency: statistics.decisionLatency.summary(),
-    ...(input.exchange ? { exchange: compare(allRuns, moneyOfAll(book), input.exchange) } : {}),
+    ...(input.exchange ? { exchange: compare(input, allRuns, input.exchange) } : {}),
   }
 }
 
@@ -234,12 +236,20 @@ function describeHoldings(
   return described
 }
 
-/** Except unread values. */
-function compare(account: AccountSummary, money: Money, theirs: ExchangeLedger): ExchangeSummary {
+/** Except values that were not read, and unrealised profit whose price has moved since. */
+function compare(
+  { book, positions }: SummaryInput,
+  account: AccountSummary,
+  { marks = {}, ...theirs }: ExchangeLedger,
+): ExchangeSummary {
+  const money = moneyOfAll(book)
+  const hasMoved = [...positions.values()].some(({ symbol, rows }) =>
+    rows.some(({ markPrice }) => (marks[symbol] ?? markPrice) !== markPrice),
+  )
   const differences: string[] = []
   const ours = { ...account, fees: marginFeesOf(money).toString() }
   for (const name of ['fees', 'realisedProfit', 'funding', 'unrealisedProfit'] as const) {
-    if (name === 'unrealisedProfit' && ours[name] === undefined) continue
+    if (name === 'unrealisedProfit' && (hasMoved || ours[name] === undefined)) continue
     // Unknown amounts are shown as uncounted.
     if (name === 'fees' && money.feesMissing) continue
     if (name === 'realisedProfit' && (money.profitsMissing || money.profitsOurs)) continue

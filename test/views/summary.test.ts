@@ -38,6 +38,7 @@ function summarise(
   { settings, book, now }: EngineBench,
   read: readonly PositionReading[] = [],
   fatal?: Error,
+  marks: ExchangeLedger['marks'] = {},
 ): RunSummary {
   const [money] = book.money.values()
   const exchange: ExchangeLedger = {
@@ -45,6 +46,7 @@ function summarise(
     fees: String(money?.fees ?? 0),
     realisedProfit: String(money?.profit ?? 0),
     unrealisedProfit: '0.2282',
+    marks,
     positions: book.account.size > 0 ? { [`${SYMBOL} long`]: '0.01' } : {},
     balance: '1000',
     openOrders: 0,
@@ -142,5 +144,15 @@ describe('the closing summary', () => {
     expect(summarise(holding(), [reading]).exchange?.differences).toEqual([
       "unrealisedProfit: ours 0.1, the exchange's 0.2282",
     ])
+  })
+
+  test('but not one whose price has moved since', () => {
+    const reading = { symbol: SYMBOL, rows: [ROW], ...ASKED }
+    const at = (mark: number) =>
+      summarise(holding(), [reading], undefined, { [SYMBOL]: mark }).exchange
+
+    expect(at(ROW.markPrice)?.differences).toHaveLength(1)
+    expect(at(ROW.markPrice + 1)).toMatchObject({ agrees: true, differences: [] })
+    expect(at(ROW.markPrice)).not.toHaveProperty('marks')
   })
 })

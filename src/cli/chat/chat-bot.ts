@@ -1,4 +1,4 @@
-import { type Api, Bot, type Context, GrammyError, InlineKeyboard } from 'grammy'
+import { type Api, Bot, type Context, GrammyError, InlineKeyboard, InputFile } from 'grammy'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -8,6 +8,7 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { cleanLines } from '../../lib/text/clean-text.ts'
 import type { VerbOptions, VerbRun } from '../process/run-verb.ts'
 import { type Power, powerOf } from '../../control/powers.ts'
+import { toPng } from './equity-picture.ts'
 import { PendingOrders } from './pending-orders.ts'
 import {
   CHAT_ORDERS,
@@ -21,6 +22,8 @@ import {
 /** Telegram takes 4096 characters. */
 const TEXT_MAX = 4000
 const LOOK_MS = 20_000
+/** A curve of a month is 18,000 rows. */
+const DRAWN_CHARS_MAX = 4_000_000
 /** A kill is done when it is proved. */
 const ORDER_MS = 150_000
 /** A question while so many are answered is turned away; an order never is. */
@@ -130,10 +133,31 @@ export class ChatBot {
       return this.#send(context, 'I am still answering the questions before it: ask again')
     this.#answering += 1
     try {
-      const run = await this.#run(context, [question.verb, ...words], { withinMs: LOOK_MS })
-      await this.#send(context, describeRun(run, question))
+      const asked = [question.verb, ...words]
+      await (question.draw
+        ? this.#show(context, question, asked)
+        : this.#send(
+            context,
+            describeRun(await this.#run(context, asked, { withinMs: LOOK_MS }), question),
+          ))
     } finally {
       this.#answering -= 1
+    }
+  }
+
+  async #show(context: Context, question: ChatQuestion, words: readonly string[]): Promise<void> {
+    const run = await this.#run(context, words, {
+      withinMs: LOOK_MS,
+      outputCharsMax: DRAWN_CHARS_MAX,
+    })
+    if (run.code !== 0) return this.#send(context, explainFailure(run))
+    const pictures = question.draw?.(run.output) ?? []
+    if (pictures.length === 0) return this.#send(context, question.describe(undefined))
+    for (const { svg, caption } of pictures) {
+      const png = await toPng(svg)
+      await this.#patiently(() =>
+        context.replyWithPhoto(new InputFile(png, `${question.name}.png`), { caption }),
+      )
     }
   }
 
@@ -201,7 +225,7 @@ export class ChatBot {
   #run(
     { from }: Context,
     words: readonly string[],
-    how: Pick<VerbOptions, 'withinMs' | 'input'>,
+    how: Pick<VerbOptions, 'withinMs' | 'input' | 'outputCharsMax'>,
   ): Promise<VerbRun> {
     const { run, configWords } = this.#options
     return run({ words: [...words, ...configWords], ...how, by: `telegram ${from?.id ?? 0}` })
@@ -222,20 +246,24 @@ export class ChatBot {
       .catch(() => undefined)
   }
 
-  /** An answer that Telegram asks to wait with is tried once more. */
   async #send(
     context: Context,
     text: string,
     more: Parameters<Context['reply']>[1] = {},
   ): Promise<void> {
     const whole = text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}\n…` : text
+    await this.#patiently(() => context.reply(whole, more))
+  }
+
+  /** An answer that Telegram asks to wait with is tried once more. */
+  async #patiently(send: () => Promise<unknown>): Promise<void> {
     try {
-      await context.reply(whole, more)
+      await send()
     } catch (error) {
       const seconds = error instanceof GrammyError ? error.parameters.retry_after : undefined
       if (seconds === undefined || seconds > WAIT_SECONDS_MAX) throw error
       await new Promise<void>((done) => void systemTimers.after(seconds * 1000, done))
-      await context.reply(whole, more)
+      await send()
     }
   }
 }
@@ -255,15 +283,21 @@ function describeOutcome({ code, output, aside }: VerbRun): string {
   return cleanLines(`${output}${aside}`).trim() || `exit code ${code}`
 }
 
-function describeRun({ code, output, aside }: VerbRun, question: ChatQuestion): string {
-  if (code === undefined) return 'no answer within 20 s'
+function describeRun(run: VerbRun, question: ChatQuestion): string {
+  const { code, output, aside } = run
+  if (code === undefined) return explainFailure(run)
   try {
     const remarks = aside.trim() === '' ? '' : `\n${cleanLines(aside).trim()}`
     const answers = splitDocuments(output).map((one) => question.describe(parseBoundedJson(one)))
     return `${answers.join('\n\n')}${remarks}`
   } catch {
-    return cleanLines(aside).trim() || `exit code ${code}`
+    return explainFailure(run)
   }
+}
+
+function explainFailure({ code, aside }: VerbRun): string {
+  if (code === undefined) return 'no answer within 20 s'
+  return cleanLines(aside).trim() || `exit code ${code}`
 }
 
 /** With several accounts a command prints one document for each; within one all lines are indented. */

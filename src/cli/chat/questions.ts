@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { OfferedVerb } from '../../control/powers.ts'
 import type { storySchema } from '../../control/detail-views.ts'
 import type { OrderView, PositionView, StatusView } from '../../control/views.ts'
+import { type ChatPicture, drawEquity } from './equity-picture.ts'
 import {
   describeOrders,
   describePositions,
@@ -25,10 +26,13 @@ export interface ChatQuestion extends ChatCommand {
   /** Words of the command line after the verb; undefined: the chat's words are not understood. */
   words(given: readonly string[]): readonly string[] | undefined
   describe(json: unknown): string
+  /** Pictures of what the words print are the answer, unless there are none. */
+  draw?(output: string): readonly ChatPicture[]
 }
 
 /** An instrument, a strategy, an order: no text that a command line could take for an option. */
 const NAME = /^[A-Za-z0-9*][A-Za-z0-9*_:.#-]{0,99}$/
+const SPAN = /^[1-9]\d{0,2}[hd]$/
 const GROUPS = ['day', 'week', 'month', 'strategy', 'instrument']
 const TRADES_SHOWN = 10
 
@@ -66,6 +70,15 @@ export const CHAT_QUESTIONS: readonly ChatQuestion[] = [
         ? ['--json', `--by=${by}`, ...(by === 'day' ? ['--since=7d'] : [])]
         : undefined,
     describe: (json) => describeProfit(json as readonly ProfitRow[]),
+  },
+  {
+    name: 'curve',
+    verb: 'profit',
+    help: 'equity of the last week as a picture: /curve, or /curve 24h, 30d',
+    words: ([since = '7d']) =>
+      SPAN.test(since) ? ['--curve', '--csv', `--since=${since}`] : undefined,
+    describe: () => 'no equity is known yet: a daemon keeps a point each minute',
+    draw: drawEquity,
   },
   {
     name: 'trades',

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { constants, setPriority } from 'node:os'
 import { MIDDLEMAN_VARIABLE } from './middleman.ts'
 
-/** A longer output is cut. */
+/** A longer output is cut, unless more is asked for. */
 const OUTPUT_CHARS_MAX = 200_000
 
 export interface VerbRun {
@@ -25,11 +25,13 @@ export interface VerbOptions {
   /** Leaves the processor to others. */
   readonly isPatient?: boolean
   readonly signal?: AbortSignal | undefined
+  readonly outputCharsMax?: number | undefined
 }
 
 /** Runs a command of this program in a process of its own, which is ended when its time is over or the caller has gone. */
 export async function runVerb(options: VerbOptions): Promise<VerbRun> {
   const { words, withinMs, by, input, isPatient = false, signal } = options
+  const { outputCharsMax = OUTPUT_CHARS_MAX } = options
   const [, program = ''] = process.argv
   const child = spawn(process.execPath, [program, ...words], {
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -46,8 +48,8 @@ export async function runVerb(options: VerbOptions): Promise<VerbRun> {
     setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
   // It may have ended before it reads.
   child.stdin.on('error', () => undefined).end(input ?? '')
-  const output = new BoundedText()
-  const aside = new BoundedText()
+  const output = new BoundedText(outputCharsMax)
+  const aside = new BoundedText(outputCharsMax)
   child.stdout.setEncoding('utf8').on('data', (text: string) => output.add(text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => aside.add(text))
   child.on('error', () => undefined)
@@ -77,9 +79,14 @@ function endGroup({ pid }: ChildProcess): void {
 class BoundedText {
   text = ''
   isCut = false
+  readonly #charsMax: number
+
+  constructor(charsMax: number) {
+    this.#charsMax = charsMax
+  }
 
   add(more: string): void {
-    const room = OUTPUT_CHARS_MAX - this.text.length
+    const room = this.#charsMax - this.text.length
     this.isCut ||= more.length > room
     this.text += more.slice(0, room)
   }

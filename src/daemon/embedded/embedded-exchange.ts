@@ -154,6 +154,7 @@ export function readLedger(
     realisedProfit: coin?.realisedProfit ?? '0',
     unrealisedProfit: unrealised.toString(),
     funding: coin?.funding ?? '0',
+    marks: Object.fromEntries(positions.map((one) => [one.symbol, Number(one.markPrice)])),
     positions: Object.fromEntries(
       positions.map(({ symbol, holdSide, size }) => [`${symbol} ${holdSide}`, size]),
     ),

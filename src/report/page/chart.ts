@@ -79,7 +79,7 @@ export function renderChart(options: ChartOptions): string {
 <div class="xs">${timeLabels(options)}</div></figure>`
 }
 
-function isNumber(value: number | null | undefined): value is number {
+export function isNumber(value: number | null | undefined): value is number {
   return value !== null && value !== undefined && Number.isFinite(value)
 }
 
@@ -185,10 +185,20 @@ export function showTick(
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-function timeLabels({ startAt, stepMs, count }: ChartOptions): string {
+interface TimeTick {
+  /** From the left, a share of the width. */
+  readonly share: number
+  readonly text: string
+}
+
+export function timeTicks({
+  startAt,
+  stepMs,
+  count,
+}: Pick<ChartOptions, 'startAt' | 'stepMs' | 'count'>): readonly TimeTick[] {
   const spanMs = stepMs * count
   const step = X_STEPS_MS.find((candidate) => spanMs / candidate <= X_TICKS) ?? spanMs
-  const labels: string[] = []
+  const ticks: TimeTick[] = []
   for (let at = Math.ceil(startAt / step) * step; at < startAt + spanMs; at += step) {
     const date = new Date(at)
     const day = `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`
@@ -196,9 +206,13 @@ function timeLabels({ startAt, stepMs, count }: ChartOptions): string {
       step >= 24 * HOUR_MS
         ? day
         : `${at % (24 * HOUR_MS) === 0 ? `${day} ` : ''}${date.toISOString().slice(11, 16)}`
-    labels.push(
-      `<span style="left:${(((at - startAt) / spanMs) * 100).toFixed(2)}%">${text}</span>`,
-    )
+    ticks.push({ share: (at - startAt) / spanMs, text })
   }
-  return labels.join('')
+  return ticks
+}
+
+function timeLabels(options: ChartOptions): string {
+  return timeTicks(options)
+    .map(({ share, text }) => `<span style="left:${(share * 100).toFixed(2)}%">${text}</span>`)
+    .join('')
 }

@@ -267,3 +267,43 @@ test('a chat that only looks neither proposes nor confirms', async () => {
   expect(asked).toEqual([])
   expect(telegram.sent.map(({ text }) => text).join()).not.toMatch(/\/(?:confirm|release|halt)/)
 })
+
+test('the curve is a picture: a chat takes no SVG', async () => {
+  answer = () =>
+    ran(
+      'at,equity,net,peak\n2026-11-22T00:00:00.000Z,1000,0,1000\n2026-11-22T00:01:00.000Z,,,\n2026-11-22T00:02:00.000Z,1010.5,10.5,1010.5\n',
+    )
+  await open()
+  telegram.floods = 1
+  telegram.say(ANNA, '/curve 24h')
+  const { text, photo } = await telegram.untilSent(1)
+
+  expect(asked[0]?.words).toEqual([
+    'profit',
+    '--curve',
+    '--csv',
+    '--since=24h',
+    '--config=/srv/paper.yaml',
+  ])
+  expect(text).toBe('1010.50 (+1.05 %), lowest 1000.00, highest 1010.50')
+  expect(photo?.subarray(1, 4).toString()).toBe('PNG')
+  expect([photo?.readUInt32BE(16), photo?.readUInt32BE(20)]).toEqual([1000, 560])
+  expect(telegram.refused).toHaveLength(1)
+})
+
+test('without a curve yet it says so, and of several accounts each has its picture', async () => {
+  const point = 'at,equity,net,peak\n2026-11-22T00:00:00.000Z,5,0,5\n'
+  answer = ([, , , since]) => ran(since === '--since=1h' ? 'at,equity,net,peak\n' : point + point)
+  await open()
+  telegram.say(ANNA, '/curve 1h')
+  const none = await telegram.untilSent(1)
+  telegram.say(ANNA, '/curve --all')
+  const help = await telegram.untilSent(2)
+  telegram.say(ANNA, '/curve')
+  const second = await telegram.untilSent(4)
+
+  expect(none.text).toContain('no equity is known yet')
+  expect(help.text).toMatch(/^\/curve: equity of the last week/)
+  expect(second.text).toBe('account 2 of 2: 5.00 (+0.00 %), lowest 5.00, highest 5.00')
+  expect(asked).toHaveLength(2)
+})

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo } from 'node:net'
 
 /** A message of the bot, or of a person. */
@@ -7,6 +7,8 @@ export interface ChatMessage {
   readonly chat: number
   readonly text: string
   readonly buttons: readonly { readonly text: string; readonly data: string }[]
+  /** A picture, as it was uploaded. */
+  readonly photo?: Buffer
 }
 
 interface Update {
@@ -40,7 +42,7 @@ export class FakeTelegram {
       const chunks: Buffer[] = []
       request.on('data', (chunk: Buffer) => chunks.push(chunk))
       request.on('end', () =>
-        this.#handle(request.url ?? '', Buffer.concat(chunks).toString() || '{}', response),
+        this.#handle(request.url ?? '', readCall(request, Buffer.concat(chunks)), response),
       )
     })
   }
@@ -121,7 +123,7 @@ export class FakeTelegram {
     answer(poll.response, this.#updates)
   }
 
-  #handle(url: string, body: string, response: ServerResponse): void {
+  #handle(url: string, { given, photo }: BotCall, response: ServerResponse): void {
     const [, token, method = ''] = /^\/bot([^/]+)\/(\w+)/.exec(url) ?? []
     if (this.isDown) {
       this.dropped += 1
@@ -129,7 +131,6 @@ export class FakeTelegram {
       return void response.socket?.destroy()
     }
     if (token !== this.#token) return refuse(response, 401, 'Unauthorized')
-    const given = JSON.parse(body) as Record<string, unknown>
     switch (method) {
       case 'getMe':
         return answer(response, { id: 1, is_bot: true, first_name: 'intentd', username: 'a_bot' })
@@ -147,21 +148,29 @@ export class FakeTelegram {
         }
         return
       case 'sendMessage':
-        return this.#takeMessage(given, response)
+        return this.#takeMessage(given, String(given['text']), response)
+      case 'sendPhoto':
+        if (photo === undefined) return refuse(response, 400, 'Bad Request: there is no photo')
+        return this.#takeMessage(given, String(given['caption']), response, photo)
       default:
         return answer(response, true)
     }
   }
 
-  #takeMessage(given: Record<string, unknown>, response: ServerResponse): void {
-    const text = String(given['text'])
+  #takeMessage(
+    given: Record<string, unknown>,
+    text: string,
+    response: ServerResponse,
+    photo?: Buffer,
+  ): void {
     if (this.floods > 0) {
       this.floods -= 1
       this.refused.push(text)
       for (const listener of this.#listeners) listener()
       return refuse(response, 429, 'Too Many Requests: retry after 1', { retry_after: 1 })
     }
-    if (text.length > 4096) return refuse(response, 400, 'Bad Request: message is too long')
+    if (text.length > (photo ? 1024 : 4096))
+      return refuse(response, 400, 'Bad Request: message is too long')
     const { inline_keyboard: rows = [] } = (given['reply_markup'] ?? {}) as {
       inline_keyboard?: { text: string; callback_data: string }[][]
     }
@@ -169,6 +178,7 @@ export class FakeTelegram {
       chat: Number(given['chat_id']),
       text,
       buttons: rows.flat().map((button) => ({ text: button.text, data: button.callback_data })),
+      ...(photo && { photo }),
     })
     answer(response, {
       message_id: this.sent.length,
@@ -178,6 +188,32 @@ export class FakeTelegram {
     })
     for (const listener of this.#listeners) listener()
   }
+}
+
+interface BotCall {
+  readonly given: Record<string, unknown>
+  readonly photo: Buffer | undefined
+}
+
+/** JSON, or a form with fields and one file. */
+function readCall({ headers }: IncomingMessage, body: Buffer): BotCall {
+  const [, boundary] =
+    /^multipart\/form-data; boundary=(\S+)$/.exec(headers['content-type'] ?? '') ?? []
+  if (boundary === undefined)
+    return {
+      given: JSON.parse(body.toString() || '{}') as Record<string, unknown>,
+      photo: undefined,
+    }
+  const given: Record<string, unknown> = {}
+  let photo: Buffer | undefined
+  for (const part of body.toString('latin1').split(`--${boundary}`).slice(1, -1)) {
+    const end = part.indexOf('\r\n\r\n')
+    const [head, value] = [part.slice(0, end), part.slice(end + 4, -2)]
+    const [, name = ''] = /name="([^"]+)"/.exec(head) ?? []
+    if (head.includes('filename=')) photo = Buffer.from(value, 'latin1')
+    else given[name] = Buffer.from(value, 'latin1').toString()
+  }
+  return { given, photo }
 }
 
 function answer(response: ServerResponse, result: unknown): void {

@@ -39,6 +39,7 @@ function toPosition(state: CoreState, position: Position) {
     marginMode: position.marginMode,
     size: sizeText(instrument, position.lots),
     openPriceAvg: averageEntry(instrument, position).toString(),
+    markPrice: priceText(instrument, markTicks),
     unrealised: unrealised(instrument, position, markTicks).toString(),
   }
 }
