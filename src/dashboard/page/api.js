@@ -91,7 +91,7 @@ export async function command({ requestId, order, reason }) {
   return (await request('/v1/commands', asked)).json()
 }
 
-/** What can add risk is only proposed by a page, until a code of the authenticator confirms it. */
+/** A page only proposes what can add risk, until a code of the authenticator confirms it. */
 export async function confirmProposal({ id, code }) {
   return (await request('/v1/confirmations', asPost({ id, code, by: 'dashboard' }))).json()
 }

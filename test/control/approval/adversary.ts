@@ -370,12 +370,12 @@ class Campaign {
   /** What an adversary may try; at times a person has been talked into telling a code. */
   #code(): string {
     const guess = String(this.#random.integer(1_000_000)).padStart(6, '0')
-    const told = this.#codeOf(this.#stepNow + this.#random.integer(3) - 1)
+    const valid = this.#codeOf(this.#stepNow + this.#random.integer(3) - 1)
     const isSeen = this.#seen !== undefined && this.#now - this.#seen.at < STEP_MS
     const draw = this.#random.next()
     if (draw < 0.01) return guess
     if (draw < 0.012) return 'abcdef'
-    return draw < 0.5 && isSeen ? (this.#seen?.code ?? '') : told
+    return draw < 0.5 && isSeen ? (this.#seen?.code ?? '') : valid
   }
 
   get #stepNow(): number {
