@@ -10,7 +10,7 @@ export type ControlOrder = ControlRequest['order']
 export type Power = 'look' | 'research' | 'safer' | 'riskier'
 
 /** The log level changes nothing that is traded, yet it is no look. */
-export const ORDER_POWERS = {
+const ORDER_POWERS = {
   restrict: 'safer',
   flatten: 'safer',
   kill: 'safer',

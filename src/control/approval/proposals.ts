@@ -14,7 +14,7 @@ const KEPT_MAX = 50
 /** Names it on a phone, and is no secret. */
 const ID_BYTES = 3
 
-export const UNPAIRED =
+const UNPAIRED =
   'this can add risk, so it needs a one-time code, and no authenticator is paired: run `intentd pair` at the machine, or give the command there'
 
 export interface ProposalsOptions {

@@ -275,7 +275,7 @@ class Campaign {
     const what = `${kind}: ${words.join(' ')}`
     const isLetThrough = this.#planted === 'agentConfirms' && words[0] === 'confirm'
     if (!isLetThrough && refuseMiddleman(words, kind) !== undefined) return { what }
-    const [verb, ...rest] = words
+    const [verb = '', ...rest] = words
     if (verb === 'confirm') {
       const confirming = { id: rest[0] ?? '', code: code ?? '', mayConfirm: kind === 'chat' }
       return this.#confirm(this.#socket, confirming)
@@ -460,7 +460,7 @@ const ODD_BODIES: readonly unknown[] = [
   { requestId: 'request-1', reason: 'x', by: 'x', order: { kind: 'confirm', code: '123456' } },
 ]
 
-function toOrder(verb: string | undefined, words: readonly string[]): ControlOrder | undefined {
+function toOrder(verb: string, words: readonly string[]): ControlOrder | undefined {
   const [scope = '*'] = words.filter((word) => !word.startsWith('--'))
   const hasScope = words.some((word) => !word.startsWith('--'))
   switch (verb) {
