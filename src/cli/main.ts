@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import type { Verb } from '../control/powers.ts'
 import { ConfigError, formatProblems } from '../config/yaml/problem.ts'
 import { hideLogins } from '../config/yaml/setting-path.ts'
 import { Failure } from '../lib/failure.ts'
 import { EXITS, exitOf } from './process/exit-codes.ts'
+import { middlemanKind, refuseMiddleman } from './process/middleman.ts'
 import { adviseAgain } from './process/options.ts'
 import { adviseForWord } from './process/other-words.ts'
 import type { AddVerb, VerbFrame } from './process/verb-frame.ts'
 import { writeAside } from '../lib/write-out.ts'
 
 interface Verbs {
-  readonly names: readonly string[]
+  readonly names: readonly Verb[]
   readonly load: () => Promise<AddVerb>
 }
 
@@ -63,6 +65,11 @@ export const VERBS: readonly Verbs[] = [
     names: ['pause', 'resume', 'mode'],
     load: async () => (await import('./control/mode.ts')).addModeCommands,
   },
+  {
+    names: ['confirm'],
+    load: async () => (await import('./control/confirm.ts')).addConfirmCommand,
+  },
+  { names: ['pair'], load: async () => (await import('./control/pair.ts')).addPairCommand },
   { names: ['flatten'], load: async () => (await import('./flatten.ts')).addFlattenCommand },
   {
     names: ['order'],
@@ -126,6 +133,11 @@ export const VERBS: readonly Verbs[] = [
 
 /** 0 done, 64 not understood, else from `process/exit-codes.ts`. */
 export async function main(argv: readonly string[]): Promise<number> {
+  const refusal = refuseMiddleman(argv, middlemanKind())
+  if (refusal !== undefined) {
+    writeAside(`${refusal}\n`)
+    return EXITS.usage
+  }
   let exitCode = 0
   const program = await createProgram(neededFor(argv), (code) => {
     exitCode = code
@@ -158,7 +170,7 @@ export async function createProgram(
 
 function neededFor([word = '']: readonly string[]): readonly Verbs[] {
   if (word === '--version' || word === '-V') return []
-  const asked = VERBS.filter(({ names }) => names.includes(word))
+  const asked = VERBS.filter(({ names }) => names.some((name) => name === word))
   return asked.length > 0 ? asked : VERBS
 }
 

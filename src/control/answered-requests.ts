@@ -38,15 +38,20 @@ export class AnsweredRequests {
     this.#earlier = new Set(this.#answered.keys())
   }
 
-  /** @returns undefined if the id belongs to another command */
-  once(request: ControlRequest, obey: () => ControlAnswer): ControlAnswer | undefined {
-    const digest = sha256Hex([JSON.stringify(request)])
+  /** @returns `unknown`: not obeyed yet; `other`: the id belongs to another command */
+  recall(request: ControlRequest): ControlAnswer | 'unknown' | 'other' {
     const known = this.#answered.get(request.requestId)
-    if (known) {
-      if (known.digest !== digest) return undefined
-      const hasEnded = this.#earlier.has(request.requestId) && isWaiting(request, known.answer)
-      return hasEnded ? asForgotten(known.answer) : asRepeated(known.answer)
-    }
+    if (known === undefined) return 'unknown'
+    if (known.digest !== digestOf(request)) return 'other'
+    const hasEnded = this.#earlier.has(request.requestId) && isWaiting(request, known.answer)
+    return hasEnded ? asForgotten(known.answer) : asRepeated(known.answer)
+  }
+
+  /** @returns `other`: the id belongs to another command */
+  once(request: ControlRequest, obey: () => ControlAnswer): ControlAnswer | 'other' {
+    const known = this.recall(request)
+    if (known !== 'unknown') return known
+    const digest = digestOf(request)
     const answer = obey()
     // Nothing changed, so repeating it may succeed.
     if (!answer.isObeyed) return answer
@@ -65,6 +70,10 @@ export class AnsweredRequests {
     const kept = [...this.#answered.values()].filter(({ isKept }) => isKept)
     this.#store?.save(kept.slice(-REQUESTS_KEPT_MAX))
   }
+}
+
+function digestOf(request: ControlRequest): string {
+  return sha256Hex([JSON.stringify(request)])
 }
 
 /** A release waits for the proof of a kill only in its own run. */

@@ -97,6 +97,29 @@ export const controlRequestSchema = z.strictObject({
   order: controlOrderSchema,
 })
 
+export const proposalSchema = z.strictObject({
+  id: z.string(),
+  order: controlOrderSchema,
+  reason: z.string(),
+  by: z.string().meta({ description: 'what was verified of the proposer, and the name it gave' }),
+  proposedAt: z.int(),
+  expiresAt: z.int(),
+  changes: z.array(z.string()).meta({
+    description: 'what it would change; if this is otherwise when it is confirmed, it is refused',
+  }),
+  notes: z.array(z.string()).meta({ description: 'what else to know; it may change meanwhile' }),
+})
+
+export const confirmationSchema = z.strictObject({
+  id: z.string().min(1).max(20).meta({ description: 'of the proposal' }),
+  code: z
+    .string()
+    .min(1)
+    .max(20)
+    .meta({ description: 'six digits, of the authenticator that `intentd pair` has paired' }),
+  by: z.string().min(1).max(100).meta({ description: 'who, as you say' }),
+})
+
 export const controlAnswerSchema = z.strictObject({
   requestId: z.string(),
   /** Now or earlier; `status` shows the end of a flatten or a kill. */
@@ -106,6 +129,9 @@ export const controlAnswerSchema = z.strictObject({
   lifted: z.array(restrictionSchema),
   stillHeld: z.record(z.string(), z.string()).meta({
     description: 'what is still held where a flatten was ended before it was done',
+  }),
+  proposal: proposalSchema.optional().meta({
+    description: 'nothing was done: this waits for a confirmation with a one-time code',
   }),
 })
 
@@ -122,4 +148,5 @@ export const addressSchema = z.strictObject({
 })
 
 export type ControlRequest = z.infer<typeof controlRequestSchema>
+export type ProposalView = z.infer<typeof proposalSchema>
 export type ControlAnswer = z.infer<typeof controlAnswerSchema>

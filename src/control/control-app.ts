@@ -7,7 +7,16 @@ import { mountDashboard } from '../dashboard/mount-dashboard.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { describeSocket } from './access/verified-caller.ts'
 import type { AnsweredRequests } from './answered-requests.ts'
-import { type ControlAnswer, controlRequestSchema, sessionRequestSchema } from './commands.ts'
+import type { Proposals, Refused } from './approval/proposals.ts'
+import {
+  confirmationSchema,
+  type ControlAnswer,
+  type ControlRequest,
+  controlRequestSchema,
+  type ProposalView,
+  sessionRequestSchema,
+} from './commands.ts'
+import { isRiskier } from './powers.ts'
 import type { Controlled } from './controlled.ts'
 import { EVERY_MS, followEvents, parseEventId } from './follow-events.ts'
 import { followLive } from './follow-live.ts'
@@ -30,8 +39,9 @@ export interface ControlAppOptions {
   readonly version: string
   readonly monotonic: () => number
   readonly readOnly: boolean
-  /** Shared by socket and port. */
+  /** Shared by socket and port, like the next. */
   readonly answered: AnsweredRequests
+  readonly proposals: Proposals
   readonly entrance: Entrance
   readonly address: () => string | undefined
   readonly refusals: Refusals
@@ -77,6 +87,7 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   addFollowing(app, options)
   app.post('/v1/addresses', (context) => context.json({ url: options.address() ?? null }))
   addCommands(app, options)
+  addProposals(app, options)
   app.notFound((context) => context.json({ error: 'there is no such path; /docs lists them' }, 404))
   app.onError((error, context) => {
     if (error instanceof HTTPException) return error.getResponse()
@@ -164,20 +175,88 @@ function callerAt({ via }: Entrance): string {
   return via === 'socket' ? describeSocket() : 'port:control.token'
 }
 
-function addCommands(app: Hono, { daemon, readOnly, entrance, answered }: ControlAppOptions): void {
+/** At the socket the caller is the daemon's own user, so what adds risk needs no second proof. */
+function addCommands(app: Hono, options: ControlAppOptions): void {
+  const { daemon, entrance, answered } = options
   app.post('/v1/commands', async (context) => {
-    if (readOnly)
-      return context.json({ error: 'control.readOnly: commands are not taken here' }, 403)
-    const body = readJson(await context.req.text())
-    const request = controlRequestSchema.safeParse(body)
-    if (!request.success) return context.json({ error: wordsOf(request.error) }, 400)
-    const answer: ControlAnswer | undefined = answered.once(request.data, () =>
-      daemon.command(request.data, callerAt(entrance)),
-    )
-    if (answer === undefined)
-      return context.json({ error: 'this request id was used for another command' }, 409)
-    return context.json(answer)
+    const request = await readRequest(context, options)
+    if (request instanceof Response) return request
+    if (entrance.via === 'port' && isRiskier(request.order))
+      return propose(context, request, options)
+    const answer = answered.once(request, () => daemon.command(request, callerAt(entrance)))
+    return answerOnce(context, answer)
   })
+}
+
+/** A chat and an assistant propose at the socket, by way of the command line. */
+function addProposals(app: Hono, options: ControlAppOptions): void {
+  const { daemon, readOnly, entrance, answered, proposals } = options
+  app.get('/v1/proposals', (context) => context.json(proposals.list()))
+  app.post('/v1/proposals', async (context) => {
+    const request = await readRequest(context, options)
+    return request instanceof Response ? request : propose(context, request, options)
+  })
+  app.post('/v1/confirmations', async (context) => {
+    if (readOnly) return refuseReadOnly(context)
+    const asked = confirmationSchema.safeParse(readJson(await context.req.text()))
+    if (!asked.success) return context.json({ error: wordsOf(asked.error) }, 400)
+    let answer: ControlAnswer | 'other' = 'other'
+    const confirmed = await proposals.confirm(
+      asked.data,
+      { verified: callerAt(entrance) },
+      (request, verified, approval) => {
+        answer = answered.once(request, () => daemon.command(request, verified, approval))
+      },
+    )
+    return confirmed.kind === 'refused'
+      ? answerRefusal(context, confirmed)
+      : answerOnce(context, answer)
+  })
+}
+
+async function propose(
+  context: Context,
+  request: ControlRequest,
+  { entrance, proposals, answered }: ControlAppOptions,
+): Promise<Response> {
+  const known = answered.recall(request)
+  if (known !== 'unknown') return answerOnce(context, known)
+  const verified = callerAt(entrance)
+  const proposed = await proposals.propose(request, { entrance: entrance.via, verified })
+  if (proposed.kind === 'refused') return answerRefusal(context, proposed)
+  const nothing = { requestId: request.requestId, isObeyed: false, held: [], lifted: [] }
+  if (proposed.kind === 'impossible')
+    return context.json({ ...nothing, stillHeld: {}, text: `not done: ${proposed.why}` })
+  const { proposal } = proposed
+  const text = describeProposal(proposal)
+  return context.json({ ...nothing, stillHeld: {}, text, proposal }, 202)
+}
+
+function describeProposal({ id, expiresAt }: ProposalView): string {
+  return `not done yet: this can add risk, so it waits as proposal ${id} until ${new Date(expiresAt).toISOString()}; confirm it with a code of your authenticator: \`intentd confirm ${id}\` at the machine, or /confirm ${id} CODE in the chat`
+}
+
+async function readRequest(
+  context: Context,
+  { readOnly }: ControlAppOptions,
+): Promise<ControlRequest | Response> {
+  if (readOnly) return refuseReadOnly(context)
+  const request = controlRequestSchema.safeParse(readJson(await context.req.text()))
+  return request.success ? request.data : context.json({ error: wordsOf(request.error) }, 400)
+}
+
+function refuseReadOnly(context: Context): Response {
+  return context.json({ error: 'control.readOnly: commands are not taken here' }, 403)
+}
+
+function answerRefusal(context: Context, { status, why }: Refused): Response {
+  return context.json({ error: why }, status)
+}
+
+function answerOnce(context: Context, answer: ControlAnswer | 'other'): Response {
+  if (answer === 'other')
+    return context.json({ error: 'this request id was used for another command' }, 409)
+  return context.json(answer)
 }
 
 function readJson(text: string): unknown {

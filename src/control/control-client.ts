@@ -5,6 +5,7 @@ import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 import { shortPath } from '../lib/net/socket-path.ts'
 
 const ANSWER_MS_MAX = 4000
+const PLANNED_MS_MAX = 60_000
 
 export type ControlReply =
   | { readonly kind: 'answered'; readonly status: number; readonly body: unknown }
@@ -33,13 +34,28 @@ export class ControlClient {
     return this.#post('/v1/commands', body)
   }
 
+  /** A reload is tried, which takes seconds. */
+  propose(body: unknown): Promise<ControlReply> {
+    return this.#post('/v1/proposals', body, PLANNED_MS_MAX)
+  }
+
+  confirm(body: unknown): Promise<ControlReply> {
+    return this.#post('/v1/confirmations', body, PLANNED_MS_MAX)
+  }
+
   newAddress(): Promise<ControlReply> {
     return this.#post('/v1/addresses', {})
   }
 
-  #post(path: string, body: unknown): Promise<ControlReply> {
+  #post(path: string, body: unknown, waitMs = ANSWER_MS_MAX): Promise<ControlReply> {
     const headers = { 'content-type': 'application/json' }
-    return this.#ask({ path, method: 'POST', headers, body: JSON.stringify(body) })
+    return this.#ask({
+      path,
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+      headersTimeout: waitMs,
+    })
   }
 
   /** Yields lines of server-sent events. */

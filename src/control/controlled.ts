@@ -16,9 +16,27 @@ import type {
   StoryView,
 } from './detail-views.ts'
 import type { EventHistory } from './event-history.ts'
+import type { RiskierOrder } from './powers.ts'
 import type { UniverseView } from './universe-view.ts'
 import type { WhatIfQuery, WhatIfView } from './what-if-view.ts'
 import type { FillView, OrderView, PositionView, StatusView } from './views.ts'
+
+/** The effect of an order that may add risk. */
+export interface OrderPlan {
+  /** A proposal counts only while these stay as they are. */
+  readonly changes: readonly string[]
+  readonly notes: readonly string[]
+  /** Why it would be refused now. */
+  readonly refusal?: string
+}
+
+/** A proposal was confirmed by a one-time code. */
+export interface Approval {
+  /** The proposal, and who confirmed it with which code: for journal and log. */
+  readonly text: string
+  /** As it was shown; if the act would change something else by now, it is refused. */
+  readonly changes: readonly string[]
+}
 
 export interface Readiness {
   readonly isReady: boolean
@@ -59,6 +77,11 @@ export interface Controlled {
   readiness(): Readiness
   /** Text format of Prometheus. */
   metrics(): string
-  /** @param verified verified origin: `port:control.token`, `socket:uid 1000` */
-  command(request: ControlRequest, verified: string): ControlAnswer
+  /** Changes nothing. */
+  planOrder(order: RiskierOrder): OrderPlan | Promise<OrderPlan>
+  /**
+   * @param verified verified origin: `port:control.token`, `socket:uid 1000`
+   * @param approval of an order that was only proposed
+   */
+  command(request: ControlRequest, verified: string, approval?: Approval): ControlAnswer
 }

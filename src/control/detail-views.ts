@@ -188,6 +188,7 @@ export const reloadSchema = z.strictObject({
   problems: z
     .array(z.string())
     .meta({ description: 'why it would be refused; empty: it would be taken' }),
+  changes: z.array(z.string()).meta({ description: 'what it would change' }),
 })
 
 /** As printed by `intentd fleet status --json`. */

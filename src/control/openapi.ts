@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import {
   addressSchema,
+  confirmationSchema,
   controlAnswerSchema,
   controlRequestSchema,
+  proposalSchema,
   sessionRequestSchema,
   sessionSchema,
 } from './commands.ts'
@@ -25,8 +27,33 @@ const OTHER: readonly Operation[] = [
     method: 'post',
     path: '/v1/commands',
     summary:
-      'Commands the daemon: restrict, flatten, order, close, cancel, release, kill, releaseKill, reload, logLevel.',
+      'Commands the daemon: restrict, flatten, close, cancel, kill, logLevel. At the port order, release, releaseKill, adopt and reload become proposals (202); an order that only reduces does not.',
     body: controlRequestSchema,
+    type: 'application/json',
+    response: controlAnswerSchema,
+  },
+  {
+    method: 'get',
+    path: '/v1/proposals',
+    summary: 'What waits for a confirmation, the newest first.',
+    type: 'application/json',
+    response: z.array(proposalSchema),
+  },
+  {
+    method: 'post',
+    path: '/v1/proposals',
+    summary:
+      'Proposes release, releaseKill, adopt or reload: nothing is done before it is confirmed.',
+    body: controlRequestSchema,
+    type: 'application/json',
+    response: controlAnswerSchema,
+  },
+  {
+    method: 'post',
+    path: '/v1/confirmations',
+    summary:
+      'Confirms a proposal with a one-time code: it is done once, if what it would change is as it was shown.',
+    body: confirmationSchema,
     type: 'application/json',
     response: controlAnswerSchema,
   },

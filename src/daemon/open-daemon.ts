@@ -36,8 +36,9 @@ import {
   type Opening,
 } from './open-account.ts'
 import { accountLogger } from '../logging/account-logger.ts'
+import type { ReloadView } from '../control/detail-views.ts'
 import type { DaemonLogger } from '../logging/logger.ts'
-import { journalPlaceOf } from '../assembly/state/state-place.ts'
+import { journalPlaceOf, pairingFileOf } from '../assembly/state/state-place.ts'
 import { loadStrategies } from '../assembly/strategies/strategies.ts'
 import { hangNoteOf } from './watchdog/hang-note.ts'
 import { Watchdog } from './watchdog/watchdog.ts'
@@ -47,9 +48,9 @@ export interface OpenDaemonOptions
   readonly clock: Clock
   readonly processStartedAt?: number
   readonly others?: readonly AccountInput[]
-  readonly onReload?: () => void
+  readonly onReload?: (approved?: readonly string[]) => void
   readonly alertTargets?: (() => AlertTargets) | undefined
-  readonly tryReload?: () => Promise<readonly string[]> | undefined
+  readonly tryReload?: () => Promise<ReloadView> | undefined
   /** Addresses an account in a command: ` -c live.yaml`. */
   readonly configOptionOf?: (config: DaemonConfig) => string
 }
@@ -251,6 +252,7 @@ function openControlOf(
   return openControl({
     config: loaded.config,
     directory: opened.directory,
+    pairingFile: pairingFileOf(options.loaded.config),
     accounts: [account],
     off,
     market,

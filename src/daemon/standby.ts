@@ -6,6 +6,7 @@ import { Failure } from '../lib/failure.ts'
 import type { Timers } from '../lib/timers.ts'
 import { CommandInbox, refuseCommand } from './account/command-inbox.ts'
 import { serveControl } from './control/open-control.ts'
+import { pairingFileOf } from '../assembly/state/state-place.ts'
 import { createFleetSource } from './control/fleet-source.ts'
 import { noteLook, type StandbyLook, StandbyControl } from './control/standby-control.ts'
 import type { DaemonLogger } from '../logging/logger.ts'
@@ -51,7 +52,7 @@ export async function startStandby(options: StandbyOptions): Promise<Standby> {
         refusesDifference: config.journal?.onDifference === 'refuse',
         fleet: createFleetSource(config, options.password),
       }),
-    options,
+    { ...options, pairingFile: pairingFileOf(config) },
   )
   await control.start()
   // Otherwise commands would be obeyed at a takeover, perhaps days later.

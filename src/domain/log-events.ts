@@ -83,6 +83,8 @@ export const LOG_EVENTS = {
     'The exchange did not say the rules of its contracts at the start; rules that the configuration leaves out are those that an earlier start has kept.',
   'contracts.read':
     'The contracts that the exchange lists were read and are kept in the state directory.',
+  'control.codesLocked':
+    'Five wrong one-time codes came within ten minutes, so no code counts for a while. If it was not you, someone guesses, and holds the token or writes in the chat: change both. At the machine every command works without a code.',
   'control.commanded':
     'Somebody gave the daemon a command through its control interface, and this is the result; nothing to do.',
   'control.dashboard':
@@ -93,6 +95,10 @@ export const LOG_EVENTS = {
     'Where you can look at a running daemon and command it: the socket, and the port if one is configured.',
   'control.notListening':
     'The control interface cannot listen at its socket or port, and the daemon runs without it; free the port, or set another one in control.port and reload. It is tried again every two seconds, and `control.listening` says that it listens; until then `status` shows it.',
+  'control.notConfirmed':
+    'A confirmation of a proposal was refused: a wrong or used code, a plan that has changed, or a proposal that is over; nothing was done.',
+  'control.proposed':
+    'A command that can add risk came from the port, a chat or an assistant. Nothing is done before it is confirmed with a one-time code (`intentd confirm`); without that it expires after ten minutes. If you do not know where it comes from, the token or the chat is in other hands.',
   'control.refused':
     'Somebody without the token, or a web page, made a request to the control port, or more connections were opened than there are places; if it was not you, find out who. `intentd_control_refused_total` counts all.',
   'curve.unread':

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createAnswerFile } from '../../src/daemon/control/open-control.ts'
 import { type Hono } from 'hono'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { ProposalBench } from '../support/approval/memory-pairing.ts'
 import { AnsweredRequests, REQUESTS_KEPT_MAX } from '../../src/control/answered-requests.ts'
 import { type ControlAnswer, type ControlRequest } from '../../src/control/commands.ts'
 import { buildControlApp } from '../../src/control/control-app.ts'
@@ -65,9 +66,10 @@ function answerOf(requestId: string, text = ''): ControlAnswer {
 class Bench {
   readonly refused: string[] = []
   readonly broken: string[] = []
-  readonly commands: [ControlRequest, string][] = []
+  readonly commands: [ControlRequest, string, string?][] = []
   readonly events = new EventHistory(1000)
   now = 0
+  readonly bench = new ProposalBench()
   readonly app: Hono
 
   constructor(
@@ -79,6 +81,7 @@ class Bench {
       entrance,
       readOnly,
       answered,
+      proposals: this.bench.proposals,
       version: '1.2.3',
       monotonic: () => this.now,
       address: () => undefined,
@@ -101,6 +104,7 @@ class Bench {
           accounts: [],
           off: [],
         }),
+        planOrder: () => ({ changes: ['ends it'], notes: [] }),
         universes: () => [],
         positions: () => [],
         orders: () => [],
@@ -134,8 +138,8 @@ class Bench {
         journal: () => Promise.resolve([]),
         backtests: () => Promise.resolve([]),
         metrics: () => 'intentd_build_info 1\n',
-        command: (request, via): ControlAnswer => {
-          commands.push([request, via])
+        command: (request, via, approval): ControlAnswer => {
+          commands.push(approval ? [request, via, approval.text] : [request, via])
           return answerOf(request.requestId, `${commands.length}`)
         },
         ...daemon,
@@ -147,14 +151,84 @@ class Bench {
     return this.app.request(`http://${HOST}${path}`, { method, headers })
   }
 
-  post(body: unknown, headers: Readonly<Record<string, string>> = {}) {
-    return this.app.request(`http://${HOST}/v1/commands`, {
+  post(body: unknown, headers: Readonly<Record<string, string>> = {}, path = '/v1/commands') {
+    return this.app.request(`http://${HOST}${path}`, {
       method: 'POST',
       headers: { ...AUTHORISED, 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
   }
 }
+
+describe('what can add risk', () => {
+  const RELEASE = { ...RESTRICT, order: { kind: 'release', scope: 'BTCUSDT' } }
+  const proposalOf = async (answer: Response) => {
+    expect(answer.status).toBe(202)
+    return ((await answer.json()) as ControlAnswer).proposal?.id ?? 'none'
+  }
+
+  test('is done at once at the socket, as before', async () => {
+    const bench = new Bench(SOCKET)
+    expect((await bench.post(RELEASE)).status).toBe(200)
+    expect(bench.commands).toHaveLength(1)
+  })
+
+  test('is only proposed at the port, and done once with a code', async () => {
+    const bench = new Bench(PORT)
+    const id = await proposalOf(await bench.post(RELEASE))
+    expect(await (await bench.get('/v1/proposals')).json()).toMatchObject([
+      { id, by: 'port:control.token says "test"', reason: 'odd prices', changes: ['ends it'] },
+    ])
+    const code = bench.bench.code()
+    const confirmation = { id, code, by: 'anna' }
+    const wrong = { ...confirmation, code: code === '111111' ? '222222' : '111111' }
+    expect((await bench.post(wrong, {}, '/v1/confirmations')).status).toBe(403)
+    expect(bench.commands).toEqual([])
+
+    const looking = { authorization: `Bearer ${READ_TOKEN}` }
+    expect((await bench.post(confirmation, looking, '/v1/confirmations')).status).toBe(403)
+    const done = await bench.post(confirmation, {}, '/v1/confirmations')
+    expect(await done.json()).toMatchObject({ isObeyed: true })
+    expect(bench.commands).toEqual([
+      [
+        RELEASE,
+        'port:control.token',
+        `proposal ${id} confirmed by port:control.token says "anna" with code ${Math.floor(bench.bench.now / 30_000)}`,
+      ],
+    ])
+    expect((await bench.post(confirmation, {}, '/v1/confirmations')).status).toBe(410)
+    // The command sent again after its answer was lost.
+    expect(await (await bench.post(RELEASE)).json()).toMatchObject({
+      isObeyed: true,
+      text: expect.stringMatching(/^sent again/),
+    })
+    expect(bench.commands).toHaveLength(1)
+  })
+
+  test('is refused at the port without a pairing, with what to do', async () => {
+    const bench = new Bench(PORT)
+    bench.bench.store.pairing = undefined
+    const answer = await bench.post(RELEASE)
+    expect([answer.status, await answer.json()]).toEqual([
+      403,
+      { error: expect.stringContaining('run `intentd pair` at the machine') },
+    ])
+  })
+
+  test('is proposed at the socket by those who ask for that', async () => {
+    const bench = new Bench(SOCKET)
+    await proposalOf(await bench.post(RELEASE, {}, '/v1/proposals'))
+    expect(bench.commands).toEqual([])
+    expect((await bench.post(RESTRICT, {}, '/v1/proposals')).status).toBe(400)
+  })
+
+  test('is neither proposed nor confirmed where commands are not taken', async () => {
+    const bench = new Bench(SOCKET, { readOnly: true })
+    expect((await bench.post(RELEASE, {}, '/v1/proposals')).status).toBe(403)
+    const confirmation = { id: 'a41f9c', code: '123456', by: 'anna' }
+    expect((await bench.post(confirmation, {}, '/v1/confirmations')).status).toBe(403)
+  })
+})
 
 describe('[SEC2] who may speak to a daemon by its port', () => {
   const READS = [
@@ -295,6 +369,7 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
     { kind: 'release', scope: '*' },
     { kind: 'kill' },
     { kind: 'releaseKill' },
+    { kind: 'adopt', symbol: 'BTCUSDT', strategyId: 'grid-btc' },
     { kind: 'reload' },
     { kind: 'logLevel', level: 'error' },
   ]
@@ -313,8 +388,9 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
       expect((await bench.post({ ...RESTRICT, order }, headers)).status).toBe(status)
     }
     expect(bench.commands).toEqual([])
-    expect((await bench.post({ ...RESTRICT, order })).status).toBe(200)
-    expect(bench.commands).toHaveLength(1)
+    const isProposed = ['release', 'releaseKill', 'reload', 'adopt'].includes(order.kind)
+    expect((await bench.post({ ...RESTRICT, order })).status).toBe(isProposed ? 202 : 200)
+    expect(bench.commands).toHaveLength(isProposed ? 0 : 1)
   })
 
   test('a page of its own may ask', async () => {
@@ -649,7 +725,7 @@ test('a command is known by its id from both entrances, and after a restart', as
   const kill = { scope: '*', mode: 'killed', code: 'kill', reason: '', by: '', at: 1 } as const
   const held = [{ ...kill, ends: '', command: null, isClosing: false, releasableAt: null }]
   const releaseKill = request('release-00', { kind: 'releaseKill' })
-  const first = new Bench(PORT, {
+  const first = new Bench(SOCKET, {
     answered: openAnswers(),
     daemon: { command: ({ requestId }) => ({ ...answerOf(requestId), held }) },
   })

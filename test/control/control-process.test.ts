@@ -1,3 +1,4 @@
+import { ControlClient } from '../../src/control/control-client.ts'
 import { readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -28,6 +29,13 @@ async function startTrading(project: Project, args: readonly string[] = []) {
     socket: string
   }
   return { run, url, socket, token: readTokenOf(run) }
+}
+
+async function commandAtSocket(socket: string, request: object): Promise<unknown> {
+  const client = new ControlClient(socket)
+  const reply = await client.command(request)
+  await client.close()
+  return reply.kind === 'answered' ? reply.body : Promise.reject(new Error(reply.reason))
 }
 
 /** How often `status` has shown what it shows. */
@@ -134,21 +142,29 @@ describe.concurrent('a running daemon', () => {
 
   test('obeys a command once, says who gave it, and keeps it over a kill -9', async () => {
     const project = projects.open()
-    const { run, url, token } = await startTrading(project)
+    const { run, url, socket, token } = await startTrading(project)
     let baseUrl = url
     let own = token
-    const command = (requestId: string, order: object) =>
-      fetch(`${baseUrl}/v1/commands`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${own}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ requestId, reason: 'drill', by: 'somebody', order }),
-      })
-        .then(async (answer) => (await answer.json()) as { isObeyed: boolean; text: string })
-        // Which of two came first is not known.
-        .then((answer) => ({
-          ...answer,
-          text: answer.text.replace('sent again; when it came first: ', ''),
-        }))
+    const command = (requestId: string, order: Readonly<Record<string, unknown>>) => {
+      const request = { requestId, reason: 'drill', by: 'somebody', order }
+      // At the port a release is only proposed.
+      const asked = /release/i.test(String(order['kind']))
+        ? commandAtSocket(socket, request)
+        : fetch(`${baseUrl}/v1/commands`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${own}`, 'content-type': 'application/json' },
+            body: JSON.stringify(request),
+          }).then((answer) => answer.json())
+      return (
+        asked
+          .then((answer) => answer as { isObeyed: boolean; text: string })
+          // Which of two came first is not known.
+          .then((answer) => ({
+            ...answer,
+            text: answer.text.replace('sent again; when it came first: ', ''),
+          }))
+      )
+    }
     const pause = { kind: 'restrict', scope: 'strategy:grid-btc', mode: 'halted' }
     await Promise.all([
       command('pause-00', pause),
@@ -165,7 +181,7 @@ describe.concurrent('a running daemon', () => {
       text: expect.stringContaining('BTCUSDT') as string,
     })
     // Each twice, at once; the process dies with the last of them on its way.
-    const orders: readonly [string, object][] = [
+    const orders: readonly [string, Readonly<Record<string, unknown>>][] = [
       ['restrict-00', { kind: 'restrict', scope: 'BTCUSDT', mode: 'reducing' }],
       ['release-00', { kind: 'release', scope: 'BTCUSDT' }],
       ['flatten-00', { kind: 'flatten', scope: 'strategy:trend-eth' }],

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { type Controlled } from '../../src/control/controlled.ts'
+import { ProposalBench } from '../support/approval/memory-pairing.ts'
 import { AnsweredRequests } from '../../src/control/answered-requests.ts'
 import { ControlClient } from '../../src/control/control-client.ts'
 import { ControlServer, type ControlServerOptions } from '../../src/control/control-server.ts'
@@ -31,6 +32,7 @@ function serverAt(
     readOnly: false,
     port: undefined,
     answered: new AnsweredRequests(),
+    proposals: new ProposalBench().proposals,
     onRefused: () => {},
     onBroken: (reason) => broken.push(reason),
     onUnreachable: (address) => unreachable.push(address),
@@ -78,6 +80,7 @@ test('a socket whose path is too long is said to be, and the port is listened at
       },
     },
     answered: new AnsweredRequests(),
+    proposals: new ProposalBench().proposals,
     onRefused: () => {},
     onBroken: () => {},
     onUnreachable: (_, reason) => reasons.push(reason),

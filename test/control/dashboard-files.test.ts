@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
+import { ProposalBench } from '../support/approval/memory-pairing.ts'
 import { AnsweredRequests } from '../../src/control/answered-requests.ts'
 import { Refusals } from '../../src/control/refusals.ts'
 import { buildControlApp } from '../../src/control/control-app.ts'
@@ -48,6 +49,7 @@ class Bench {
       version: '1.2.3',
       readOnly: false,
       answered: new AnsweredRequests(),
+      proposals: new ProposalBench().proposals,
       monotonic: () => this.now,
       entrance: {
         via: 'port',

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, test } from 'vitest'
+import { ProposalBench } from '../support/approval/memory-pairing.ts'
 import { AnsweredRequests } from '../../src/control/answered-requests.ts'
 import { type Controlled } from '../../src/control/controlled.ts'
 import { ControlServer } from '../../src/control/control-server.ts'
@@ -59,6 +60,7 @@ async function open(directory: string): Promise<Opened> {
     readOnly: false,
     monotonic: () => performance.now(),
     answered: new AnsweredRequests(),
+    proposals: new ProposalBench().proposals,
     onRefused: (why) => refused.push(why),
     onBroken: (reason) => refused.push(reason),
     onUnreachable: (address, reason) => refused.push(`${address} ${reason}`),

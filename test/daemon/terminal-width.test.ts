@@ -169,6 +169,10 @@ const USUAL: Readonly<Record<string, unknown>> = {
   socket: `${HERE}/.intentd/paper/control.sock`,
   token: `${HERE}/.intentd/paper/control.token`,
   readToken: `${HERE}/.intentd/paper/control.read.token`,
+  proposal: 'a41f9c',
+  wouldChange: [
+    'ends: BTCUSDT halted since 2026-01-02T13:40:10.027Z (operator): odd prices, by anna',
+  ],
   proved: 12,
   instruments: 200,
   productType: 'USDT-FUTURES',

@@ -74,6 +74,7 @@ export class BusyDaemon {
     return {
       events: this.events,
       status: () => this.#status(),
+      planOrder: () => ({ changes: [], notes: [] }),
       universes: () => [],
       positions: () => [],
       orders: (symbol) =>

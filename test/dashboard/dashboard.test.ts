@@ -7,6 +7,8 @@ import { type Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type IntentdProcess } from '../daemon/intentd-process.ts'
 import { type Project, Projects } from '../daemon/project.ts'
+import { createPairingFile, type Pairing } from '../../src/control/approval/pairing-file.ts'
+import { codeAt, MemoryPairing } from '../support/approval/memory-pairing.ts'
 import { browserMissing, openBrowser, type OpenedBrowser } from './browser.ts'
 
 const projects = new Projects()
@@ -43,6 +45,21 @@ async function newAddress(): Promise<string> {
     body: '{}',
   })
   return ((await answer.json()) as { url: string }).url
+}
+
+/** An authenticator that was paired before, by hand. */
+function pairByHand(): void {
+  const file = join(project.directory, '.intentd/paper/pairing.json')
+  createPairingFile(file).save({ ...new MemoryPairing().pairing, usedCounter: 0 } as Pairing)
+}
+
+let usedStep = 0
+
+/** Three steps count at any moment, each once. */
+async function confirmByCode(): Promise<void> {
+  usedStep = Math.max(usedStep + 1, Math.floor(Date.now() / 30_000) - 1)
+  await page.getByLabel('Code of the authenticator').fill(codeAt(usedStep * 30_000))
+  await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
 }
 
 async function show(screen: string): Promise<void> {
@@ -83,6 +100,7 @@ describe.skipIf(browserMissing !== undefined)(
     beforeAll(async () => {
       project = projects.open()
       await startDaemon([])
+      pairByHand()
       await run.untilEvent('order.fill', 2)
       opened = await openBrowser([`--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`])
       page = await opened.context.newPage()
@@ -247,6 +265,7 @@ describe.skipIf(browserMissing !== undefined)(
       await strategy.getByRole('button', { name: 'Resume' }).click()
       await page.getByLabel('Why').fill('looked')
       await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click()
+      await confirmByCode()
       await page.getByRole('dialog').getByText('is released').waitFor()
       await page.keyboard.press('Escape')
       await strategy.getByText('● active').waitFor()
@@ -285,6 +304,7 @@ describe.skipIf(browserMissing !== undefined)(
         await releases.first().click()
         await page.getByLabel('Why').fill('drill is over')
         await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click()
+        await confirmByCode()
         await page.getByRole('dialog').getByText(done).waitFor()
         await page.keyboard.press('Escape')
         await page.getByRole('dialog').waitFor({ state: 'detached' })

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { ProposalBench } from '../support/approval/memory-pairing.ts'
 import { AnsweredRequests } from '../../src/control/answered-requests.ts'
 import { ControlServer } from '../../src/control/control-server.ts'
 import { Readings } from '../../src/daemon/explain/readings.ts'
@@ -52,6 +53,7 @@ const server = new ControlServer({
   version: '0',
   readOnly: true,
   answered: new AnsweredRequests(),
+  proposals: new ProposalBench().proposals,
   socket: join(directory, 'control.sock'),
   port: {
     host: '127.0.0.1',

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { ProposalBench } from '../support/approval/memory-pairing.ts'
 import { AnsweredRequests } from '../../src/control/answered-requests.ts'
 import { ControlServer } from '../../src/control/control-server.ts'
 import { Secret } from '../../src/lib/secret.ts'
@@ -24,6 +25,7 @@ test.skipIf(browserMissing !== undefined)(
       version: '0',
       readOnly: true,
       answered: new AnsweredRequests(),
+      proposals: new ProposalBench().proposals,
       socket: join(directory, 'control.sock'),
       port: {
         host: '127.0.0.1',

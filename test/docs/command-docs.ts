@@ -34,6 +34,8 @@ const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
     'release',
     'adopt',
     'signal',
+    'confirm',
+    'pair',
   ],
   'Strategies and past prices': [
     'new-strategy',

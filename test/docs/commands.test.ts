@@ -21,7 +21,7 @@ test('docs/configuration.md is what `npm run docs` writes', () => {
 })
 
 test('every command that the README names is one', () => {
-  const commands = VERBS.flatMap(({ names }) => names)
+  const commands = VERBS.flatMap(({ names }): readonly string[] => names)
   const named = [...read('README.md').matchAll(/node bin\/intentd\.mjs ([a-z-]+)/g)]
 
   expect(named.length).toBeGreaterThan(5)

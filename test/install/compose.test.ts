@@ -44,7 +44,7 @@ afterAll(() => project.remove())
 /** What the program takes a command for; an option that it does not know throws. */
 async function parseCommand(words: readonly string[]): Promise<Record<string, unknown>> {
   const [verb = ''] = words
-  const found = VERBS.find(({ names }) => names.includes(verb))
+  const found = VERBS.find(({ names }) => names.some((name) => name === verb))
   if (found === undefined) throw new Error(`no verb ${verb}`)
   const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined })
   const add = await found.load()

@@ -169,6 +169,12 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'contracts.notRead': SILENT,
   'contracts.read': SILENT,
+  'control.codesLocked': {
+    urgency: urgent,
+    by: [],
+    title: ({ by, until }) =>
+      `five wrong one-time codes, the last by ${showFact(by)}: codes are locked until ${showFact(until)}`,
+  },
   'control.commanded': SILENT,
   'control.dashboard': SILENT,
   'control.failed': {
@@ -181,6 +187,13 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     urgency: warning,
     by: ['address'],
     title: ({ address }) => `the control interface cannot be reached at ${showFact(address)}`,
+  },
+  'control.notConfirmed': SILENT,
+  'control.proposed': {
+    urgency: info,
+    by: ['proposal'],
+    title: ({ proposal, order, by }) =>
+      `${showFact(by)} proposes ${showFact(order)}: nothing is done unless you confirm ${showFact(proposal)} with a code`,
   },
   'control.refused': {
     urgency: warning,

@@ -7,6 +7,11 @@ import { worldOf } from '../simulator/simulator-world.ts'
 
 export const CONTROL_SOCKET = 'control.sock'
 
+/** Beside the tokens; all accounts of a daemon use that of its main file. */
+export function pairingFileOf({ state }: Pick<DaemonConfig, 'state'>): string {
+  return join(state.directory, 'pairing.json')
+}
+
 export function isEmbedded(config: DaemonConfig): config is DaemonConfig & { simulator: object } {
   return (
     config.environment === 'simulator' &&

@@ -7,9 +7,17 @@ import type { Secret } from '../../lib/secret.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { cleanLines } from '../../lib/text/clean-text.ts'
 import type { VerbOptions, VerbRun } from '../process/run-verb.ts'
+import { type Power, powerOf } from '../../control/powers.ts'
 import { toPng } from './equity-picture.ts'
 import { PendingOrders } from './pending-orders.ts'
-import { CHAT_ORDERS, CHAT_QUESTIONS, type ChatOrder, type ChatQuestion } from './questions.ts'
+import {
+  CHAT_ORDERS,
+  CHAT_QUESTIONS,
+  type ChatOrder,
+  type ChatQuestion,
+  CONFIRM_HELP,
+  readConfirmation,
+} from './questions.ts'
 
 /** Telegram takes 4096 characters. */
 const TEXT_MAX = 4000
@@ -20,6 +28,9 @@ const DRAWN_CHARS_MAX = 4_000_000
 const ORDER_MS = 150_000
 /** A question while so many are answered is turned away; an order never is. */
 const ANSWERED_MAX = 3
+/** A reload is checked whole before it is proposed. */
+const PROPOSE_MS = 120_000
+const REASON = '--reason=asked for in the chat'
 const POLL_SECONDS = 25
 const CALL_SECONDS = 40
 /** Telegram says how long to wait; a longer wait is no answer any more. */
@@ -29,7 +40,7 @@ export interface ChatBotOptions {
   readonly token: Secret
   readonly apiUrl: string | undefined
   readonly people: ReadonlySet<number>
-  readonly isSaferAllowed: boolean
+  readonly powers: ReadonlySet<Power>
   /** Names the configuration on the command line. */
   readonly configWords: readonly string[]
   readonly logger: DaemonLogger
@@ -62,15 +73,23 @@ export class ChatBot {
     )
     for (const question of CHAT_QUESTIONS)
       this.#bot.command(question.name, (context) => this.#detach(this.#answer(context, question)))
-    if (options.isSaferAllowed) {
-      for (const order of CHAT_ORDERS)
-        this.#bot.command(order.name, (context) => this.#detach(this.#ask(context, order)))
-      this.#bot.on('callback_query:data', (context) => this.#detach(this.#obey(context)))
-    }
+    for (const order of this.#orders)
+      this.#bot.command(order.name, (context) => this.#detach(this.#ask(context, order)))
+    if (this.#mayPropose)
+      this.#bot.command('confirm', (context) => this.#detach(this.#confirm(context)))
+    this.#bot.on('callback_query:data', (context) => this.#detach(this.#obey(context)))
     this.#bot.on('message', (context) => this.#detach(this.#send(context, this.#help())))
     this.#bot.catch(({ error }) =>
       options.logger.log('warn', 'chat.failed', { reason: messageOf(error) }),
     )
+  }
+
+  get #orders(): readonly ChatOrder[] {
+    return CHAT_ORDERS.filter(({ verb }) => this.#options.powers.has(powerOf(verb)))
+  }
+
+  get #mayPropose(): boolean {
+    return this.#options.powers.has('riskier')
   }
 
   /** Resolves when it has been stopped. @throws if the token is refused, or another program polls with it */
@@ -114,16 +133,23 @@ export class ChatBot {
       return this.#send(context, 'I am still answering the questions before it: ask again')
     this.#answering += 1
     try {
+      const asked = [question.verb, ...words]
       await (question.draw
-        ? this.#show(context, question, words)
-        : this.#send(context, describeRun(await this.#run(context, words, LOOK_MS), question)))
+        ? this.#show(context, question, asked)
+        : this.#send(
+            context,
+            describeRun(await this.#run(context, asked, { withinMs: LOOK_MS }), question),
+          ))
     } finally {
       this.#answering -= 1
     }
   }
 
   async #show(context: Context, question: ChatQuestion, words: readonly string[]): Promise<void> {
-    const run = await this.#run(context, words, LOOK_MS, DRAWN_CHARS_MAX)
+    const run = await this.#run(context, words, {
+      withinMs: LOOK_MS,
+      outputCharsMax: DRAWN_CHARS_MAX,
+    })
     if (run.code !== 0) return this.#send(context, explainFailure(run))
     const pictures = question.draw?.(run.output) ?? []
     if (pictures.length === 0) return this.#send(context, question.describe(undefined))
@@ -140,15 +166,12 @@ export class ChatBot {
     const person = context.from?.id
     if (order === undefined || person === undefined)
       return this.#send(context, `/${asked.name}: ${asked.help}`)
-    const id = this.#pending.add(order, person)
+    if (powerOf(asked.verb) === 'riskier') return this.#propose(context, asked, order)
+    const id = this.#pending.add({ ...order, words: [asked.verb, ...order.words] }, person)
     const keyboard = new InlineKeyboard().text('Yes', `yes ${id}`).text('No', `no ${id}`)
-    await this.#send(
-      context,
-      `Really ${order.what}? It stays until you release it at the machine.`,
-      {
-        reply_markup: keyboard,
-      },
-    )
+    await this.#send(context, `Really ${order.what}? It stays until you release it.`, {
+      reply_markup: keyboard,
+    })
   }
 
   async #obey(context: Context): Promise<void> {
@@ -160,8 +183,8 @@ export class ChatBot {
     if (order === undefined)
       return this.#send(context, 'too late, or done already: nothing was done now')
     if (answer !== 'yes') return this.#send(context, 'nothing was done')
-    const words = [...order.words, '--reason=asked for in the chat']
-    const run = await this.#run(context, words, ORDER_MS)
+    const words = [...order.words, REASON]
+    const run = await this.#run(context, words, { withinMs: ORDER_MS })
     this.#options.logger.log('warn', 'chat.obeyed', {
       person,
       command: words.join(' '),
@@ -174,29 +197,52 @@ export class ChatBot {
     )
   }
 
+  /** The command proposes by itself when a chat runs it, and answers with the plan. */
+  async #propose(
+    context: Context,
+    { verb }: ChatOrder,
+    { words }: { readonly words: readonly string[] },
+  ): Promise<void> {
+    const reasoned = verb === 'reload' ? words : [...words, REASON]
+    const run = await this.#run(context, [verb, ...reasoned], { withinMs: PROPOSE_MS })
+    await this.#send(context, describeOutcome(run))
+  }
+
+  async #confirm(context: Context): Promise<void> {
+    const confirmation = readConfirmation(wordsOf(context))
+    if (confirmation === undefined) return this.#send(context, `/confirm: ${CONFIRM_HELP}`)
+    const { id, code } = confirmation
+    const run = await this.#run(context, ['confirm', id], {
+      withinMs: ORDER_MS,
+      input: `${code}\n`,
+    })
+    const command = `confirm ${id}`
+    const person = context.from?.id ?? 0
+    this.#options.logger.log('warn', 'chat.obeyed', { person, command, code: run.code ?? null })
+    await this.#send(context, describeOutcome(run))
+  }
+
   #run(
     { from }: Context,
     words: readonly string[],
-    withinMs: number,
-    outputCharsMax?: number,
+    how: Pick<VerbOptions, 'withinMs' | 'input' | 'outputCharsMax'>,
   ): Promise<VerbRun> {
     const { run, configWords } = this.#options
-    const by = `telegram ${from?.id ?? 0}`
-    return run({ words: [...words, ...configWords], withinMs, by, outputCharsMax })
+    return run({ words: [...words, ...configWords], ...how, by: `telegram ${from?.id ?? 0}` })
+  }
+
+  get #commands(): readonly { readonly name: string; readonly help: string }[] {
+    const confirm = this.#mayPropose ? [{ name: 'confirm', help: CONFIRM_HELP }] : []
+    return [...CHAT_QUESTIONS, ...this.#orders, ...confirm]
   }
 
   #help(): string {
-    const { isSaferAllowed } = this.#options
-    return [...CHAT_QUESTIONS, ...(isSaferAllowed ? CHAT_ORDERS : [])]
-      .map(({ name, help }) => `/${name}  ${help}`)
-      .join('\n')
+    return this.#commands.map(({ name, help }) => `/${name}  ${help}`).join('\n')
   }
 
   async #listCommands(api: Api): Promise<void> {
-    const { isSaferAllowed } = this.#options
-    const all = [...CHAT_QUESTIONS, ...(isSaferAllowed ? CHAT_ORDERS : [])]
     await api
-      .setMyCommands(all.map(({ name, help }) => ({ command: name, description: help })))
+      .setMyCommands(this.#commands.map(({ name, help }) => ({ command: name, description: help })))
       .catch(() => undefined)
   }
 
@@ -230,6 +276,11 @@ function isOld({ message }: Context): boolean {
 
 function wordsOf({ match }: Context): readonly string[] {
   return typeof match === 'string' && match.trim() !== '' ? match.trim().split(/\s+/) : []
+}
+
+function describeOutcome({ code, output, aside }: VerbRun): string {
+  if (code === undefined) return 'no answer in time: ask /status what is so'
+  return cleanLines(`${output}${aside}`).trim() || `exit code ${code}`
 }
 
 function describeRun(run: VerbRun, question: ChatQuestion): string {

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { type ConfigOptions, toConfigRequest } from '../../config/config-request.ts'
 import { loadConfig } from '../../config/load-config.ts'
 import { loadSecrets } from '../../config/secrets.ts'
+import type { Power } from '../../control/powers.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { EXITS } from '../process/exit-codes.ts'
 import { openLogger } from '../process/open-logger.ts'
@@ -26,18 +27,21 @@ async function chat(options: ConfigOptions): Promise<number> {
     print('the configuration has no section `chat`: docs/chat.md says what belongs into it')
     return EXITS.configuration
   }
-  const { variable, people, safer, apiUrl } = config.chat
+  const { variable, people, safer, propose, apiUrl } = config.chat
   const token = loadSecrets([variable], { ...request, ...options }).get(variable)
   if (token === undefined) throw new Error('unreachable: a missing secret is a problem')
   const logger = openLogger({ level: 'info', name: config.name, aside: false })
   // Loaded here, so that no other command pays for it.
   const { ChatBot } = await import('./chat-bot.ts')
   const file = resolve(request.cwd, request.file)
+  const powers = new Set<Power>(['look'])
+  if (safer) powers.add('safer')
+  if (propose) powers.add('riskier')
   const bot = new ChatBot({
     token,
     apiUrl,
     people: new Set(people),
-    isSaferAllowed: safer,
+    powers,
     configWords: [`--config=${file}`, ...options.set.map((one) => `--set=${one}`)],
     logger,
     run: runVerb,

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { OfferedVerb } from '../../control/powers.ts'
 import type { storySchema } from '../../control/detail-views.ts'
 import type { OrderView, PositionView, StatusView } from '../../control/views.ts'
 import { type ChatPicture, drawEquity } from './equity-picture.ts'
@@ -13,11 +14,16 @@ import {
   type TradeRow,
 } from './phone-text.ts'
 
-export interface ChatQuestion {
+interface ChatCommand {
   readonly name: string
+  /** The command of the command line, whose power is this one's. */
+  readonly verb: OfferedVerb
   /** One line for the list of commands in the chat. */
   readonly help: string
-  /** Words of the command line; undefined: the chat's words are not understood. */
+}
+
+export interface ChatQuestion extends ChatCommand {
+  /** Words of the command line after the verb; undefined: the chat's words are not understood. */
   words(given: readonly string[]): readonly string[] | undefined
   describe(json: unknown): string
   /** Pictures of what the words print are the answer, unless there are none. */
@@ -33,100 +39,150 @@ const TRADES_SHOWN = 10
 export const CHAT_QUESTIONS: readonly ChatQuestion[] = [
   {
     name: 'status',
+    verb: 'status',
     help: 'mode, equity, profit, what is in the way',
-    words: () => ['status', '--json'],
+    words: () => ['--json'],
     describe: (json) => describeStatus(json as StatusView),
   },
   {
     name: 'positions',
+    verb: 'positions',
     help: 'what is held, and how near a liquidation is',
-    words: () => ['positions', '--json'],
+    words: () => ['--json'],
     describe: (json) => describePositions(json as readonly PositionView[]),
   },
   {
     name: 'orders',
+    verb: 'orders',
     help: 'open orders: /orders or /orders BTCUSDT',
     words: ([symbol]) => {
-      if (symbol === undefined) return ['orders', '--json']
-      return NAME.test(symbol) ? ['orders', '--json', `--symbol=${symbol}`] : undefined
+      if (symbol === undefined) return ['--json']
+      return NAME.test(symbol) ? ['--json', `--symbol=${symbol}`] : undefined
     },
     describe: (json) => describeOrders(json as readonly OrderView[]),
   },
   {
     name: 'profit',
+    verb: 'profit',
     help: 'by day of the last week: /profit, or /profit strategy, week, month, instrument',
     words: ([by = 'day']) =>
       GROUPS.includes(by)
-        ? ['profit', '--json', `--by=${by}`, ...(by === 'day' ? ['--since=7d'] : [])]
+        ? ['--json', `--by=${by}`, ...(by === 'day' ? ['--since=7d'] : [])]
         : undefined,
     describe: (json) => describeProfit(json as readonly ProfitRow[]),
   },
   {
     name: 'curve',
+    verb: 'profit',
     help: 'equity of the last week as a picture: /curve, or /curve 24h, 30d',
     words: ([since = '7d']) =>
-      SPAN.test(since) ? ['profit', '--curve', '--csv', `--since=${since}`] : undefined,
+      SPAN.test(since) ? ['--curve', '--csv', `--since=${since}`] : undefined,
     describe: () => 'no equity is known yet: a daemon keeps a point each minute',
     draw: drawEquity,
   },
   {
     name: 'trades',
+    verb: 'trades',
     help: 'the last closed trades',
-    words: () => ['trades', '--json', `--limit=${TRADES_SHOWN}`],
+    words: () => ['--json', `--limit=${TRADES_SHOWN}`],
     describe: (json) => describeTrades(json as readonly TradeRow[]),
   },
   {
     name: 'why',
+    verb: 'explain',
     help: 'what became of an order or an instrument: /why BTCUSDT',
     words: ([subject]) =>
-      subject !== undefined && NAME.test(subject) ? ['explain', subject, '--json'] : undefined,
+      subject !== undefined && NAME.test(subject) ? [subject, '--json'] : undefined,
     describe: (json) => describeStories(json as readonly z.infer<typeof storySchema>[]),
   },
 ]
 
-export interface ChatOrder {
-  readonly name: string
-  readonly help: string
+export interface ChatOrder extends ChatCommand {
   /** Undefined: the chat's words are not understood. */
   read(given: readonly string[]): AskedOrder | undefined
 }
 
 export interface AskedOrder {
-  /** Words of the command line, without the reason. */
+  /** Words of the command line after the verb, without the reason. */
   readonly words: readonly string[]
   /** Completes "Really …?". */
   readonly what: string
 }
 
-function scopeOrder(name: string, help: string, toOrder: (scope: string) => AskedOrder): ChatOrder {
-  return {
-    name,
-    help,
-    read: ([scope]) => (scope !== undefined && NAME.test(scope) ? toOrder(scope) : undefined),
+interface ScopeRow extends ChatCommand {
+  readonly words?: readonly string[]
+  readonly what: (scope: string) => string
+}
+
+function scopeOrder({ name, verb, help, words = [], what }: ScopeRow): ChatOrder {
+  const read: ChatOrder['read'] = ([scope]) => {
+    if (scope === undefined || !NAME.test(scope)) return undefined
+    return { words: [scope, ...words], what: what(scope === '*' ? 'the whole account' : scope) }
   }
+  return { name, verb, help, read }
 }
 
-function nameScope(scope: string): string {
-  return scope === '*' ? 'the whole account' : scope
-}
-
-/** Each takes risk away, and stays until it is ended at the machine. */
+/**
+ * Those that take risk away are done after a second look; the others only become proposals, which
+ * a one-time code confirms.
+ */
 export const CHAT_ORDERS: readonly ChatOrder[] = [
-  scopeOrder('reduce', 'only orders that reduce from now on: /reduce BTCUSDT, or *', (scope) => ({
-    words: ['restrict', scope, 'reducing'],
-    what: `let only orders that reduce leave on ${nameScope(scope)}`,
-  })),
-  scopeOrder('halt', 'no order from now on: /halt BTCUSDT, strategy:ID, or *', (scope) => ({
-    words: ['restrict', scope, 'halted'],
-    what: `halt ${nameScope(scope)}`,
-  })),
-  scopeOrder('flatten', 'close what is held: /flatten BTCUSDT, strategy:ID, or *', (scope) => ({
-    words: ['flatten', scope],
-    what: `close everything on ${nameScope(scope)}, at market prices`,
-  })),
+  scopeOrder({
+    name: 'reduce',
+    verb: 'restrict',
+    help: 'only orders that reduce from now on: /reduce BTCUSDT, or *',
+    words: ['reducing'],
+    what: (scope) => `let only orders that reduce leave on ${scope}`,
+  }),
+  scopeOrder({
+    name: 'halt',
+    verb: 'restrict',
+    help: 'no order from now on: /halt BTCUSDT, strategy:ID, or *',
+    words: ['halted'],
+    what: (scope) => `halt ${scope}`,
+  }),
+  scopeOrder({
+    name: 'flatten',
+    verb: 'flatten',
+    help: 'close what is held: /flatten BTCUSDT, strategy:ID, or *',
+    what: (scope) => `close everything on ${scope}, at market prices`,
+  }),
   {
     name: 'kill',
+    verb: 'kill',
     help: 'stop all trading and cancel every order',
-    read: () => ({ words: ['kill'], what: 'kill: stop all trading and cancel every order' }),
+    read: () => ({ words: [], what: 'kill: stop all trading and cancel every order' }),
+  },
+  scopeOrder({
+    name: 'release',
+    verb: 'release',
+    help: 'propose to end what restricts: /release BTCUSDT, strategy:ID, or *',
+    what: (scope) => `release ${scope}`,
+  }),
+  {
+    name: 'unkill',
+    verb: 'release',
+    help: 'propose to end a kill',
+    read: () => ({ words: [], what: 'end the kill' }),
+  },
+  {
+    name: 'reload',
+    verb: 'reload',
+    help: 'propose that the daemon uses the files as they are now',
+    read: () => ({ words: [], what: 'use the files as they are now' }),
   },
 ]
+
+export const CONFIRM_HELP =
+  'do what is proposed: /confirm ID CODE, with a code of the authenticator'
+
+const PROPOSAL_ID = /^[0-9a-f]{6}$/
+
+/** Undefined: the chat's words are not understood. The code is no word of a command line. */
+export function readConfirmation([id = '', code = '', ...rest]: readonly string[]):
+  | { readonly id: string; readonly code: string }
+  | undefined {
+  return PROPOSAL_ID.test(id) && /^\d{6}$/.test(code) && rest.length === 0
+    ? { id, code }
+    : undefined
+}

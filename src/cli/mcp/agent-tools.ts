@@ -1,20 +1,16 @@
 import { z } from 'zod'
-
-/**
- * `look` changes nothing; `research` computes on past prices; `safer` only ever
- * takes risk away. There is no tool that adds risk: a person releases, resumes and reloads.
- */
-export type AgentPower = 'look' | 'research' | 'safer'
+import { type OfferedVerb, type Power, powerOf } from '../../control/powers.ts'
 
 export interface AgentTool<Input extends z.ZodType = z.ZodType> {
   readonly name: string
-  readonly power: AgentPower
+  /** The command of the command line, whose power is the tool's. */
+  readonly verb: OfferedVerb
   readonly description: string
   readonly input: Input
   readonly isText?: boolean
   /** Absent: by its power. */
   readonly withinMs?: number
-  /** Words of the command line after `intentd`. */
+  /** Words of the command line after the verb. */
   words(input: z.output<Input>, config: ConfigWords): readonly string[]
 }
 
@@ -31,6 +27,7 @@ export interface ConfigWords {
 
 /** A word that a command line cannot take for an option. */
 const word = z.string().regex(/^[A-Za-z0-9*_][A-Za-z0-9*_:.#@/-]{0,199}$/)
+const scope = word.meta({ description: "an instrument, strategy:ID, or '*' for the account" })
 const symbol = word.meta({ description: 'an instrument, such as BTCUSDT' })
 const strategy = word.meta({ description: 'the id of a strategy' })
 const when = word.meta({ description: '10m, 2h or 7d ago, or an instant: 2025-06-02T06:00Z' })
@@ -129,26 +126,25 @@ function bookedWords(
 export const AGENT_TOOLS: readonly AgentTool[] = [
   tool({
     name: 'status',
-    power: 'look',
+    verb: 'status',
     description:
       'Everything at a glance: mode and reasons, ages of data, positions, orders, profit, equity, limits. Also from the journal where no daemon runs.',
     input: z.strictObject({}),
-    words: (_, { asOption }) => ['status', '--json', ...asOption],
+    words: (_, { asOption }) => ['--json', ...asOption],
   }),
   tool({
     name: 'positions',
-    power: 'look',
+    verb: 'positions',
     description: 'What the account holds, which strategy holds it, and how far a liquidation is.',
     input: z.strictObject({}),
-    words: (_, { asOption }) => ['positions', '--json', ...asOption],
+    words: (_, { asOption }) => ['--json', ...asOption],
   }),
   tool({
     name: 'orders',
-    power: 'look',
+    verb: 'orders',
     description: 'Orders that are not over, those of unknown outcome too.',
     input: z.strictObject({ symbol: symbol.optional(), strategy: strategy.optional() }),
     words: (input, { asOption }) => [
-      'orders',
       '--json',
       ...asOption,
       ...option('symbol', input.symbol),
@@ -157,27 +153,26 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
   }),
   tool({
     name: 'fills',
-    power: 'look',
+    verb: 'fills',
     description: 'Fills from the journal, of all runs: the last ones of a span.',
     input: bookedInput,
-    words: (input, config) => ['fills', ...bookedWords(input, config)],
+    words: (input, config) => [...bookedWords(input, config)],
   }),
   tool({
     name: 'trades',
-    power: 'look',
+    verb: 'trades',
     description:
       'Closed trades from the journal, each of one strategy from flat to flat: entry, exit, hold, net, reason.',
     input: bookedInput,
-    words: (input, config) => ['trades', ...bookedWords(input, config)],
+    words: (input, config) => [...bookedWords(input, config)],
   }),
   tool({
     name: 'profit',
-    power: 'look',
+    verb: 'profit',
     description:
       'What trading has made, from the journal: realised profit, fees, funding, by day, week, month, strategy, instrument or coin.',
     input: z.strictObject({ ...span, by: groups.default('day') }),
     words: (input, { asOption }) => [
-      'profit',
       '--json',
       ...asOption,
       ...option('by', input.by),
@@ -187,7 +182,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
   }),
   tool({
     name: 'explain',
-    power: 'look',
+    verb: 'explain',
     description:
       'The whole history of an order, or why an instrument did what it did, from the journal with its sequence numbers.',
     input: z.strictObject({
@@ -197,7 +192,6 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       since: when.optional().meta({ description: 'of a symbol: 10m or 2h ago, or an instant' }),
     }),
     words: (input, { asOption }) => [
-      'explain',
       input.subject,
       '--json',
       ...asOption,
@@ -206,7 +200,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
   }),
   tool({
     name: 'whatif',
-    power: 'look',
+    verb: 'whatif',
     description: 'What would be held, worth and left if the market moved.',
     input: z.strictObject({
       move: z
@@ -217,7 +211,6 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       fillAll: z.boolean().default(false).meta({ description: 'as if all that rests was filled' }),
     }),
     words: (input, { asOption }) => [
-      'whatif',
       '--json',
       ...asOption,
       ...(input.move ?? []).flatMap((move) => option('move', move)),
@@ -226,20 +219,19 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
   }),
   tool({
     name: 'instruments',
-    power: 'look',
+    verb: 'instruments',
     description:
       'Rules of each instrument: tick, lot, minimum, funding, status, and who says them.',
     input: z.strictObject({}),
-    words: (_, { asOption }) => ['instruments', '--json', ...asOption],
+    words: (_, { asOption }) => ['--json', ...asOption],
   }),
   tool({
     name: 'universe',
-    power: 'look',
+    verb: 'universe',
     description:
       'What the rules of strategies choose to trade, and for each instrument the reason it is in or out.',
     input: z.strictObject({ symbol: symbol.optional(), strategy: strategy.optional() }),
     words: (input, { asOption }) => [
-      'universe',
       '--json',
       ...asOption,
       ...option('symbol', input.symbol),
@@ -248,27 +240,27 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
   }),
   tool({
     name: 'check',
-    power: 'look',
+    verb: 'check',
     description:
       'Reads the whole configuration and its strategies as they stand in the files now, and reports every problem with its line.',
     input: z.strictObject({}),
     isText: true,
     withinMs: CHECK_MS,
-    words: (_, { asOption }) => ['check', '--no-secrets', ...asOption],
+    words: (_, { asOption }) => ['--no-secrets', ...asOption],
   }),
   tool({
     name: 'plan',
-    power: 'look',
+    verb: 'plan',
     description:
       'What the files as they stand now would do to the running daemon, its orders and positions. A person makes it so with `intentd reload`.',
     input: z.strictObject({}),
     isText: true,
     withinMs: CHECK_MS,
-    words: (_, { asOption }) => ['plan', ...asOption],
+    words: (_, { asOption }) => [...asOption],
   }),
   tool({
     name: 'backtest',
-    power: 'research',
+    verb: 'backtest',
     description:
       'Runs the configuration on past or made-up prices, in a process of its own, and writes a report under backtests/.',
     input: z.strictObject({
@@ -276,42 +268,37 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       model: z.enum(['pessimistic', 'default', 'optimistic', 'all']).optional(),
     }),
     isText: true,
-    words: (input, config) => [
-      'backtest',
-      ...playWords(input, config),
-      ...option('model', input.model),
-    ],
+    words: (input, config) => [...playWords(input, config), ...option('model', input.model)],
   }),
   tool({
     name: 'check_bias',
-    power: 'research',
+    verb: 'check-bias',
     description:
       'Cuts off the future at some moments of a backtest, and says whether a strategy had looked at it.',
     input: z.strictObject(play),
     isText: true,
-    words: (input, config) => ['check-bias', ...playWords(input, config)],
+    words: (input, config) => [...playWords(input, config)],
   }),
   tool({
     name: 'test',
-    power: 'research',
+    verb: 'test',
     description: 'Runs the tests that lie beside the strategies.',
     input: z.strictObject({}),
     isText: true,
-    words: () => ['test'],
+    words: () => [],
   }),
   tool({
     name: 'restrict',
-    power: 'safer',
+    verb: 'restrict',
     description:
       'From now on only orders that reduce (reducing), or none (halted), and what rests and adds risk is cancelled. Only a person can end it.',
     input: z.strictObject({
-      scope: word.meta({ description: "an instrument, strategy:ID, or '*' for the account" }),
+      scope,
       mode: z.enum(['reducing', 'halted']),
       reason,
     }),
     isText: true,
     words: (input, { asOption }) => [
-      'restrict',
       input.scope,
       input.mode,
       ...asOption,
@@ -320,35 +307,67 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
   }),
   tool({
     name: 'flatten',
-    power: 'safer',
+    verb: 'flatten',
     description:
       'Closes everything that is held in a scope, and holds it halted. Only a person can end it.',
     input: z.strictObject({
-      scope: word.meta({ description: "an instrument, strategy:ID, or '*' for the account" }),
+      scope,
       reason,
     }),
     isText: true,
-    words: (input, { asOption }) => [
-      'flatten',
-      input.scope,
-      ...asOption,
-      ...option('reason', input.reason),
-    ],
+    words: (input, { asOption }) => [input.scope, ...asOption, ...option('reason', input.reason)],
   }),
   tool({
     name: 'kill',
-    power: 'safer',
+    verb: 'kill',
     description:
       'Stops all trading at once, cancels every order, and waits for the proof. Positions stay. Only a person can end it.',
     input: z.strictObject({ reason }),
     isText: true,
     withinMs: KILL_MS,
-    words: (input, { asOption }) => ['kill', ...asOption, ...option('reason', input.reason)],
+    words: (input, { asOption }) => [...asOption, ...option('reason', input.reason)],
+  }),
+  tool({
+    name: 'release',
+    verb: 'release',
+    description:
+      'Proposes to end what restricts a scope, or without a scope a kill. Nothing is done: only a person can confirm it, with a code that you never see.',
+    input: z.strictObject({ scope: scope.optional(), reason }),
+    isText: true,
+    words: (input, { asOption }) => [
+      ...(input.scope === undefined ? [] : [input.scope]),
+      ...asOption,
+      ...option('reason', input.reason),
+    ],
+  }),
+  tool({
+    name: 'adopt',
+    verb: 'adopt',
+    description:
+      'Proposes to hand the part of a position that no strategy holds to one that trades the instrument. Nothing is done before a person confirms it.',
+    input: z.strictObject({ symbol, strategy, reason }),
+    isText: true,
+    words: (input, { asOption }) => [
+      input.symbol,
+      ...asOption,
+      ...option('to', input.strategy),
+      ...option('reason', input.reason),
+    ],
+  }),
+  tool({
+    name: 'reload',
+    verb: 'reload',
+    description:
+      'Proposes that the running daemon uses the files as they stand now; it shows what would change. Nothing is done before a person confirms it.',
+    input: z.strictObject({}),
+    isText: true,
+    withinMs: CHECK_MS,
+    words: (_, { asOption }) => asOption,
   }),
 ]
 
-export function toolsFor(powers: ReadonlySet<AgentPower>): readonly AgentTool[] {
-  return AGENT_TOOLS.filter(({ power }) => powers.has(power))
+export function toolsFor(powers: ReadonlySet<Power>): readonly AgentTool[] {
+  return AGENT_TOOLS.filter(({ verb }) => powers.has(powerOf(verb)))
 }
 
 /** Names the configuration for the commands. */

@@ -21,7 +21,10 @@ import { listHolders } from '../../assembly/state/state-directory.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
+import type { RiskierOrder } from '../../control/powers.ts'
+import { unreachable } from '../../lib/unreachable.ts'
 import { addOperatedOptions, loadOperated } from './operated-config.ts'
+import { proposeOrder } from './propose-order.ts'
 import {
   adviseServerRelease,
   describeServerKill,
@@ -36,6 +39,7 @@ import {
   print,
   printResult,
 } from '../process/operator.ts'
+import { middlemanKind } from '../process/middleman.ts'
 import { durationOption, repeatOptions } from '../process/options.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 import type { ConfigOptions } from '../../config/config-request.ts'
@@ -113,6 +117,8 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
   if (!isHeld && order.kind === 'adopt') return printUnadopted(directory)
   if (!isHeld && order.kind === 'release' && (await isForElsewhere(config, options)))
     return EXIT_WAITING
+  const proposed = middlemanKind() && toRiskierOrder(order)
+  if (proposed) return proposeOrder(config, { order: proposed, reason: options.reason })
   const file = leaveOrder(directory, () =>
     postCommand(directory, { ...order, reason: options.reason, by: operatorName() }),
   )
@@ -139,6 +145,29 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
         findOrdered: () => findServerKill(config, options),
         heardWithinMs: (config.journal?.leaseMs ?? 0) / RENEWALS,
       })
+}
+
+/** Undefined: it adds no risk, so a chat and an assistant may leave it too. */
+function toRiskierOrder(order: Order): RiskierOrder | undefined {
+  switch (order.kind) {
+    case 'restrict':
+    case 'flatten':
+      return undefined
+    case 'adopt':
+      return { kind: 'adopt', symbol: order.scope, strategyId: order.strategy }
+    case 'release': {
+      const { scope, newPeak, unclaimed } = order
+      if (scope === undefined) return { kind: 'releaseKill' }
+      return {
+        kind: 'release',
+        scope,
+        ...(newPeak !== undefined && { newPeak }),
+        ...(unclaimed !== undefined && { unclaimed }),
+      }
+    }
+    default:
+      return unreachable(order)
+  }
 }
 
 /** Without a daemon here, a release is left only if it would end the standing kill. */

@@ -78,6 +78,8 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     'DAEMON_EXCHANGE_MISSING',
     'EXCHANGE_URL_UNUSABLE',
     'JOURNAL_FOREIGN',
+    'PAIRING_EXPOSED',
+    'PAIRING_UNREADABLE',
     'JOURNAL_COPY_NO_SERVER',
     'JOURNAL_COPY_UNFINISHED',
     'JOURNAL_LAYOUT_OLD',

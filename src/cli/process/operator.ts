@@ -1,24 +1,27 @@
 import { hostname, userInfo } from 'node:os'
-import { processVariables } from '../../config/secrets.ts'
 import { listHolders } from '../../assembly/state/state-directory.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { cleanLines } from '../../lib/text/clean-text.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
+import { middlemanName } from './middleman.ts'
 import { wrapForScreen } from '../../lib/text/wrap-words.ts'
 
 const LOOK_MS = 100
 
 const COLUMNS = 80
 
-/** Names who asks for a command that another command runs: an assistant, a person in a chat. */
-export const MIDDLEMAN_VARIABLE = 'INTENTD_MIDDLEMAN'
-
 const MIDDLEMAN_CHARS_MAX = 60
+const CALLER_CHARS_MAX = 100
+
+/** As the control interface takes it. */
+export function callerName(): string {
+  return operatorName().slice(0, CALLER_CHARS_MAX)
+}
 
 export function operatorName(): string {
   const user = `${userInfo().username}@${hostname()}`
-  const asked = processVariables()[MIDDLEMAN_VARIABLE]?.replaceAll(/[^\w .-]/g, '')
+  const asked = middlemanName()?.replaceAll(/[^\w .-]/g, '')
   return asked === undefined ? user : `${asked.slice(0, MIDDLEMAN_CHARS_MAX)} for ${user}`
 }
 

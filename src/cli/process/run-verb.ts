@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants, setPriority } from 'node:os'
-import { MIDDLEMAN_VARIABLE } from './operator.ts'
+import { MIDDLEMAN_VARIABLE } from './middleman.ts'
 
 /** A longer output is cut, unless more is asked for. */
 const OUTPUT_CHARS_MAX = 200_000
@@ -20,6 +20,8 @@ export interface VerbOptions {
   readonly withinMs: number
   /** The person or program that asks for it by way of this process. */
   readonly by: string
+  /** It reads this from standard input, which no other process sees, unlike its words. */
+  readonly input?: string
   /** Leaves the processor to others. */
   readonly isPatient?: boolean
   readonly signal?: AbortSignal | undefined
@@ -28,11 +30,11 @@ export interface VerbOptions {
 
 /** Runs a command of this program in a process of its own, which is ended when its time is over or the caller has gone. */
 export async function runVerb(options: VerbOptions): Promise<VerbRun> {
-  const { words, withinMs, by, isPatient = false, signal } = options
+  const { words, withinMs, by, input, isPatient = false, signal } = options
   const { outputCharsMax = OUTPUT_CHARS_MAX } = options
   const [, program = ''] = process.argv
   const child = spawn(process.execPath, [program, ...words], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, [MIDDLEMAN_VARIABLE]: by, NO_COLOR: '1' },
     // A group of its own, so that programs which the command has started end with it.
     detached: process.platform !== 'win32',
@@ -44,6 +46,8 @@ export async function runVerb(options: VerbOptions): Promise<VerbRun> {
   if (ended.aborted) end()
   if (isPatient && child.pid !== undefined)
     setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  // It may have ended before it reads.
+  child.stdin.on('error', () => undefined).end(input ?? '')
   const output = new BoundedText(outputCharsMax)
   const aside = new BoundedText(outputCharsMax)
   child.stdout.setEncoding('utf8').on('data', (text: string) => output.add(text))

@@ -13,6 +13,7 @@ import { listHolders } from '../../assembly/state/state-directory.ts'
 import { findOff, findSocket, readDaemon, withClient } from '../operator/find-daemon.ts'
 import { checkFully } from '../process/full-check.ts'
 import { setOtherwise } from '../operator/operated-config.ts'
+import { describeChange, listChanges } from '../process/change-lines.ts'
 import { print } from '../process/operator.ts'
 import { listCheckWords, repeatMarket } from '../process/market-options.ts'
 import { withPlayed, type MarketOptions } from '../../assembly/instruments/played-request.ts'
@@ -159,7 +160,7 @@ interface Plan {
 }
 
 export function formatPlan({ changes, orders, positions, next, problems, exceeded }: Plan): string {
-  const { started, stopped, settings, refused } = changes
+  const { refused } = changes
   const cancelled = orders.filter(({ strategy, symbol }) => !isTraded(next, strategy, symbol))
   const unattended = positions.flatMap(({ symbol, strategies }) =>
     Object.entries(strategies).flatMap(([strategy, size]) =>
@@ -169,16 +170,9 @@ export function formatPlan({ changes, orders, positions, next, problems, exceede
   const lines = [
     ...refused.map(
       (change) =>
-        `! ${describe(change)}: only a new process takes this; stop the daemon and start it`,
+        `! ${describeChange(change)}: only a new process takes this; stop the daemon and start it`,
     ),
-    ...started.map((id) => `+ ${id} is started`),
-    ...stopped.map((id) => `- ${id} is stopped`),
-    ...settings
-      .filter(({ path, was, is }) => !path.startsWith('code.') || (was && is))
-      .map(
-        (change) =>
-          `~ ${describe(change)}${noteOnImports(change, next)}${change.limit ? ` (${change.limit})` : ''}`,
-      ),
+    ...listChanges(changes, (change) => noteOnImports(change, next)),
     ...(isOtherWorld(changes, next) ? [OTHER_WORLD] : []),
     ...exceeded.map((sentence) => `! ${sentence}`),
     ...problems.map((problem) => `! a start would refuse it: ${problem}`),
@@ -223,13 +217,6 @@ const OTHER_WORLD =
 function isOtherWorld({ settings }: ConfigChanges, { exchange, simulator }: DaemonConfig): boolean {
   const isInside = exchange.baseUrl === undefined && simulator !== undefined
   return isInside && settings.some(({ path }) => path.startsWith('instruments.'))
-}
-
-function describe({ path, was, is }: SettingChange): string {
-  if (path.startsWith('code.') && was !== undefined && is !== undefined)
-    return `${path.slice('code.'.length)}: other code`
-  if (was === undefined) return `${path} is set: ${is}`
-  return is === undefined ? `${path} is not set any more (was ${was})` : `${path}: ${was} -> ${is}`
 }
 
 /**

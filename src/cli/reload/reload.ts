@@ -13,6 +13,8 @@ import { explainReply, findSocket, withClient } from '../operator/find-daemon.ts
 import { fileOfCode } from '../../strategy/load-strategy.ts'
 import { describeThrown } from '../../strategy/strategy-failure.ts'
 import { asStarted } from '../operator/operated-config.ts'
+import { proposeOrder } from '../operator/propose-order.ts'
+import { middlemanKind } from '../process/middleman.ts'
 import { operatorName, print, printResult } from '../process/operator.ts'
 import { onBreakdown } from '../../strategy/on-breakdown.ts'
 import { addConfigOptions, durationOption } from '../process/options.ts'
@@ -22,6 +24,7 @@ import { EXIT_NOTHING, EXIT_REFUSED, isRefused, planChange } from './plan-change
 const DONE_WITHIN_MS = 60_000
 const LOOK_MS = 250
 const EXIT_NOT_YET = 75
+const REASON = 'ordered at the command line'
 
 interface ReloadOptions extends ConfigOptions {
   readonly wait: number
@@ -76,6 +79,8 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
   }
   const forget = onBreakdown(reportStray)
   try {
+    if (middlemanKind() !== undefined)
+      return await proposeOrder(config, { order: { kind: 'reload' }, reason: REASON })
     return await order([config, ...further], { socket, wait, isRetry })
   } finally {
     forget()
@@ -105,7 +110,7 @@ async function order(
   const request: ControlRequest = {
     requestId: randomHex(12),
     by: operatorName(),
-    reason: 'ordered at the command line',
+    reason: REASON,
     order: { kind: 'reload' },
   }
   const reply = await withClient(socket, (client) => client.command(request))

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import { compareConfigs, type ConfigChanges } from '../../config/config-changes.ts'
 import { listKeys } from '../../config/load-accounts.ts'
 import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import { credentialVariables } from '../../config/secrets.ts'
 import { formatProblem, type Problem } from '../../config/yaml/problem.ts'
+import type { ReloadView } from '../../control/detail-views.ts'
 import { assertTokens } from '../../control/access/token-file.ts'
 import { tokenFilesOf } from '../../daemon/control/open-control.ts'
 import type { Daemon } from '../../daemon/daemon.ts'
@@ -18,7 +20,9 @@ import { listGridProblems } from '../../assembly/settings/assert-grids.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { type Book, splitPair } from '../../engine/book/book.ts'
 import { whyTaken } from '../../assembly/state/taken-port.ts'
+import { sha256Hex } from '../../lib/digest.ts'
 import { messageOf } from '../../lib/failure.ts'
+import { listChanges } from '../process/change-lines.ts'
 import { checkFully } from '../process/full-check.ts'
 import { readKeys } from '../process/give-keys.ts'
 import { findUntrusted } from '../process/trusted-files.ts'
@@ -33,6 +37,8 @@ interface ReloadFrame extends ConfiguredAccounts {
   readonly trustFiles: boolean
   readonly logger: DaemonLogger
 }
+
+const DIGEST_CHARS = 16
 
 interface ReloadCheck {
   readonly loaded: LoadedConfig | undefined
@@ -89,14 +95,30 @@ export async function examineReload(
   return { loaded, next, contracts, changes, problems: found }
 }
 
+/** The digest tells apart what the lines leave out, such as the code of a new strategy. */
+export function viewReload({ loaded, next, changes, problems }: ReloadCheck): ReloadView {
+  const configs = loaded ? [loaded, ...next].map(({ config }) => withCode(config)) : []
+  const digest = sha256Hex([JSON.stringify(configs)]).slice(0, DIGEST_CHARS)
+  const lines = changes.flatMap((own) => {
+    const whose = next.length > 0 ? `${own.name}: ` : ''
+    return listChanges(own).map((line) => `${whose}${line}`)
+  })
+  return { problems: [...problems], changes: [...lines, `the files as read, by digest: ${digest}`] }
+}
+
+/** @param approved it may change only this; undefined: whatever it changes */
 export async function acceptReload(
   request: ConfigRequest,
   { logger, ...frame }: ReloadFrame,
+  approved?: readonly string[],
 ): Promise<ConfiguredAccounts | undefined> {
   const { daemon } = frame
   const before = [frame, ...frame.others]
-  const { loaded, next, contracts, changes, problems } = await examineReload(request, frame)
+  const check = await examineReload(request, frame)
+  const { loaded, next, contracts, changes, problems } = check
   const found = [...problems]
+  if (approved && !isDeepStrictEqual(viewReload(check).changes, [...approved]))
+    found.push('the files have changed since this reload was confirmed: propose it again')
   if (loaded && found.length === 0)
     found.push(...[loaded, ...next].flatMap(({ config }) => listTokenProblems(config)))
   if (!loaded || found.length > 0) {

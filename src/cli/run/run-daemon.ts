@@ -1,4 +1,5 @@
 import type { Alerts } from '../../alerts/alerts.ts'
+import type { ReloadView } from '../../control/detail-views.ts'
 import { assertLossesDecided } from '../../config/live-checks.ts'
 import { loadAccounts } from '../../config/load-accounts.ts'
 import type { ConfigRequest, LoadedConfig } from '../../config/load-config.ts'
@@ -35,7 +36,12 @@ import { onStopSignals } from '../../lib/stop-signals.ts'
 import { onBreakdown } from '../../strategy/on-breakdown.ts'
 import { createSupervisor } from '../process/supervisor.ts'
 import { assertTrusted } from '../process/trusted-files.ts'
-import { acceptReload, type ConfiguredAccounts, examineReload } from './accept-reload.ts'
+import {
+  acceptReload,
+  type ConfiguredAccounts,
+  examineReload,
+  viewReload,
+} from './accept-reload.ts'
 import { logContracts } from './start-contracts.ts'
 import { keepListed, withContracts } from '../../assembly/instruments/fetch-contracts.ts'
 import { writeOut } from '../../lib/write-out.ts'
@@ -184,7 +190,7 @@ function open(options: RunOptions, frame: TradeFrame): Promise<OpenedDaemon> {
     timers: systemTimers,
     configOptionOf: ({ file }) =>
       repeatOptions(file === frame.loaded.config.file ? options : { config: file, set: [] }),
-    onReload: () => frame.reloads.ask(),
+    onReload: (approved) => frame.reloads.ask(approved),
     alertTargets: frame.alerts && (() => frame.alerts?.targets ?? new Map()),
     tryReload: () => frame.reloads.tryDry(),
   })
@@ -203,10 +209,10 @@ async function trade(
   let next: ConfiguredAccounts | undefined
   const { trustFiles = false } = options
   const reloading = { ...frame, daemon: opened.daemon, trustFiles }
-  const tryDry = async (): Promise<readonly string[]> =>
-    (await examineReload(frame.request, reloading)).problems
-  reloads.listen(async () => {
-    next = await acceptReload(frame.request, reloading).catch((error: unknown) => {
+  const tryDry = async (): Promise<ReloadView> =>
+    viewReload(await examineReload(frame.request, reloading))
+  reloads.listen(async (approved) => {
+    next = await acceptReload(frame.request, reloading, approved).catch((error: unknown) => {
       logger.log('error', 'reload.refused', { problems: [messageOf(error)] })
       return undefined
     })
@@ -298,31 +304,38 @@ function listenForStops(): Stops {
 
 /** `intentd reload` asks, and SIGHUP unless a terminal closes. */
 interface Reloads {
-  ask(): void
-  listen(reload: (() => Promise<void>) | undefined, tryDry?: () => Promise<readonly string[]>): void
-  tryDry(): Promise<readonly string[]> | undefined
+  /** @param approved the reload may change only this; undefined: whatever it changes */
+  ask(approved?: readonly string[]): void
+  listen(
+    reload: ((approved: readonly string[] | undefined) => Promise<void>) | undefined,
+    tryDry?: () => Promise<ReloadView>,
+  ): void
+  tryDry(): Promise<ReloadView> | undefined
   readonly forget: () => void
 }
 
 function listenForReloads(): Reloads {
-  let listener: (() => Promise<void>) | undefined
-  let dryRun: (() => Promise<readonly string[]>) | undefined
+  let listener: ((approved: readonly string[] | undefined) => Promise<void>) | undefined
+  let dryRun: (() => Promise<ReloadView>) | undefined
+  let last: readonly string[] | undefined
   let [isAsked, isBusy] = [false, false]
   const work = async (): Promise<void> => {
     if (isBusy) return
     isBusy = true
     while (isAsked && listener) {
       isAsked = false
-      await listener()
+      await listener(last)
     }
     isBusy = false
   }
-  const ask = (): void => {
+  const ask = (approved?: readonly string[]): void => {
     isAsked = true
+    last = approved
     void work()
   }
+  const hear = (): void => ask()
   const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
-  if (!hasTerminal) process.on('SIGHUP', ask)
+  if (!hasTerminal) process.on('SIGHUP', hear)
   return {
     ask,
     tryDry: () => dryRun?.(),
@@ -331,7 +344,7 @@ function listenForReloads(): Reloads {
       dryRun = tryDry
       void work()
     },
-    forget: () => process.off('SIGHUP', ask),
+    forget: () => process.off('SIGHUP', hear),
   }
 }
 

@@ -17,7 +17,11 @@ export const chatSchema = z
     }),
     safer: z.boolean().default(true).meta({
       description:
-        'Whether they may restrict, flatten and kill there. What was done stays until it is released at the machine.',
+        'Whether they may restrict, flatten and kill there. What was done stays until it is released.',
+    }),
+    propose: z.boolean().default(true).meta({
+      description:
+        'Whether they may propose a release or a reload there, and confirm what was proposed with a one-time code. Nothing of it is done without a code (`intentd pair`).',
     }),
     apiUrl: z
       .url({ protocol: /^https?$/ })

@@ -316,6 +316,10 @@ const controlSchema = z
           description:
             'Whether it may restrict, flatten and kill. What it has done stays until a person ends it.',
         }),
+        propose: z.boolean().default(false).meta({
+          description:
+            'Whether it may propose a release, an adoption or a reload, which a person confirms with a one-time code (`intentd pair`).',
+        }),
       })
       .prefault({})
       .meta({

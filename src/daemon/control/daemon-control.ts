@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
-import type { Controlled, Readiness } from '../../control/controlled.ts'
+import type { Approval, Controlled, OrderPlan, Readiness } from '../../control/controlled.ts'
+import type { RiskierOrder } from '../../control/powers.ts'
 import type {
   BacktestView,
   CandleView,
@@ -56,6 +57,7 @@ import { checkReadiness } from '../../views/hindrances.ts'
 import { viewInstrument } from '../../views/instrument-view.ts'
 import { viewEquity } from '../../views/losses-view.ts'
 import { Metrics } from './metrics.ts'
+import { planAccountOrder, planHandOrder, planReload } from './order-plans.ts'
 import { viewProfit } from '../../views/money-view.ts'
 import { PriceHistory, ProfitCurve } from './run-history.ts'
 import { type RestrictionFrame, viewRestriction } from '../../views/restriction-view.ts'
@@ -82,8 +84,9 @@ export interface DaemonControlOptions {
   readonly timers: Timers
   readonly processStartedAt?: number | undefined
   readonly fleet?: FleetSource | undefined
-  readonly onReload?: (() => void) | undefined
-  readonly tryReload?: (() => Promise<readonly string[]> | undefined) | undefined
+  /** @param approved undefined: whatever a reload changes */
+  readonly onReload?: ((approved?: readonly string[]) => void) | undefined
+  readonly tryReload?: (() => Promise<ReloadView> | undefined) | undefined
   readonly logger: Pick<DaemonLogger, 'log' | 'listen' | 'setLevel'>
 }
 
@@ -251,7 +254,25 @@ export class DaemonControl implements Controlled {
   }
 
   tryReload(): Promise<ReloadView> | undefined {
-    return this.#options.tryReload?.()?.then((problems) => ({ problems: [...problems] }))
+    return this.#options.tryReload?.()
+  }
+
+  planOrder(order: RiskierOrder): OrderPlan | Promise<OrderPlan> {
+    if (order.kind === 'reload') return planReload(this.tryReload())
+    if (order.kind === 'order') {
+      const account = this.#accountFor(order)
+      if (typeof account === 'string') return { changes: [], notes: [], refusal: account }
+      const source = { key: PLANNED_KEY, reason: '', by: '' }
+      const command = toHandCommand(order, source, account.shown.settings)
+      return command.kind === 'order'
+        ? planHandOrder(account.shown, command)
+        : { changes: [], notes: [], refusal: NOT_NOW }
+    }
+    const { configOption } = this.#options
+    const plans = this.#shown
+      .filter(({ state }) => state === 'begun')
+      .map((shown) => planAccountOrder(shown, order, configOption))
+    return plans[0] ?? { changes: [], notes: [], refusal: 'the run has not begun, or is over' }
   }
 
   readiness(): Readiness {
@@ -267,11 +288,12 @@ export class DaemonControl implements Controlled {
     })
   }
 
-  command(request: ControlRequest, verified: string): ControlAnswer {
+  command(request: ControlRequest, verified: string, approval?: Approval): ControlAnswer {
     const { logger } = this.#options
     const { order, reason, requestId } = request
-    const by = describeCaller(verified, request.by)
-    const answer = this.#obey(request, by)
+    const caller = describeCaller(verified, request.by)
+    const by = approval === undefined ? caller : `${caller}, ${approval.text}`
+    const answer = this.#obey(request, by, approval)
     const { kind, ...details } = order
     logger.log(answer.isObeyed ? 'info' : 'warn', 'control.commanded', {
       order: kind,
@@ -284,7 +306,11 @@ export class DaemonControl implements Controlled {
     return answer
   }
 
-  #obey({ order, reason, requestId }: ControlRequest, by: string): ControlAnswer {
+  #obey(
+    { order, reason, requestId }: ControlRequest,
+    by: string,
+    approval: Approval | undefined,
+  ): ControlAnswer {
     const nothing = { requestId, held: [], lifted: [], stillHeld: {} }
     if (order.kind === 'logLevel') {
       this.#options.logger.setLevel(order.level)
@@ -296,7 +322,7 @@ export class DaemonControl implements Controlled {
     }
     if (order.kind === 'reload') {
       const { onReload } = this.#options
-      onReload?.()
+      onReload?.(approval?.changes)
       const text = 'it reads the configuration again; the log says reload.begun or reload.refused'
       return { ...nothing, isObeyed: onReload !== undefined, text }
     }
@@ -325,18 +351,12 @@ export class DaemonControl implements Controlled {
     return { ...nothing, ...verdict, text }
   }
 
-  /** One account's: an order to several would be several orders. */
   #tradeByHand(
     order: HandControlOrder,
     source: { readonly key: string; readonly reason: string; readonly by: string },
   ): Pick<ControlAnswer, 'isObeyed' | 'text'> {
-    const names = this.#shown.map(({ config }) => config.name)
-    const accounts = this.#options.accounts.filter(
-      ({ shown }) => order.account === undefined || shown.config.name === order.account,
-    )
-    const [account] = accounts
-    if (account === undefined || accounts.length > 1)
-      return { isObeyed: false, text: `name the account: ${names.join(', ')}` }
+    const account = this.#accountFor(order)
+    if (typeof account === 'string') return { isObeyed: false, text: account }
     const { shown } = account
     const command = toHandCommand(order, source, shown.settings)
     if (order.dryRun === true) {
@@ -351,6 +371,16 @@ export class DaemonControl implements Controlled {
     return refusal === undefined
       ? { isObeyed: true, text: detail }
       : { isObeyed: false, text: `not done: ${refusal}` }
+  }
+
+  /** Or what to do: an order to several would be several orders. */
+  #accountFor({ account: name }: HandControlOrder): Pick<Account, 'shown' | 'command'> | string {
+    const accounts = this.#options.accounts.filter(
+      ({ shown }) => name === undefined || shown.config.name === name,
+    )
+    const [account] = accounts
+    if (account !== undefined && accounts.length === 1) return account
+    return `name the account: ${this.#shown.map(({ config }) => config.name).join(', ')}`
   }
 
   #objectToScope(scope: string): string | undefined {
@@ -387,6 +417,9 @@ export class DaemonControl implements Controlled {
     return this.#options.accounts.map(({ shown }) => shown)
   }
 }
+
+/** A plan places nothing, so its key is no order's. */
+const PLANNED_KEY = 'planned'
 
 const NOT_NOW =
   'not now: the run has not begun, or is over; a command of the command line waits for it'

@@ -11,6 +11,10 @@ import { nameHolder } from '../../assembly/state/taken-port.ts'
 import { DaemonControl, type DaemonControlOptions } from './daemon-control.ts'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
+import { OneTimeCodes } from '../../control/approval/one-time-codes.ts'
+import { createPairingFile } from '../../control/approval/pairing-file.ts'
+import { type ProposalNews, Proposals } from '../../control/approval/proposals.ts'
+import { systemClock } from '../../lib/clock.ts'
 import { controlAnswerSchema } from '../../control/commands.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -27,6 +31,7 @@ export interface OpenControlOptions extends Omit<
 > {
   readonly config: Pick<DaemonConfig, 'control' | 'state'>
   readonly directory: string
+  readonly pairingFile: string
   readonly logger: DaemonLogger
 }
 
@@ -52,7 +57,7 @@ export function openControl(options: OpenControlOptions): OpenedControl {
 
 export type ServeOptions = Pick<
   OpenControlOptions,
-  'config' | 'directory' | 'logger' | 'version' | 'clock' | 'timers'
+  'config' | 'directory' | 'pairingFile' | 'logger' | 'version' | 'clock' | 'timers'
 >
 
 type ServedControl = Controlled & { start?(): void; stop?(): void }
@@ -77,6 +82,7 @@ export function serveControl(
     answered: new AnsweredRequests(
       createAnswerFile(directory, (reason) => logger.log('error', 'control.failed', { reason })),
     ),
+    proposals: openProposals(control, options),
     monotonic: () => options.clock.monotonic(),
     port: port === undefined || tokens === undefined ? undefined : { host, number: port, tokens },
     onRefused: createRefusalLog(options),
@@ -114,6 +120,41 @@ export function serveControl(
       await server.stop()
     },
   }
+}
+
+function openProposals(
+  daemon: Pick<Controlled, 'planOrder'>,
+  { pairingFile, logger }: Pick<ServeOptions, 'pairingFile' | 'logger'>,
+): Proposals {
+  const store = createPairingFile(pairingFile)
+  return new Proposals({
+    daemon,
+    // An authenticator goes by the time of day, also beside an accelerated simulation.
+    clock: systemClock,
+    codes: new OneTimeCodes({ store, now: () => systemClock.now() }),
+    onNews: (news) => logProposal(news, logger),
+  })
+}
+
+function logProposal(news: ProposalNews, logger: Pick<DaemonLogger, 'log'>): void {
+  if (news.kind === 'locked') {
+    const until = new Date(news.until).toISOString()
+    return logger.log('error', 'control.codesLocked', { by: news.by, until })
+  }
+  if (news.kind === 'refused') {
+    const { id, by, why } = news
+    return logger.log('warn', 'control.notConfirmed', { proposal: id, by, why })
+  }
+  const { id, order, by, reason, changes } = news.proposal
+  const { kind, ...details } = order
+  logger.log('warn', 'control.proposed', {
+    proposal: id,
+    order: kind,
+    ...details,
+    by,
+    reason,
+    wouldChange: changes,
+  })
 }
 
 interface ListeningLog {

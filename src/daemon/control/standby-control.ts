@@ -1,5 +1,5 @@
 import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
-import type { Controlled, Readiness } from '../../control/controlled.ts'
+import type { Controlled, OrderPlan, Readiness } from '../../control/controlled.ts'
 import type {
   ClosedTradesView,
   CurvesView,
@@ -13,6 +13,8 @@ import type { FleetSource } from './fleet-source.ts'
 import type { StandbyState } from '../../journal/postgres/follow.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
+
+const STANDBY = 'this is a standby: it trades nothing, and its writer is the one to be told'
 
 export interface StandbyControlOptions {
   readonly name: string
@@ -152,9 +154,10 @@ export class StandbyControl implements Controlled {
     )
   }
 
+  planOrder = (): OrderPlan => ({ changes: [], notes: [], refusal: STANDBY })
+
   command({ requestId }: ControlRequest): ControlAnswer {
-    const text = 'this is a standby: it trades nothing, and its writer is the one to be told'
-    return { requestId, isObeyed: false, text, held: [], lifted: [], stillHeld: {} }
+    return { requestId, isObeyed: false, text: STANDBY, held: [], lifted: [], stillHeld: {} }
   }
 }
 

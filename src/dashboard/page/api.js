@@ -91,6 +91,11 @@ export async function command({ requestId, order, reason }) {
   return (await request('/v1/commands', asked)).json()
 }
 
+/** A page only proposes what can add risk, until a code of the authenticator confirms it. */
+export async function confirmProposal({ id, code }) {
+  return (await request('/v1/confirmations', asPost({ id, code, by: 'dashboard' }))).json()
+}
+
 export function newRequestId() {
   return newNonce(12)
 }

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { command, newRequestId, Refused } from './api.js'
+import { command, confirmProposal, newRequestId, Refused } from './api.js'
 import { Badge, html, scopeName } from './parts.js'
 
 /** After this time without an answer, the dialog says so. */
@@ -29,11 +29,14 @@ export function Confirm({ action, live, account, onClose }) {
   const [stage, setStage] = useState('asking')
   const [answer, setAnswer] = useState(undefined)
   const [requestId] = useState(newRequestId)
+  const [code, setCode] = useState('')
+  const [refusal, setRefusal] = useState(undefined)
+  const proposal = stage === 'answered' ? answer.proposal : undefined
   // This runs before paint, so that the next keystrokes go into the dialog.
   useLayoutEffect(() => dialog.current.showModal(), [])
   useEffect(() => {
-    if (stage !== 'asking') close.current?.focus()
-  }, [stage])
+    if (stage !== 'asking' && !proposal) close.current?.focus()
+  }, [stage, proposal])
   const end = () => {
     onClose()
     // The page must first be drawn without the dialog.
@@ -41,8 +44,17 @@ export function Confirm({ action, live, account, onClose }) {
   }
 
   const mayBeUnsaid = action.order.kind === 'kill'
+  const approve = async () => {
+    try {
+      setAnswer(await confirmProposal({ id: proposal.id, code: code.trim() }))
+    } catch (error) {
+      setRefusal(error instanceof Refused ? error.message : 'No answer: try it again.')
+      setCode('')
+    }
+  }
   const send = async (event) => {
     event.preventDefault()
+    if (proposal) return approve()
     setStage('sent')
     const waited = setTimeout(() => setStage('late'), PATIENT_MS)
     try {
@@ -74,7 +86,8 @@ export function Confirm({ action, live, account, onClose }) {
             autofocus
         /></label>`
       }
-      ${stage !== 'asking' && html`<${Outcome} stage=${stage} answer=${answer} live=${live} order=${action.order} />`}
+      ${stage !== 'asking' && !proposal && html`<${Outcome} stage=${stage} answer=${answer} live=${live} order=${action.order} />`}
+      ${proposal && html`<${Approval} proposal=${proposal} refusal=${refusal} code=${code} onCode=${setCode} />`}
       <p class="buttons">
         ${
           stage === 'asking'
@@ -89,18 +102,44 @@ export function Confirm({ action, live, account, onClose }) {
               </button>`
         }
         ${
-          (stage === 'asking' || stage === 'lost') &&
+          (stage === 'asking' || stage === 'lost' || proposal) &&
           html`<button
             type="submit"
             class=${action.isGrave ? 'grave' : 'main'}
-            disabled=${!mayBeUnsaid && reason.trim() === ''}
+            disabled=${proposal ? code.trim() === '' : !mayBeUnsaid && reason.trim() === ''}
           >
-            ${stage === 'lost' ? 'Send it again' : action.verb}
+            ${proposal ? 'Confirm' : stage === 'lost' ? 'Send it again' : action.verb}
           </button>`
         }
       </p>
     </form>
   </dialog>`
+}
+
+/** Its plan, and the field for a code. */
+function Approval({ proposal, refusal, code, onCode }) {
+  const field = useRef(null)
+  useEffect(() => field.current.focus(), [])
+  return html`<div role="status">
+      <p>Not done yet: this can add risk. Proposal ${proposal.id} would change:</p>
+      <ul>
+        ${proposal.changes.map((text) => html`<li key=${text}>${text}</li>`)}
+      </ul>
+      ${proposal.notes.map((text) => html`<p key=${text}>${text}</p>`)}
+      ${refusal && html`<p class="problem">${refusal}</p>`}
+    </div>
+    <label
+      >Code of the authenticator, within ten minutes
+      <input
+        name="code"
+        ref=${field}
+        value=${code}
+        onInput=${(event) => onCode(event.target.value)}
+        inputmode="numeric"
+        autocomplete="one-time-code"
+        maxlength="20"
+        required
+    /></label>`
 }
 
 function Outcome({ stage, answer, live, order }) {

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ChatBot } from '../../../src/cli/chat/chat-bot.ts'
 import { type VerbOptions, type VerbRun } from '../../../src/cli/process/run-verb.ts'
+import { type Power } from '../../../src/control/powers.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import { FakeTelegram } from './fake-telegram.ts'
 
+const ALL: readonly Power[] = ['look', 'safer', 'riskier']
 const TOKEN = '1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
 const ANNA = 42
 const BERT = 43
@@ -23,13 +25,13 @@ const ran = (output: unknown, code = 0): VerbRun => ({
   isCut: false,
 })
 
-async function open({ isSaferAllowed = true } = {}): Promise<void> {
+async function open({ powers = ALL }: { readonly powers?: readonly Power[] } = {}): Promise<void> {
   const apiUrl = await telegram.listen()
   bot = new ChatBot({
     token: new Secret(TOKEN),
     apiUrl,
     people: new Set([ANNA, BERT]),
-    isSaferAllowed,
+    powers: new Set(powers),
     configWords: ['--config=/srv/paper.yaml'],
     logger: {
       log: (_level: string, event: string, fields: object) =>
@@ -140,7 +142,7 @@ test('an order is done after one confirmation by the same person, once', async (
 })
 
 test('without chat.safer there is no order to ask for, and what was written long ago is not obeyed', async () => {
-  await open({ isSaferAllowed: false })
+  await open({ powers: ['look'] })
 
   telegram.say(ANNA, '/kill')
   const help = await telegram.untilSent(1)
@@ -223,6 +225,47 @@ test('an answer that Telegram lets wait holds up nobody else', async () => {
 
   expect((await telegram.untilSent(1)).chat).toBe(BERT)
   expect((await telegram.untilSent(2)).text).toContain('/status')
+})
+
+test('what can add risk is proposed without a button, and a code never stands among the words of a command', async () => {
+  await open()
+  answer = (words) =>
+    ran(words[0] === 'release' ? 'proposal a41f9c: release BTCUSDT' : 'released', 75)
+
+  telegram.say(ANNA, '/release BTCUSDT')
+  const proposed = await telegram.untilSent(1)
+  telegram.say(ANNA, '/confirm a41f9c')
+  const unclear = await telegram.untilSent(2)
+  telegram.say(ANNA, '/confirm a41f9c 123456')
+  const done = await telegram.untilSent(3)
+  telegram.say(STRANGER, '/confirm a41f9c 123456')
+  telegram.say(ANNA, '/reload')
+  await telegram.untilSent(4)
+
+  expect(proposed).toEqual({ chat: ANNA, text: 'proposal a41f9c: release BTCUSDT', buttons: [] })
+  expect(unclear.text).toContain('/confirm ID CODE')
+  expect(done.text).toBe('released')
+  expect(asked.map(({ words, input }) => ({ words, input }))).toEqual([
+    {
+      words: ['release', 'BTCUSDT', '--reason=asked for in the chat', '--config=/srv/paper.yaml'],
+      input: undefined,
+    },
+    { words: ['confirm', 'a41f9c', '--config=/srv/paper.yaml'], input: '123456\n' },
+    { words: ['reload', '--config=/srv/paper.yaml'], input: undefined },
+  ])
+  expect(logged.join()).not.toContain('123456')
+})
+
+test('a chat that only looks neither proposes nor confirms', async () => {
+  await open({ powers: ['look'] })
+
+  telegram.say(ANNA, '/release BTCUSDT')
+  telegram.say(ANNA, '/confirm a41f9c 123456')
+  telegram.say(ANNA, '/halt BTCUSDT')
+  await telegram.untilSent(3)
+
+  expect(asked).toEqual([])
+  expect(telegram.sent.map(({ text }) => text).join()).not.toMatch(/\/(?:confirm|release|halt)/)
 })
 
 test('the curve is a picture: a chat takes no SVG', async () => {

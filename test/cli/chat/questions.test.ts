@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { CHAT_ORDERS, CHAT_QUESTIONS } from '../../../src/cli/chat/questions.ts'
+import { powerOf } from '../../../src/control/powers.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 
 test('whatever 20,000 messages say, no word of a command line is an option or names another file', () => {
@@ -30,22 +31,13 @@ test('whatever 20,000 messages say, no word of a command line is an option or na
       { length: Math.floor(random.next() * 3) },
       () => pick(pieces) + (random.next() < 0.2 ? pick(pieces) : ''),
     )
-    const words =
-      random.next() < 0.5 ? pick(CHAT_QUESTIONS).words(given) : pick(CHAT_ORDERS).read(given)?.words
+    const [question, order] = [pick(CHAT_QUESTIONS), pick(CHAT_ORDERS)]
+    const isQuestion = random.next() < 0.5
+    const words = isQuestion ? question.words(given) : order.read(given)?.words
     if (words === undefined) continue
     taken += 1
-    const [verb = ''] = words
-    expect([
-      'status',
-      'positions',
-      'orders',
-      'profit',
-      'trades',
-      'explain',
-      'restrict',
-      'flatten',
-      'kill',
-    ]).toContain(verb)
+    expect(powerOf(question.verb)).toBe('look')
+    expect(['safer', 'riskier']).toContain(powerOf(order.verb))
     for (const word of words)
       expect(word).toMatch(
         /^(?:--(?:json|csv|curve|since=\d{1,3}[hd]|limit=10|by=(?:day|week|month|strategy|instrument)|symbol=[A-Za-z0-9*][\w*:.#-]*)|[A-Za-z0-9*][\w*:.#-]*)$/,

@@ -1,0 +1,53 @@
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { ControlAnswer, ControlRequest, ProposalView } from '../../control/commands.ts'
+import type { RiskierOrder } from '../../control/powers.ts'
+import { randomHex } from '../../lib/entropy.ts'
+import { callerName, print, printResult } from '../process/operator.ts'
+import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon.ts'
+
+const EXIT_NOT_DONE = 1
+/** Nothing was done, and something may be. */
+const EXIT_WAITING = 75
+
+/**
+ * A chat or an assistant has run the command: what can add risk is proposed to the daemon, and a
+ * person confirms it. @returns the exit code
+ */
+export async function proposeOrder(
+  config: DaemonConfig,
+  { order, reason }: { readonly order: RiskierOrder; readonly reason: string },
+): Promise<number> {
+  const socket = findSocket(config)
+  if (socket === undefined) {
+    print('no daemon runs with this configuration, so nothing can be proposed')
+    return EXIT_SILENT
+  }
+  const request: ControlRequest = { requestId: randomHex(12), reason, by: callerName(), order }
+  const reply = await withClient(socket, (client) => client.propose(request))
+  if (reply.kind !== 'answered' || (reply.status !== 200 && reply.status !== 202))
+    return explainReply(config, reply)
+  const { text, proposal } = reply.body as ControlAnswer
+  if (proposal !== undefined) for (const line of describeProposal(proposal)) printResult(line)
+  printResult(text)
+  return proposal === undefined ? EXIT_NOT_DONE : EXIT_WAITING
+}
+
+export function describeProposal({
+  id,
+  order,
+  by,
+  reason,
+  expiresAt,
+  changes,
+  notes,
+}: ProposalView): readonly string[] {
+  const { kind, ...details } = order
+  const words = Object.values(details).map(String)
+  return [
+    `proposal ${id}: ${[kind, ...words].join(' ')}`,
+    `  by ${by}: ${JSON.stringify(reason)}`,
+    ...changes.map((line) => `  would change  ${line}`),
+    ...notes.map((line) => `  note          ${line}`),
+    `  until ${new Date(expiresAt).toISOString()}`,
+  ]
+}

@@ -1,0 +1,33 @@
+import { processVariables } from '../../config/secrets.ts'
+import { type Verb, VERB_POWERS } from '../../control/powers.ts'
+
+/** Names who asks for a command that another command runs: an assistant, a person in a chat. */
+export const MIDDLEMAN_VARIABLE = 'INTENTD_MIDDLEMAN'
+
+export type MiddlemanKind = 'agent' | 'chat'
+
+export function middlemanName(): string | undefined {
+  return processVariables()[MIDDLEMAN_VARIABLE]
+}
+
+/** Undefined: the operator gave the command, at the machine. */
+export function middlemanKind(): MiddlemanKind | undefined {
+  const by = middlemanName()
+  if (by === undefined) return undefined
+  return by.startsWith('telegram ') ? 'chat' : 'agent'
+}
+
+/**
+ * Undefined: a chat or an assistant may run the command, which proposes by itself what can add
+ * risk. This holds whatever they offer.
+ */
+export function refuseMiddleman(
+  [word = '']: readonly string[],
+  kind: MiddlemanKind | undefined,
+): string | undefined {
+  if (kind === undefined) return undefined
+  const powers: Readonly<Record<string, (typeof VERB_POWERS)[Verb]>> = VERB_POWERS
+  const power = Object.hasOwn(powers, word) ? powers[word] : 'machine'
+  if (power !== 'machine' && (power !== 'confirm' || kind === 'chat')) return undefined
+  return `${word}: not for ${kind === 'chat' ? 'a chat' : 'an assistant'}: it is given by a person, at the machine`
+}

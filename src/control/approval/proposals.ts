@@ -1,0 +1,233 @@
+import type { Clock } from '../../lib/clock.ts'
+import { sha256Hex } from '../../lib/digest.ts'
+import { randomHex } from '../../lib/entropy.ts'
+import { describeCaller } from '../access/verified-caller.ts'
+import type { ControlRequest, ProposalView } from '../commands.ts'
+import type { Approval, Controlled, OrderPlan } from '../controlled.ts'
+import { isRiskier, type RiskierOrder } from '../powers.ts'
+import type { CodeVerdict, OneTimeCodes } from './one-time-codes.ts'
+
+export const PROPOSAL_MS = 600_000
+/** Open at a time, for each entrance: a flood from the port leaves the socket free. */
+const OPEN_MAX = 8
+const KEPT_MAX = 50
+/** Names it on a phone, and is no secret. */
+const ID_BYTES = 3
+
+const UNPAIRED =
+  'this can add risk, so it needs a one-time code, and no authenticator is paired: run `intentd pair` at the machine, or give the command there'
+
+export interface ProposalsOptions {
+  readonly daemon: Pick<Controlled, 'planOrder'>
+  readonly codes: Pick<OneTimeCodes, 'isPaired' | 'use'>
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>
+  readonly onNews: (news: ProposalNews) => void
+}
+
+export type ProposalNews =
+  | { readonly kind: 'proposed'; readonly proposal: ProposalView }
+  | { readonly kind: 'refused'; readonly id: string; readonly by: string; readonly why: string }
+  | { readonly kind: 'locked'; readonly by: string; readonly until: number }
+
+export interface Refused {
+  readonly kind: 'refused'
+  readonly status: 400 | 403 | 404 | 409 | 410 | 429
+  readonly why: string
+}
+
+export type Proposed =
+  | Refused
+  | { readonly kind: 'proposed'; readonly proposal: ProposalView }
+  /** It would be refused if it was given at the machine. */
+  | { readonly kind: 'impossible'; readonly why: string }
+
+export type Confirmed = Refused | { readonly kind: 'acted' }
+
+interface Caller {
+  readonly entrance: 'socket' | 'port'
+  /** `port:control.token` */
+  readonly verified: string
+}
+
+interface OpenProposal {
+  readonly view: ProposalView
+  readonly request: ControlRequest & { readonly order: RiskierOrder }
+  readonly entrance: Caller['entrance']
+  readonly verified: string
+  readonly planDigest: string
+  readonly requestDigest: string
+  /** Monotonic ms. */
+  readonly until: number
+}
+
+export interface Confirmation {
+  readonly id: string
+  readonly code: string
+  readonly by: string
+}
+
+/**
+ * Acts that may add risk and were ordered from elsewhere. Each is open for ten minutes and is
+ * confirmed once, by a one-time code, while its plan is what was shown. They live in memory: a
+ * restart or a reload drops them, so none can be confirmed by accident in another run.
+ */
+export class Proposals {
+  readonly #options: ProposalsOptions
+  readonly #open = new Map<string, OpenProposal>()
+  /** The outcome of those that are over. */
+  readonly #over = new Map<string, string>()
+
+  constructor(options: ProposalsOptions) {
+    this.#options = options
+  }
+
+  /** Open ones, the newest first. */
+  list(): readonly ProposalView[] {
+    this.#expire()
+    return [...this.#open.values()].map(({ view }) => view).toReversed()
+  }
+
+  async propose(request: ControlRequest, caller: Caller): Promise<Proposed> {
+    const { order } = request
+    if (!isRiskier(order))
+      return refuse(400, 'this adds no risk: give it as a command, and it is done at once')
+    if (!this.#options.codes.isPaired) return refuse(403, UNPAIRED)
+    const requestDigest = digestOf(request)
+    const again = this.#findRequest(request.requestId)
+    if (again)
+      return again.requestDigest === requestDigest
+        ? { kind: 'proposed', proposal: again.view }
+        : refuse(409, 'this request id was used for another command')
+    const plan = await this.#options.daemon.planOrder(order)
+    if (plan.refusal !== undefined) return { kind: 'impossible', why: plan.refusal }
+    this.#expire()
+    const alike = [...this.#open.values()].filter(({ entrance }) => entrance === caller.entrance)
+    if (alike.length >= OPEN_MAX)
+      return refuse(429, `${OPEN_MAX} proposals wait already: confirm one, or let them expire`)
+    const view = this.#view(request, plan, caller)
+    this.#open.set(view.id, {
+      view,
+      request: { ...request, order },
+      ...caller,
+      planDigest: digestOf(plan.changes),
+      requestDigest,
+      until: this.#options.clock.monotonic() + PROPOSAL_MS,
+    })
+    this.#options.onNews({ kind: 'proposed', proposal: view })
+    return { kind: 'proposed', proposal: view }
+  }
+
+  /**
+   * @param act carries it out
+   * @throws if the pairing can be neither read nor written
+   */
+  async confirm(
+    { id, code, by }: Confirmation,
+    { verified }: Pick<Caller, 'verified'>,
+    act: (request: ControlRequest, verified: string, approval: Approval) => void,
+  ): Promise<Confirmed> {
+    const confirmer = describeCaller(verified, by)
+    const found = this.#find(id)
+    if ('kind' in found) return this.#note(found, id, confirmer)
+    const plan = await this.#options.daemon.planOrder(found.request.order)
+    // From here on nothing waits, so that neither plan nor proposal can change under the code.
+    const open = this.#find(id)
+    if ('kind' in open) return this.#note(open, id, confirmer)
+    if (plan.refusal !== undefined || digestOf(plan.changes) !== open.planDigest) {
+      this.#close(id, 'its plan has changed')
+      const why = `not done: what it would do has changed since it was proposed (${plan.refusal ?? plan.changes.join('; ')}): look, and propose it again`
+      return this.#note(refuse(409, why), id, confirmer)
+    }
+    const verdict = this.#options.codes.use(code)
+    if (verdict.kind !== 'right') {
+      if (verdict.kind === 'locked' && verdict.isNew)
+        this.#options.onNews({ kind: 'locked', by: confirmer, until: verdict.until })
+      return this.#note(refuse(403, describeVerdict(verdict)), id, confirmer)
+    }
+    const text = `proposal ${id} confirmed by ${confirmer} with code ${verdict.counter}`
+    this.#close(id, `it was confirmed with code ${verdict.counter}`)
+    act(open.request, open.verified, { text, changes: plan.changes })
+    return { kind: 'acted' }
+  }
+
+  #view(
+    { order, reason, by }: ControlRequest,
+    { changes, notes }: OrderPlan,
+    { verified }: Caller,
+  ): ProposalView {
+    const now = this.#options.clock.now()
+    return {
+      id: this.#newId(),
+      order,
+      reason,
+      by: describeCaller(verified, by),
+      proposedAt: now,
+      expiresAt: now + PROPOSAL_MS,
+      changes: [...changes],
+      notes: [...notes],
+    }
+  }
+
+  #find(id: string): OpenProposal | Refused {
+    this.#expire()
+    const open = this.#open.get(id)
+    if (open) return open
+    const over = this.#over.get(id)
+    return over === undefined
+      ? refuse(404, 'not done: no such proposal waits; a restart or a reload drops them')
+      : refuse(410, `not done: this proposal is over: ${over}`)
+  }
+
+  #findRequest(requestId: string): OpenProposal | undefined {
+    this.#expire()
+    return [...this.#open.values()].find(({ request }) => request.requestId === requestId)
+  }
+
+  #expire(): void {
+    const now = this.#options.clock.monotonic()
+    for (const [id, { until }] of this.#open)
+      if (now >= until) this.#close(id, 'its ten minutes passed')
+  }
+
+  #close(id: string, outcome: string): void {
+    this.#open.delete(id)
+    this.#over.set(id, outcome)
+    for (const oldest of this.#over.keys()) {
+      if (this.#over.size <= KEPT_MAX) break
+      this.#over.delete(oldest)
+    }
+  }
+
+  #newId(): string {
+    for (;;) {
+      const id = randomHex(ID_BYTES)
+      if (!this.#open.has(id) && !this.#over.has(id)) return id
+    }
+  }
+
+  #note(refused: Refused, id: string, by: string): Refused {
+    this.#options.onNews({ kind: 'refused', id, by, why: refused.why })
+    return refused
+  }
+}
+
+function digestOf(value: unknown): string {
+  return sha256Hex([JSON.stringify(value)])
+}
+
+function refuse(status: Refused['status'], why: string): Refused {
+  return { kind: 'refused', status, why }
+}
+
+function describeVerdict(verdict: Exclude<CodeVerdict, { kind: 'right' }>): string {
+  switch (verdict.kind) {
+    case 'unpaired':
+      return UNPAIRED
+    case 'used':
+      return 'not done: this code, or a later one, was used already: wait for the next one (30 s)'
+    case 'wrong':
+      return `not done: a wrong code; ${verdict.left} more, and codes are locked. If the authenticator shows it, compare the time of phone and machine`
+    case 'locked':
+      return `not done: too many wrong codes, so codes are locked until ${new Date(verdict.until).toISOString()}; at the machine, the command itself needs no code`
+  }
+}
