@@ -31,7 +31,7 @@ import { writeCore } from './replay/core-image.ts'
 import { judgeSuspected, listResting, searchNames } from './resolution/older-state.ts'
 import { advanceResolution, postponeResolutionDeadline } from './resolution/resolution.ts'
 import { settleWaitingFills, takeFills } from './resolution/take-fills.ts'
-import { noteUnreadableAnswer, takeUnreadablePosition } from './resolution/unreadable.ts'
+import { hearOfFailure, takeUnreadablePosition } from './resolution/unreadable.ts'
 import { takePosition } from './resolution/reconcile.ts'
 import type { EngineSettings } from './settings.ts'
 import {
@@ -67,7 +67,6 @@ import {
   listStaleReadings,
   noteReadFailure,
   type StaleReading,
-  toReadFailure,
 } from './state/readings.ts'
 import { forgetRefusals, listRefusals, type LoggedRefusal } from './state/refusals.ts'
 import { followOutage, hearAnswer, listSilent } from './state/silence.ts'
@@ -382,9 +381,6 @@ function isOfDeparted({ instruments, settings }: Core, event: EngineEvent): bool
 
 const POSITION = 'position '
 
-/** The status of an answer that came whole. A read that fails all the same was answered with something that cannot be read. */
-const HTTP_OK = 200
-
 function handleEvent(core: Core, event: EngineEvent): void {
   switch (event.kind) {
     case 'started':
@@ -454,14 +450,6 @@ type EventOf<Kind extends EngineEvent['kind']> = Extract<EngineEvent, { readonly
 /** The daemon's own calls move a stop; all others are those of strategies. */
 function hearOfCall(core: Core, { callId, answer }: EventOf<'callAnswered'>): void {
   if (!takeMoveAnswer(core, callId, answer)) answerCall(core, callId, answer)
-}
-
-function hearOfFailure(core: Core, event: EventOf<'readFailed'>): void {
-  const { what, reason, status } = event
-  hearAnswer(core, event)
-  noteReadFailure(core, what, toReadFailure(event))
-  if (status === HTTP_OK) noteUnreadableAnswer(core, what)
-  announce(core, 'warn', 'read.failed', { what, reason })
 }
 
 function noteSpace(

@@ -93,7 +93,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   yield* listWarmUps(account)
 }
 
-/** What a person should know although nothing is held back for it. */
+/** A person should know it although nothing is held back for it. */
 export function* findWarnings(account: ShownAccount): Generator<string> {
   for (const dispute of account.engine.disputes.values())
     if (dispute.figure === 'liquidation') yield describeDispute(dispute)

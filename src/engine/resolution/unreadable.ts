@@ -2,7 +2,14 @@ import type { FillsReading, UnreadableFill } from '../../domain/fill.ts'
 import { ACCOUNT, type Scope } from '../../domain/trading-mode.ts'
 import { type Book, restrictionOf } from '../book/book.ts'
 import { announce, type Core, type InstrumentState, type UnreadableNote } from '../state/core.ts'
-import { forgetUnreadable, noteUnreadable } from '../state/readings.ts'
+import {
+  forgetUnreadable,
+  noteReadFailure,
+  noteUnreadable,
+  toReadFailure,
+} from '../state/readings.ts'
+import { hearAnswer } from '../state/silence.ts'
+import type { EngineEvent } from '../event.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 
 /**
@@ -64,7 +71,7 @@ export function notePositionReadable(core: Core, symbol: string): void {
 }
 
 /** Nothing in the answer could be read, so it restricts nothing by itself. */
-export function noteUnreadableAnswer(core: Core, what: string): void {
+function noteUnreadableAnswer(core: Core, what: string): void {
   const { wholes } = core.readings
   if (!wholes.has(what)) noteUnreadable(core, 'wholes', what, core.now)
 }
@@ -158,4 +165,18 @@ function noteRead(core: Core, row: string): void {
   forgetUnreadable(core, 'unreadable', row)
   const { symbol: scope, since } = note
   announce(core, 'info', 'rows.readable', { scope, row, afterMs: core.now - since })
+}
+
+/** An answer that came whole; a read that fails all the same was answered with something that cannot be read. */
+const HTTP_OK = 200
+
+export function hearOfFailure(
+  core: Core,
+  event: Extract<EngineEvent, { readonly kind: 'readFailed' }>,
+): void {
+  const { what, reason, status } = event
+  hearAnswer(core, event)
+  noteReadFailure(core, what, toReadFailure(event))
+  if (status === HTTP_OK) noteUnreadableAnswer(core, what)
+  announce(core, 'warn', 'read.failed', { what, reason })
 }

@@ -51,6 +51,7 @@ class RiskyDaemon {
   limit = 100
   /** What the files say, which a reload takes. */
   fileLimit = 100
+  /** Adoptions and orders by hand. */
   adopted = 0
   #clock = 0
 
@@ -87,6 +88,11 @@ class RiskyDaemon {
       case 'reload':
         this.limit = this.fileLimit
         return
+      case 'order':
+        if (order.reduceOnly !== true && order.dryRun !== true) this.adopted += 1
+        return
+      case 'close':
+      case 'cancel':
       case 'logLevel':
     }
   }
@@ -104,7 +110,7 @@ class RiskyDaemon {
       case 'reload':
         return [`limit: ${this.limit} -> ${this.fileLimit}`]
       case 'order':
-        return [`${order.side} ${order.size} ${order.symbol}`]
+        return [`${order.side} ${order.size} ${order.symbol}, as number ${this.adopted}`]
     }
   }
 }
@@ -356,6 +362,9 @@ class Campaign {
       { kind: 'releaseKill' },
       { kind: 'adopt', symbol: 'BTCUSDT', strategyId: 'grid' },
       { kind: 'reload' },
+      { kind: 'order', symbol: 'BTCUSDT', side: 'buy', size: '1' },
+      { kind: 'order', symbol: 'BTCUSDT', side: 'sell', size: '1', reduceOnly: true },
+      { kind: 'close', scope, percent: 50 },
       { kind: 'restrict', scope, mode: 'reducing' },
       { kind: 'flatten', scope },
       { kind: 'kill' },

