@@ -42,7 +42,9 @@ function listFiles(folder: string): readonly string[] {
     .filter((path) => statSync(path).isFile())
 }
 
-const pages = [...readdirSync('.'), ...listFiles('docs')].filter((file) => file.endsWith('.md'))
+const pages = [...readdirSync('.'), ...listFiles('docs')].filter(
+  (file) => file.endsWith('.md') || file === 'llms.txt',
+)
 
 test('every link of a page leads to a file, and to a heading of it', () => {
   const broken = pages.flatMap((page) =>
