@@ -36,6 +36,10 @@ export interface LiquidationPlan {
   readonly symbols: readonly TradedSymbol[]
   readonly positionMode: 'one_way_mode' | 'hedge_mode'
   readonly leverage: number
+  /** USDT. With the larger one positions reach beyond the first maintenance tiers. */
+  readonly balance: number
+  /** Whether resting orders count as filled before the move: `risk.survives.gap`. */
+  readonly gap: boolean
   /** Largest move between two moments at which a reducing order could be filled. */
   readonly move: number
   /** Keyed by symbol: final position as a share of what the leverage allows. */
@@ -84,6 +88,8 @@ export function planLiquidation(seed: string): LiquidationPlan {
         },
       ]),
     ),
+    balance: pick(part('balance'), [10_000, 10_000, 200_000]),
+    gap: part('gap').integer(3) > 0,
     isFine: part('isFine').integer(2) === 0,
     legs: drawLegs(part('legs'), symbols, move),
     fillModel: pick(part('fillModel'), ['pessimistic', 'default', 'optimistic']),

@@ -20,7 +20,6 @@ import { type LiquidationPlan, type TradedSymbol } from './liquidation-plan.ts'
 
 /** Two minutes to eight: funding is paid during a world. Unix ms. */
 export const START_AT = Date.UTC(2025, 5, 2, 7, 58)
-export const OPENING = 10_000
 /** Orders that were filled in part are sent again once a second. */
 const CLOSING_MS = 3000
 const PRICES: Readonly<Record<TradedSymbol, number>> = {
@@ -128,7 +127,7 @@ export function openScene(plan: LiquidationPlan, survived: number | undefined): 
   )
   const lotsOf = (symbol: TradedSymbol): number => {
     const lotSize = Number(config.instruments[symbol]?.lotSize)
-    return (OPENING * plan.leverage) / PRICES[symbol] / lotSize
+    return (plan.balance * plan.leverage) / PRICES[symbol] / lotSize
   }
   const market = new LeapingMarket({
     startAt: START_AT,
@@ -149,7 +148,7 @@ export function openScene(plan: LiquidationPlan, survived: number | undefined): 
         secret: 'secret',
         passphrase: 'passphrase',
         role: 'ordinary',
-        balances: { USDT: String(OPENING) },
+        balances: { USDT: String(plan.balance) },
         positionMode: plan.positionMode,
         leverage: plan.leverage,
       },
@@ -184,11 +183,11 @@ function configOf(plan: LiquidationPlan, survived: number | undefined): DaemonCo
     ...rest,
     account: { ...account, positionMode: plan.positionMode },
     instruments: Object.fromEntries(traded),
-    simulator: { ...simulator, leverage: plan.leverage },
+    simulator: { ...simulator, leverage: plan.leverage, startingBalance: String(plan.balance) },
     risk:
       survived === undefined
         ? { ...risk, liquidation: 'none' }
-        : { ...risk, survives: { move: survived, gap: true } },
+        : { ...risk, survives: { move: survived, gap: plan.gap } },
   }
 }
 
