@@ -21,7 +21,11 @@ function plan(feeds: string) {
   const source = new YamlSource(`${HEAD}feeds:\n${feeds}`, 'watcher.yaml')
   const file = strategyFileSchema.parse(source.read(strategyFileSchema))
   const { feeds: settings } = file
-  return planFeeds({ feeds: settings } as StrategyConfig, source, 'one_way_mode')
+  return planFeeds(
+    { feeds: settings, signals: [] } as Pick<StrategyConfig, 'feeds' | 'signals'>,
+    source,
+    'one_way_mode',
+  )
 }
 
 const problemsOf = (feeds: string) => plan(feeds).problems.map(formatProblem)

@@ -1,4 +1,4 @@
-import { beyondNames } from '../../src/protocol/beyond/beyond-endpoints.ts'
+import { beyondNames, isPublicBeyond } from '../../src/protocol/beyond/beyond-endpoints.ts'
 import { type Locator } from 'playwright-core'
 import { afterAll, describe, expect, test } from 'vitest'
 import { killLeftOver } from '../daemon/intentd-process.ts'
@@ -56,7 +56,7 @@ describe.skipIf(missing !== undefined)(`the limits in a browser (${missing ?? 'f
       expect.stringMatching(/^all endpoints\s+\d[\d,]*\s+6,000\s+1 min\s+0$/),
       expect.stringMatching(/^tickers\s+\d+\s+20\s+1\.0 s\s+0$/),
       expect.stringMatching(/^longShortRatio\s+\d\s+1\s+1\.0 s\s+0$/),
-      ...['spotSymbols', ...beyondNames].map((name) =>
+      ...['spotSymbols', ...beyondNames.filter(isPublicBeyond)].map((name) =>
         expect.stringMatching(new RegExp(`^${name}\\s+\\d+\\s+20\\s+1\\.0 s\\s+0$`)),
       ),
     ])

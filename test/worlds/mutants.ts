@@ -895,8 +895,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'own-position-is-the-accounts',
     what: 'a strategy is shown what the whole account holds as its own',
-    find: 'holding: holdingOf(owner.book, id, symbol),',
-    replace: 'holding: accountHoldingOf(owner.book, symbol),',
+    find: 'holding: holdingOf(book, id, symbol),\n    accountHolding',
+    replace: 'holding: accountHoldingOf(book, symbol),\n    accountHolding',
   },
   {
     name: 'orders-of-others-shown',
