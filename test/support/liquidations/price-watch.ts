@@ -28,6 +28,7 @@ export class PriceWatch {
   #compared = 0
   #foretold = 0
   #counts = { liquidations: 0, fills: 0 }
+  #funding = ZERO
   #stillFor = 0
   #before: SeenPosition | undefined
 
@@ -72,8 +73,11 @@ export class PriceWatch {
     const [symbol = '', ...others] = plan.symbols
     const tick = this.#scene.tickOf(symbol)
     const mark = market.markAt(symbol, now) * tick
-    if (liquidations > this.#counts.liquidations && this.#stillFor >= STILL_LOOKS)
+    // A payment since the last look has moved the price, and no reading of it is there yet.
+    const isPaid = !funding.eq(this.#funding)
+    if (liquidations > this.#counts.liquidations && this.#stillFor >= STILL_LOOKS && !isPaid)
       this.#judge(symbol, { mark, tick })
+    this.#funding = funding
     // A payment on a position closed right after it is never readable: its counter is gone.
     const isKnown = sumDecimals(engine.book.funding.values()).eq(funding)
     this.#stillFor = isKnown && fills === this.#counts.fills ? this.#stillFor + 1 : 0
