@@ -1439,12 +1439,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'before.positionAt !== positionAt',
   },
   {
-    name: 'exit-dropped-by-a-reduction',
-    what: 'an exit placed by name is forgotten when a part of the position is closed',
-    find: 'isFlatteningAll(core, symbol, strategyId) ||\n      exitDueOn(core, strategyId, symbol)?.keptLots === 0',
-    replace: 'isFlattening(core, symbol, strategyId)',
-  },
-  {
     name: 'taken-in-another-order',
     what: 'what the exchange closes is taken from the strategies in another order than that of their names',
     find: 'for (const key of [...book.holdings.keys()].sort()) {',

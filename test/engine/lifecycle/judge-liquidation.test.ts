@@ -138,6 +138,23 @@ describe('[MON1] the distance to a liquidation', () => {
     expect(codes(bench)).toEqual(['liquidationNear'])
   })
 
+  test('leaves an exit that is placed by name wanted while a part is closed', () => {
+    const bench = holding({ steps: STEPS, rules: RULES })
+    for (let readings = 0; readings < 2; readings++) fallTo(bench, priceAt(0.079))
+    bench.decide({
+      kind: 'place',
+      symbol: SYMBOL,
+      key: 'exit',
+      action: 'closeLong',
+      lots: 10,
+      ticks: Math.round(priceAt(0.2) * 10),
+      force: 'gtc',
+    })
+    bench.pass(100)
+
+    expect([...bench.book.places.values()]).toMatchObject([{ key: 'exit' }])
+  })
+
   test('closes as few lots of a short as lead a tenth beyond the step again', () => {
     const bench = new EngineBench({
       capital: decimal(String(CAPITAL)),
