@@ -29,6 +29,9 @@ export function ownMsOf({ stepMs, effectsMs, journalMs, checkpointMs, cpuMs }: E
   return Math.min(stepMs + effectsMs + journalMs + checkpointMs, cpuMs)
 }
 
+/** Events that took so long are kept one by one, so that two runs of one load can be compared. */
+export const KEPT_MS = 10
+
 /** CPU time is looked at only where the wall says that it may matter. */
 const LOOKED_AT_MS = 5
 
@@ -43,6 +46,8 @@ type OpenEvent = { -readonly [Name in keyof EventTime]: EventTime[Name] } & { be
 export class EventMeter {
   readonly interruptions: Interruptions
   readonly listener: RunListener
+  /** By their number in the run: those of KEPT_MS and more. */
+  readonly kept = new Map<number, EventTime>()
   readonly #longest = new Map<string, EventTime>()
   #event: OpenEvent = open('none', { cpuMs: 0, wallMs: 0 })
   /** Wall, ms: since when something of ours is done, without what the journal and strategies took of it. */
@@ -171,6 +176,7 @@ export class EventMeter {
 
   #keepLongest(): void {
     const event = this.#event
+    if (ownMsOf(event) >= KEPT_MS) this.kept.set(this.events, event)
     const longest = this.#longest.get(event.kind)
     if (longest === undefined || ownMsOf(event) > ownMsOf(longest))
       this.#longest.set(event.kind, event)

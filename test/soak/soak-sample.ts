@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
+import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -18,10 +18,14 @@ export interface MeasuredEvent extends EventTime {
 
 /** Garbage collections since the last sample, as they are observed: a turn later. */
 export class Collections {
+  longestMs = 0
   #pauses: readonly PerformanceEntry[] = []
   readonly #observer = new PerformanceObserver((seen) => {
-    const pauses = seen.getEntries().filter(({ duration }) => duration >= PAUSE_MS_MIN)
+    const pauses = seen
+      .getEntries()
+      .filter((pause) => pause.duration >= PAUSE_MS_MIN && !isForced(pause))
     this.#pauses = [...this.#pauses, ...pauses]
+    this.longestMs = Math.max(this.longestMs, ...pauses.map(({ duration }) => duration))
   })
 
   constructor() {
@@ -42,6 +46,15 @@ export class Collections {
 
 const PAUSE_MS_MIN = 1
 
+/** By `measureMemory`, between events. */
+function isForced(pause: PerformanceEntry): boolean {
+  const { detail } = pause as PerformanceEntry & { readonly detail: { readonly flags: number } }
+  return (detail.flags & (FORCED | ALL_GARBAGE)) !== 0
+}
+
+const { NODE_PERFORMANCE_GC_FLAGS_FORCED: FORCED } = constants
+const { NODE_PERFORMANCE_GC_FLAGS_ALL_AVAILABLE_GARBAGE: ALL_GARBAGE } = constants
+
 function sumWithin(
   pauses: readonly PerformanceEntry[],
   { beganAtMs, endedAtMs }: EventTime,
@@ -58,6 +71,8 @@ export interface SoakSample {
   /** CPU of this process since it began, ms. */
   readonly cpuMs: number
   readonly orders: number
+  /** Since it began. */
+  readonly events: number
   /** After everything that can be was freed. */
   readonly heapBytes: number
   readonly rssBytes: number
@@ -90,6 +105,7 @@ export async function takeSample(
     atMs: account.elapsedMs,
     cpuMs: (user + system) / 1000,
     orders: account.exchange.counts.orders,
+    events: account.meter.events,
     heapBytes: heapUsed,
     rssBytes: rss,
     journalBytes: sizeOf(account.file) + sizeOf(`${account.file}-wal`),

@@ -31,7 +31,7 @@ const BUNCHES_MAX = 4
 /** A name is dropped when its turn did not come in this time, ms. */
 const TTL_MS = 2500
 /** At the most that the limits let through, more is asked for by so much: some of it comes too late. */
-const SURPLUS = 0.15
+const SURPLUS = 0.35
 const LOAD_MAX = 250
 /** Two of so many take, however small a batch is. */
 const SLOTS_MIN = 10

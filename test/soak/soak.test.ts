@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canRest, isTerminal } from '../../src/domain/order.ts'
 import { countBookChanges } from '../../src/engine/book/book-rows.ts'
+import { type EventTime } from './event-meter.ts'
+import { timesOfBoth } from './soak-report.ts'
 import { compareLedger } from './compare-ledger.ts'
 import { digestOf } from './restart.ts'
 import { SoakAccount } from './soak-account.ts'
@@ -106,6 +108,26 @@ test('[BND1] a checkpoint writes little at once, however many orders there are',
   } finally {
     account.close()
   }
+})
+
+test('of an event that is held up in one of two runs the shorter time counts', () => {
+  const took = (ms: number, kind = 'timePassed') =>
+    ({ kind, stepMs: ms, effectsMs: 0, journalMs: 0, checkpointMs: 0, cpuMs: ms }) as EventTime
+  const first = new Map([
+    [7, took(90)],
+    [8, took(60)],
+    [9, took(55)],
+  ])
+  const second = new Map([
+    [7, took(12)],
+    [9, took(70)],
+  ])
+
+  expect([...timesOfBoth(first, second)].map(([number, { cpuMs }]) => [number, cpuMs])).toEqual([
+    [7, 12],
+    [9, 55],
+  ])
+  expect(() => timesOfBoth(first, new Map([[7, took(12, 'granted')]]))).toThrow('event 7')
 })
 
 function fail(name: string): never {
