@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { type StrategyConfig } from '../../src/config/load-config.ts'
 import { formatProblem } from '../../src/config/yaml/problem.ts'
 import { strategyFileSchema } from '../../src/config/schema/strategy-schema.ts'
 import { YamlSource } from '../../src/config/yaml/yaml-source.ts'
@@ -21,11 +20,7 @@ function plan(feeds: string) {
   const source = new YamlSource(`${HEAD}feeds:\n${feeds}`, 'watcher.yaml')
   const file = strategyFileSchema.parse(source.read(strategyFileSchema))
   const { feeds: settings } = file
-  return planFeeds(
-    { feeds: settings, signals: [] } as Pick<StrategyConfig, 'feeds' | 'signals'>,
-    source,
-    'one_way_mode',
-  )
+  return planFeeds({ feeds: settings, signals: [] }, source, 'one_way_mode')
 }
 
 const problemsOf = (feeds: string) => plan(feeds).problems.map(formatProblem)
