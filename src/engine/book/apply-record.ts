@@ -14,6 +14,7 @@ import {
   markSentAgain,
   markUnknown,
 } from '../../execution/order-machine.ts'
+import { MANUAL } from '../../domain/hand-order.ts'
 import type { Order } from '../../domain/order.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
 import {
@@ -433,7 +434,9 @@ function applyRepaired(book: WritableBook, record: RepairedRecord): void {
   for (const symbol of symbols) book.cancels.set(symbol, at)
   // A waiting place may have been sent in the lost part.
   for (const pair of Array.from(book.places.keys())) removePlace(book, pair)
-  const wishes = strategies.flatMap((id) => symbols.map((symbol) => pairKey(id, symbol)))
+  const wishes = [...strategies, MANUAL].flatMap((id) =>
+    symbols.map((symbol) => pairKey(id, symbol)),
+  )
   for (const wish of new Set([...book.ordinals.keys(), ...wishes])) {
     book.ordinals.set(wish, (book.ordinals.get(wish) ?? 0) + ORDINALS_SKIPPED)
   }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { type PlaceIntent } from '../../../src/domain/intent.ts'
+import { MANUAL } from '../../../src/domain/hand-order.ts'
+import { pairKey } from '../../../src/engine/book/book.ts'
 import { accepted, EngineBench, refused, STRATEGY, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 
 const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
@@ -154,5 +156,11 @@ describe('after a repair of the journal', () => {
     const [key] = [...bench.book.orders.values()].map(({ terms }) => terms.key)
     expect(key).toBe(`quote:${SYMBOL}:1000000000`)
     bench.answer(batch.batchId, accepted({ successList: [], failureList: [] }))
+  })
+
+  test('[ORD2] closes of what was traded by hand are under no name that could have been used', () => {
+    const { ordinals } = repaired(() => []).book
+
+    expect(ordinals.get(pairKey(MANUAL, SYMBOL))).toBe(ordinals.get(pairKey(STRATEGY, SYMBOL)))
   })
 })
