@@ -25,7 +25,7 @@ import { disputeOf, noteComparison } from './disputes.ts'
 import { comparableStatement, equityOf } from './losses.ts'
 import { settledOf } from './settled-money.ts'
 import { exchangeNow } from './market-state.ts'
-import { type OwnPrice, ownPriceOf } from './own-figure.ts'
+import { type OwnPrice, ownPriceOf, possibleMark } from './own-figure.ts'
 import { marginModeOf } from './trading-mode.ts'
 import { type CandleSeries, newestOpenAt, read } from '../../domain/candles.ts'
 
@@ -70,7 +70,7 @@ function measureSide(core: Core, of: MeasuredSide): LiquidationDistance {
   const ourPrice = standing && price.price > 0 ? pickPrice(standing.legs, price.price) : undefined
   const stated = statement.liquidation[holdSide]
   const statedPrice = stated > 0 ? stated : Number.NaN
-  const markPrice = possibleMark(statement.markPrice, price)
+  const markPrice = possibleMark(core, symbol, statement.markPrice)
   const distances = {
     ours: ourPrice === undefined ? Number.NaN : distanceTo(ourPrice, price.price),
     stated: Number.isNaN(statedPrice) ? Number.NaN : distanceTo(statedPrice, markPrice),
@@ -103,15 +103,6 @@ function measureSide(core: Core, of: MeasuredSide): LiquidationDistance {
     statedRatio: ratios.stated,
     ratioTrust: trustOf(ratios, isRatioClose(ratios)),
   }
-}
-
-/**
- * The exchange's mark price, or ours: a mark that is far from last price, bid, ask and index, while
- * these agree, says nothing of where a liquidation is.
- */
-function possibleMark(mark: number, { price, isInBand }: OwnPrice): number {
-  const isFar = !(Math.abs(mark - price) <= DIFFERENCE_MAX * price)
-  return (isInBand && isFar) || !(mark > 0) ? price : mark
 }
 
 /** @param byMark the stated price from the stated mark, however odd: it warns */

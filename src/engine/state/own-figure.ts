@@ -35,6 +35,21 @@ export function ownPriceOf(core: Core, symbol: string): OwnPrice {
   return { price, answeredAt, isInBand: [last, bid, ask].every(isClose) && isNearIndex }
 }
 
+/** Beyond this share of our price a mark is another one, and not of another moment. */
+const MARK_APART = 0.02
+
+/**
+ * The exchange's mark price, or ours where two witnesses are against it: a mark far from our price,
+ * while last price, bid, ask and index agree and the exchange states the profit that our price gives.
+ */
+export function possibleMark(core: Core, symbol: string, mark: number): number {
+  const { price, isInBand } = ownPriceOf(core, symbol)
+  if (!(mark > 0)) return price
+  const isApart = Math.abs(mark - price) > MARK_APART * price
+  const isProfitAgreed = core.losses.worths.get(symbol)?.trust === 'agreed'
+  return isApart && isInBand && isProfitAgreed ? price : mark
+}
+
 /** Value at a price less what was paid; NaN while a part is not known. */
 export function unrealisedOfAccount(core: Core, symbol: string, price: number): number {
   const held = accountHoldingOf(core.book, symbol)

@@ -18,7 +18,7 @@ import { accountHoldingOf } from '../book/book.ts'
 import { type Core, specOf } from './core.ts'
 import { comparableStatement, equityAtWorst, equityBelieved } from './losses.ts'
 import { marketOf } from './market-state.ts'
-import { ownPriceOf, unrealisedOfAccount } from './own-figure.ts'
+import { ownPriceOf, possibleMark, unrealisedOfAccount } from './own-figure.ts'
 import { laddersOf, needsAsOf, totalsOf } from './changes.ts'
 
 export function createWorstCase(): WorstCaseState {
@@ -175,8 +175,8 @@ function dearestPrice(core: Core, symbol: string): number {
 function mildestPrice(core: Core, symbol: string): number {
   if (hasEnded(core, symbol)) return lastMarkOf(core, symbol)
   const { price } = ownPriceOf(core, symbol)
-  const mark = core.losses.statements.get(symbol)?.markPrice ?? Number.NaN
-  if (!(mark > 0)) return price
+  const stated = core.losses.statements.get(symbol)?.markPrice ?? Number.NaN
+  const mark = possibleMark(core, symbol, stated)
   return isInverse(specOf(core, symbol)) ? Math.max(price, mark) : Math.min(price, mark)
 }
 

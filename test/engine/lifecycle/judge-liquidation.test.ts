@@ -589,6 +589,18 @@ describe('[MON1] a mark price that cannot be', () => {
   })
 })
 
+test('[MON1] tickers alone sell nothing, however many answers of them agree, where mark and profit say otherwise', () => {
+  const bench = holding({ steps: STEPS, rules: RULES })
+  for (let reading = 0; reading < 20; reading++) {
+    bench.now += 1000
+    bench.price(priceAt(0.03), undefined, { indexPrice: priceAt(0.03) })
+    readPosition(bench, ENTRY, {})
+  }
+
+  expect(codes(bench)).not.toContain('liquidationFlatten')
+  expect(codes(bench)).not.toContain('liquidationNear')
+})
+
 test('[MON1] every second answer wrong: the readings between them confirm each other', () => {
   const bench = holding({ steps: STEPS, rules: RULES })
   const readings = [{}, { liquidationPrice: 1 }, {}]

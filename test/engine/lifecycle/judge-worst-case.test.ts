@@ -340,6 +340,17 @@ describe('[MON1] an account beyond its budget', () => {
     expect(bench.grantCancel()).toBeDefined()
   })
 
+  test.each([0, 1, Number.NaN])(
+    'is reduced although the row states an impossible mark of %d',
+    (markPrice) => {
+      const bench = holding()
+      const price = Math.round(priceAt(1.05))
+      for (let reading = 0; reading < 2; reading++) fallTo(bench, price, { markPrice })
+
+      expect(codes(bench)).toEqual(['worstCase'])
+    },
+  )
+
   test('closes only as much as leads back to 80 %, and ends by itself', () => {
     const bench = holding()
     const price = Math.round(priceAt(1.05))
