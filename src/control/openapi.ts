@@ -43,7 +43,7 @@ const OTHER: readonly Operation[] = [
     method: 'post',
     path: '/v1/proposals',
     summary:
-      'Proposes release, releaseKill, adopt or reload: nothing is done before it is confirmed.',
+      'Proposes release, releaseKill, adopt, reload or an order by hand: nothing is done before it is confirmed.',
     body: controlRequestSchema,
     type: 'application/json',
     response: controlAnswerSchema,
