@@ -41,7 +41,6 @@ export class MarketScene {
   }
   readonly #eventLog = new EventLog({
     clock: this.trusted.clock,
-    timers: this.time,
     grids: new Map(),
     logger: {
       log: (_level: string, event: LogEvent, facts?: LogFacts) => this.#log(event, facts),

@@ -11,7 +11,7 @@ import type { ProductMarket } from '../market-data/product-market.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { ExchangeLedger } from '../../views/summary.ts'
 import type { LoadedStrategy, Runners } from '../../assembly/strategies/strategies.ts'
-import type { StrategyWatch } from './account-ports.ts'
+import type { StrategyWatch } from '../watchdog/watchdog.ts'
 import type { ExchangeCalls } from '../../assembly/account/exchange-calls.ts'
 
 export interface AccountOptions {
