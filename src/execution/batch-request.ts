@@ -1,6 +1,5 @@
 import type { Instrument, MarginMode, PositionMode } from '../domain/instrument.ts'
-import type { OrderTerms } from '../domain/order.ts'
-import { WIRE_DIRECTIONS } from '../domain/order-action.ts'
+import { type OrderTerms, WIRE_DIRECTIONS } from '../domain/order.ts'
 import { formatOnGrid } from '../lib/grid.ts'
 import type { BatchPlaceItem, BatchPlaceRequest } from '../protocol/futures/batch-place-order.ts'
 import { type ClientOid, toClientOid } from '../domain/ids.ts'

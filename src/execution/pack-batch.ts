@@ -1,10 +1,9 @@
 import type { ClientOid } from '../domain/ids.ts'
 import type { PositionMode } from '../domain/instrument.ts'
 import type { OrderIntent } from '../domain/intent.ts'
-import { canRest, openLots, type Order, type OrderTerms } from '../domain/order.ts'
+import { canRest, openLots, type Order, type OrderTerms, WIRE_DIRECTIONS } from '../domain/order.ts'
 import type { Approved } from '../domain/proofs.ts'
 import type { Fill } from '../domain/fill.ts'
-import { WIRE_DIRECTIONS } from '../domain/order-action.ts'
 
 /** New, or sent again unchanged. */
 export interface ApprovedItem {

@@ -1,6 +1,5 @@
 import type { StrategyId } from '../../domain/ids.ts'
-import { isClosing, tradesAs } from '../../domain/order-action.ts'
-import type { OrderTerms } from '../../domain/order.ts'
+import { isClosing, type OrderTerms, tradesAs } from '../../domain/order.ts'
 import { netLots } from '../../domain/position.ts'
 import type { ItemOutcome } from '../../domain/record.ts'
 import {

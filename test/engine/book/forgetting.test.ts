@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Order } from '../../../src/domain/order.ts'
+import type { Order } from '../../../src/domain/order.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type ClientOid } from '../../../src/domain/ids.ts'
 import { applyRecord } from '../../../src/engine/book/apply-record.ts'
