@@ -7,7 +7,7 @@ import { type ProductType } from '../../src/domain/instrument.ts'
 import { toClientOid, toStrategyId } from '../../src/domain/ids.ts'
 import type { Order } from '../../src/domain/order.ts'
 import { decimal } from '../../src/lib/decimal.ts'
-import { TrustedClock } from '../../src/exchange/clock/trusted-clock.ts'
+import { TrustedClock } from '../../src/exchange/clock/exchange-clock.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { madeInstrument } from '../support/market-moment.ts'
 

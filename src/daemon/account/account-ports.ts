@@ -1,6 +1,6 @@
 import type { StrategyId } from '../../domain/ids.ts'
 import type { Book } from '../../engine/book/book.ts'
-import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import type { TrustedClock } from '../../exchange/clock/exchange-clock.ts'
 import type { Limiter } from '../../exchange/limiter/limiter.ts'
 import type { AnnouncementsPort, DecidingStrategy, Ports } from '../../interpreter/ports.ts'
 import type { Journal } from '../../journal/journal.ts'

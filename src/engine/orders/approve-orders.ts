@@ -1,4 +1,4 @@
-import type { ApprovedItem } from '../../execution/pack-batch.ts'
+import type { ApprovedItem } from '../../execution/batch.ts'
 import type { Candidate } from '../../execution/candidate.ts'
 import { capitalAt } from '../../domain/capital.ts'
 import type { Denial, Undescribed } from '../../domain/denial.ts'

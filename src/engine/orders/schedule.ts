@@ -1,5 +1,10 @@
 import { canRest, type Order, type OrderTerms } from '../../domain/order.ts'
-import { type ApprovedItem, packBatch } from '../../execution/pack-batch.ts'
+import {
+  type ApprovedItem,
+  buildBatchRequest,
+  deriveClientOid,
+  packBatch,
+} from '../../execution/batch.ts'
 import { isHalted, pairKey } from '../book/book.ts'
 import { isCancelDue } from '../cancels/cancel-all.ts'
 import { watchDisplaced } from '../resolution/resolved-orders.ts'
@@ -41,7 +46,6 @@ import { type InstrumentPlan, planInstrument } from './plan-instrument.ts'
 import type { ClientOid, StrategyId } from '../../domain/ids.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
 import type { Recorded } from '../../domain/proofs.ts'
-import { buildBatchRequest, deriveClientOid } from '../../execution/batch-request.ts'
 import type { OutgoingBatch } from '../effect.ts'
 
 /**

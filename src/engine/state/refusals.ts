@@ -11,7 +11,7 @@ import {
   type RefusableTerms,
   stepsOf,
 } from '../../execution/refusal-causes.ts'
-import type { ApprovedItem } from '../../execution/pack-batch.ts'
+import type { ApprovedItem } from '../../execution/batch.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { own } from '../../lib/own.ts'
 import { holdingOf, pairKey, pairOf } from '../book/book.ts'

@@ -13,7 +13,7 @@ import {
   takeEndedBefore,
 } from '../../../src/engine/book/book.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
-import { deriveClientOid } from '../../../src/execution/batch-request.ts'
+import { deriveClientOid } from '../../../src/execution/batch.ts'
 import { own } from '../../../src/lib/own.ts'
 import { MOMENT_AT } from '../../support/market-moment.ts'
 import { EngineBench, STRATEGY, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
