@@ -4,13 +4,12 @@ import type { AlertSettings, AlertTargetSettings } from './schema/alerts-schema.
 import { loadSecrets, type SecretsRequest, variableProblem } from './secrets.ts'
 import { ConfigError } from './yaml/problem.ts'
 
-/** The address is secret too: it alone allows writing. */
+/** Secret too: the address alone allows writing. */
 export interface AlertTarget extends Pick<
   AlertTargetSettings,
   'name' | 'kind' | 'least' | 'chat' | 'trades'
 > {
   readonly url: Secret
-  /** Sent as `Authorization: Bearer`. */
   readonly token: Secret | undefined
 }
 
@@ -21,7 +20,6 @@ export interface AlertSecrets {
 
 const TELEGRAM_URL = 'https://api.telegram.org'
 
-/** @throws ConfigError with everything missing or unsafe */
 export function loadAlertSecrets(settings: AlertSettings, request: SecretsRequest): AlertSecrets {
   const { targets, heartbeat } = settings
   const named = targets.flatMap(({ variable, tokenVariable }) => [variable, tokenVariable])

@@ -1,4 +1,4 @@
-/** Accounts of one daemon: the main file, and each file under its `accounts`. */
+/** Accounts are the main file and each file under its `accounts`. */
 import { relative, sep } from 'node:path'
 import {
   type ConfigRequest,
@@ -22,7 +22,6 @@ export interface LoadedAccounts {
   readonly others: readonly LoadedConfig[]
 }
 
-/** @throws ConfigError with all problems */
 export function loadAccounts(request: ConfigRequest): LoadedAccounts {
   const { main, others, problems } = readAccounts(request)
   if (main === undefined || problems.length > 0) throw new ConfigError(problems)
@@ -83,7 +82,6 @@ function checkAlike(
   ]
 }
 
-/** These settings must differ between accounts. */
 function checkApart(
   { config, documents }: LoadedConfig,
   earlier: readonly LoadedConfig[],
