@@ -20,6 +20,7 @@ export interface AlertSecrets {
 
 const TELEGRAM_URL = 'https://api.telegram.org'
 
+/** @throws ConfigError with everything missing or unsafe */
 export function loadAlertSecrets(settings: AlertSettings, request: SecretsRequest): AlertSecrets {
   const { targets, heartbeat } = settings
   const named = targets.flatMap(({ variable, tokenVariable }) => [variable, tokenVariable])

@@ -93,6 +93,7 @@ export function mergeContracts(
   return { ...reading, contracts: new Map([...gone, ...usableContracts(listed)]) }
 }
 
+/** @throws the error of the file system */
 export function keepContracts(directory: string, { contracts, ...kept }: KeptContracts): void {
   const text = JSON.stringify({ ...kept, contracts: Object.fromEntries(contracts) })
   writeDurably(join(directory, CONTRACTS_FILE), text)

@@ -22,6 +22,7 @@ export interface LoadedAccounts {
   readonly others: readonly LoadedConfig[]
 }
 
+/** @throws ConfigError with all problems */
 export function loadAccounts(request: ConfigRequest): LoadedAccounts {
   const { main, others, problems } = readAccounts(request)
   if (main === undefined || problems.length > 0) throw new ConfigError(problems)

@@ -10,6 +10,7 @@ import type { PartialSettings } from './yaml/salvage.ts'
 import { type SimulatorFile, simulatorFileSchema } from './schema/simulator-schema.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
+/** @throws ConfigError with all problems */
 export function loadSimulatorConfig({
   file,
   overrides = [],

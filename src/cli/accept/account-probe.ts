@@ -160,6 +160,7 @@ export class AccountProbe {
     return this.#cancel({ productType, marginCoin })
   }
 
+  /** @throws StepFailure if its removal is not proved */
   async clear(): Promise<void> {
     if (!this.#hasPlaced) return
     await this.pause(this.#settledAt - this.#options.clock.monotonic())

@@ -17,6 +17,7 @@ export interface Guard {
   readonly notice: string | undefined
 }
 
+/** undefined { */
 export function guardCall({ endpoint, request, config }: GuardedCall): Guard | undefined {
   if (!isGuarded(endpoint)) return undefined
   if (endpoint === 'createVirtualSubaccounts') {

@@ -12,6 +12,7 @@ export interface FleetDatabase<Reader> {
   readonly reader: Reader
 }
 
+/** @throws the error of the only database; Failure FLEET_IMPOSSIBLE */
 export async function lookAtDatabases(
   options: ConfigOptions & { readonly url?: string | undefined },
   look: (database: FleetDatabase<FleetReader>) => Promise<number>,

@@ -33,6 +33,7 @@ export function loadOperated(options: ConfigOptions): DaemonConfig {
   return config
 }
 
+/** @throws like {@link loadOperated}, but for STATE_AMBIGUOUS */
 export function listRunningPlaces(options: ConfigOptions): readonly string[] {
   return listHeldDirectories(loadForAll(options).state.directory)
 }

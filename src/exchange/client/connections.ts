@@ -18,7 +18,7 @@ export interface ConnectionsOptions {
 }
 
 export interface RequestHandler extends Dispatcher.DispatchHandler {
-  /** Must be called once, when the HTTP client is done with the request in any way. */
+  /** Must be called once, when the HTTP client is done with the request. */
   onFree: () => void
   onUnsent: (error: unknown) => void
 }
@@ -34,11 +34,11 @@ interface QueuedRequest {
 }
 
 /**
- * Kept-alive connections with one request at a time each. The first idle one is taken, so that a
- * few stay warm and the others time out. Once the maximum is open, requests wait.
+ * Kept-alive connections with one request each. The first idle one is taken, so that a few stay
+ * warm and others time out; at the maximum, requests wait.
  *
- * undici's own pool counts a connection as idle only one turn after its answer, so an order that
- * follows a ticker answer would open a new one.
+ * undici's pool counts a connection as idle only one turn after its answer, so an order after a
+ * ticker answer would open a new one.
  */
 export class Connections {
   readonly #options: ConnectionsOptions
@@ -67,10 +67,6 @@ export class Connections {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  /**
-   * The HTTP client leaves attempts to connect open, which keeps the process alive, so closing
-   * destroys the socket.
-   */
   #follow(socket: unknown): void {
     if (!(socket instanceof Socket)) return
     this.#sockets.add(socket)
@@ -95,7 +91,7 @@ export class Connections {
     handler.onFree = () => {
       const next = this.#waiting.shift()
       connection.isBusy = next !== undefined
-      // After a failed connection the HTTP client must first finish with this request.
+      // A failed connection's request must first be done with in the HTTP client.
       if (next !== undefined) queueMicrotask(() => this.#carryOn(connection, next))
     }
     const { origin, proxy } = this.#options

@@ -9,8 +9,8 @@ import type { WireFill } from '../../protocol/futures/order-fills.ts'
 export const MONEY = /^-?\d{1,40}(\.\d{1,40})?([eE]-?\d{1,2})?$/
 
 /**
- * Paid fees are negative on the wire and positive here. A missing fee or profit is unknown (MON2);
- * the book decides whether an empty profit means an opening fill. Document: Futures fill.
+ * Paid fees are negative on the wire, positive here. A missing fee or profit is unknown (MON2).
+ * Document: Futures fill.
  */
 export function toFill(
   instrument: Instrument,
@@ -87,7 +87,7 @@ const KINDS: readonly (readonly [prefix: string, kind: FillKind])[] = [
 ]
 const TRADES: ReadonlySet<string> = new Set(['open', 'close', 'buy_single', 'sell_single'])
 
-/** An undocumented word of the system is kept as it is. */
+/** An undocumented word of the system stays as it is. */
 function kindOf({ tradeSide, enterPointSource }: WireFill): Pick<Fill, 'fillKind' | 'systemWord'> {
   const name = tradeSide?.toLowerCase() ?? ''
   const [, known] = KINDS.find(([prefix]) => name.startsWith(prefix)) ?? []
@@ -96,10 +96,6 @@ function kindOf({ tradeSide, enterPointSource }: WireFill): Pick<Fill, 'fillKind
   return { fillKind: 'system', systemWord: name }
 }
 
-/**
- * In hedge mode `side` is the direction of the position; the trade side names it if the system
- * closed.
- */
 function toDirection(
   positionMode: PositionMode,
   { side, tradeSide }: WireFill,

@@ -65,6 +65,7 @@ export function putCheckpoint({ rows, symbols }: CoreState, market: Market): voi
   }
 }
 
+/** undefined { */
 export function readCheckpoint(rows: StoredRows): Checkpoint | undefined {
   if (rows.isFresh) return undefined
   const stored = rows.readOne(MARKET, MARKET.id())

@@ -182,6 +182,7 @@ export function applyChoices(account: Account, choices: AccountChoices): void {
   }
 }
 
+/** @throws RangeError before the exchange is open */
 export function venueOf({ venue, instrument }: SymbolState): Venue<Order> {
   if (venue === undefined) throw new RangeError(`${instrument.symbol} is not open`)
   return venue

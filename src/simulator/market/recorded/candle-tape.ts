@@ -3,7 +3,7 @@
  * grid, seed and kind of path, so all runs on these prices read them: trials in their threads, and
  * fill models.
  *
- * blank --the first run draws candle after candle--> finished: later runs read it
+ *     blank ──the first run draws candle after candle──► finished: later runs read it
  *
  * A number that does not fit its column ends the tape, so a run never gets another price.
  */
