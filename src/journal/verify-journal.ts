@@ -77,7 +77,7 @@ function attempt<Value>(work: () => Value): { readonly value?: Value; readonly f
   }
 }
 
-/** undefin */
+/** @throws RangeError if it is not as it was written */
 function readCheckpoint(database: DatabaseSync, first: string): StoredCheckpoint | undefined {
   const row = database
     .prepare('SELECT sequence, link, rows, sum, keys, key_sum, booked, seal FROM checkpoints')

@@ -17,7 +17,7 @@ export interface Guard {
   readonly notice: string | undefined
 }
 
-/** undefined { */
+/** @throws CallRefused for an address not in `withdrawal.addresses` */
 export function guardCall({ endpoint, request, config }: GuardedCall): Guard | undefined {
   if (!isGuarded(endpoint)) return undefined
   if (endpoint === 'createVirtualSubaccounts') {

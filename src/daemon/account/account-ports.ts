@@ -42,14 +42,13 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly recorder: FlightRecorder | undefined
   readonly tradeLog?: Pick<ClosedTradeLog, 'observe'> | undefined
   readonly watchdog?: StrategyWatch | undefined
-  /** Instruments have joined while the account runs. */
   readonly joined: () => void
 }
 
-/** @param strategyId the strategy that runs from now on; undefined: none */
+/** @param strategyId the one that runs from now on; undefined: none */
 export type StrategyWatch = (strategyId: StrategyId | undefined) => void
 
-/** The watchdog can then name a strategy that never returns. */
+/** Lets the watchdog name a strategy that never returns. */
 function watched({ runners, watchdog }: AccountParts): Ports['strategies'] {
   if (watchdog === undefined) return runners
   const decideOf = (id: StrategyId, runner: DecidingStrategy): DecidingStrategy => ({

@@ -12,29 +12,23 @@ export interface EventLogOptions {
   readonly grids: ReadonlyMap<string, InstrumentSteps>
   readonly clock: Clock
   readonly timers: Timers
-  /** Nothing leaves, so no line says that something was sent. */
   readonly isDry?: boolean
 }
 
-/**
- * A read that keeps failing is logged at first, after this time, and then at doubling intervals.
- */
+/** Logged at first, after this time, and then at doubling intervals. */
 const REPEAT_MS = 10_000
 const REPEAT_MS_MAX = 640_000
 
-/**
- * A failing cancel-all is repeated every second: this many failures are logged at once, then at
- * growing intervals.
- */
+/** A failing cancel-all is repeated every second: so many failures are logged at once. */
 const CANCEL_FAILURES_AT_ONCE = 3
 const CANCEL_REPEAT_MS = 5000
 const CANCEL_REPEAT_MS_MAX = REPEAT_MS_MAX
-/** A failure that comes later is a new problem: a refused cancel-all waits a minute at most. */
+/** A later failure is a new problem: a refused cancel-all waits a minute at most. */
 const CANCEL_TROUBLE_MS = 120_000
 
 const FAILING_CANCELS_MAX = 1000
 
-/** Same instruments and same code (`undefined`: it failed for some orders). Monotonic ms. */
+/** `undefined`: it failed for some orders. Monotonic ms. */
 interface FailingCancel {
   failedAt: number
   loggedAt: number
@@ -44,8 +38,8 @@ interface FailingCancel {
 }
 
 /**
- * The log file has a line for each order sent, answered, filled and ended, to search a clientOid. A
- * terminal shows batches with counts, and fills; single orders only at `debug`.
+ * The log file has a line for each order event, to search a clientOid. A terminal shows batches and
+ * fills; single orders only at `debug`.
  */
 const ORDER_ROUTINE = new Set([
   'order.sent',
@@ -72,14 +66,13 @@ export class EventLog {
 
   /** Must see a record before its announcements. */
   observe(record: JournalRecord): void {
-    // Other outcomes have no line about their batch: those found by fills, or unknown at a restart.
+    // Other outcomes, found by fills or unknown at a restart, have no line about their batch.
     if (record.kind !== 'outcome' || record.answer === undefined) return
     const counts: Record<string, number> = {}
     for (const { outcome } of record.items) counts[outcome] = (counts[outcome] ?? 0) + 1
     this.#outcomes.set(record.batchId, counts)
   }
 
-  /** Writing takes time, so lines are written after the batch has left. */
   announce(announcement: Announcement): void {
     if (this.#unlogged.length === 0) this.#options.timers.after(0, () => this.flush())
     this.#unlogged.push(announcement)
