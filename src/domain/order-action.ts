@@ -1,6 +1,5 @@
 import type { PositionMode } from './instrument.ts'
 
-/** The wire's side, trade side and reduce-only follow from it. */
 export type OrderAction = 'openLong' | 'closeLong' | 'openShort' | 'closeShort'
 
 export interface WireDirection {
@@ -10,8 +9,8 @@ export interface WireDirection {
 }
 
 /**
- * In hedge mode `side` is that of the position, not of the trade: to close a long is `buy` +
- * `close`. Document: Direction rules in hedge mode.
+ * In hedge mode `side` is the position's: to close a long is `buy` + `close`. Document: Direction
+ * rules in hedge mode.
  */
 export const WIRE_DIRECTIONS: Readonly<
   Record<PositionMode, Readonly<Record<OrderAction, WireDirection>>>
