@@ -40,7 +40,7 @@ function buildBatchItem(
   const priceOf = (ticks: number | undefined) =>
     ticks === undefined ? undefined : formatOnGrid(instrument.tick, ticks)
   const isMarket = terms.ticks === undefined
-  // The order is the document's; undefined properties are not written.
+  // The document's order; undefined properties are not written.
   return {
     size: formatOnGrid(instrument.lot, terms.lots),
     price: priceOf(terms.ticks),
@@ -59,12 +59,11 @@ function buildBatchItem(
 const DIGEST_CHARACTERS = 26
 
 /**
- * The clientOid of an order: `t` + base32(sha256(salt, strategy, key))[0..25] + `-` +
- * base36(generation).
+ * `t` + base32(sha256(salt, strategy, key))[0..25] + `-` + base36(generation).
  *
  * The same decision gives the same id even after the journal is lost, so the exchange recognises
- * the duplicate. The salt is drawn once for each state directory, so two daemons never use the same
- * id. Why: docs/orders.md.
+ * the duplicate. Each state directory draws its salt once, so two daemons never use the same id.
+ * Why: docs/orders.md.
  */
 export function deriveClientOid(options: {
   readonly salt: string
