@@ -13,8 +13,8 @@ import { marginModeOf } from '../state/trading-mode.ts'
 
 /**
  * Our acceptance window counts from the batch's record, the exchange's from its signature. So it is
- * signed within a tenth of the window, or not sent. By default that is 3.5 of 35 s; the exchange
- * tolerates 30 s (A1).
+ * signed within a tenth of the window or not sent: by default 3.5 of 35 s; the exchange tolerates
+ * 30 s (A1).
  */
 const SIGNED_WITHIN = 10
 
@@ -28,9 +28,7 @@ export function signedWithinMs({
 
 interface NamedOrder {
   readonly terms: OrderTerms
-  /** Sent before, with the same terms. */
   readonly isAgain: boolean
-  /** Our clock: not sent later. */
   readonly deadlineAt: number
 }
 
@@ -64,8 +62,8 @@ function toTerms(core: Core, intent: OrderIntent): OrderTerms {
 }
 
 /**
- * With its exact bytes, before it may be sent (ORD1): as long as prices (MKT1) and orders are
- * valid. The account's age is judged right before its first byte (MKT3).
+ * With its exact bytes, before it may be sent (ORD1): while prices (MKT1) and orders are valid. The
+ * account's age is judged right before its first byte (MKT3).
  */
 export function recordBatch(
   core: Core,

@@ -45,8 +45,8 @@ function leverageOf(core: Core, { symbol, leverage }: Instrument): number {
 }
 
 /**
- * Once an order is filled at its price, or at the market's; a share of that price. Infinity for one
- * that brings the account no nearer: its net position gets smaller, or an isolated one is closed. Of
+ * A share of the price at which the order is filled, its own or the market's. Infinity for one that
+ * brings the account no nearer: its net position gets smaller, or an isolated one is closed. For
  * isolated margin only what the order brings itself.
  */
 export function distanceAfter(opening: Opening, order: OrderIntent): number {
@@ -86,7 +86,7 @@ function fillPriceOf({ spec, bid, ask }: Opening, { action, ticks }: OrderIntent
 
 interface FilledLegs {
   readonly legs: readonly Leg[]
-  /** Profit of what was closed, as size × price difference. */
+  /** The profit of what was closed, as size × price difference. */
   readonly realised: number
 }
 
