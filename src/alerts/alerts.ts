@@ -172,7 +172,6 @@ export class Alerts {
     )
   }
 
-  /** Gives queued alerts a short time. */
   async stop(): Promise<void> {
     this.#cancel()
     this.#add(this.#rules.flush())

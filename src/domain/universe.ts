@@ -52,7 +52,6 @@ export interface UniverseRule {
   readonly leaving: LeavingPolicy
 }
 
-/** Why an instrument is a member, or is not. */
 export const UNIVERSE_REASONS = [
   'ranked',
   'included',

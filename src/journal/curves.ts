@@ -9,7 +9,6 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-/** How far apart the points of a curve are. */
 export const CURVE_STEPS_MS = { minute: MINUTE_MS, hour: HOUR_MS } as const
 
 export const MINUTES_KEPT_MS = 7 * DAY_MS
@@ -36,7 +35,6 @@ export function parsePlotSeries(series: string): PlotSeries | undefined {
   return kind === PLOT ? { symbol, strategy, name: words.join(' ') } : undefined
 }
 
-/** How long the points by hour of a curve are kept. */
 export function hoursKeptMs(series: string): number {
   return parsePlotSeries(series) === undefined ? ACCOUNT_KEPT_MS : PLOTS_KEPT_MS
 }

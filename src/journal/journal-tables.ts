@@ -20,7 +20,6 @@ const DROPPED_MAX = 20_000
 /** Each key changes two pages: 64 take 3 to 5 ms of CPU with the commit. */
 const KEYS_MAX = 64
 
-/** How long rows are kept, and a new journal's first rows. */
 export interface TableSettings {
   /** Unix ms: a checkpoint, which holds their result, drops older records. */
   readonly keepSince: () => number

@@ -88,7 +88,6 @@ export interface Overfitting {
 const BLOCKS_MAX = 16
 const BLOCKS_OF_MANY = 12
 const MANY_TRIALS = 500
-/** Minimum periods of a block. */
 const BLOCK_PERIODS_MIN = 2
 
 /**

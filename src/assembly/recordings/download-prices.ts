@@ -60,7 +60,6 @@ const SPAN_MS_MAX = 90 * DAY_MS
 const OVERLAP_ROWS = 100
 /** Some tens of seconds of calls. */
 const SAVED_EVERY_ROWS = 20_000
-/** After calls that failed. */
 const RETRY_MS = [1000, 5000, 15_000, 30_000]
 const FUNDING_PAGES_MAX = 10_000
 

@@ -204,7 +204,6 @@ const DAY_MS = 86_400_000
 /** After a gap nothing more is counted. */
 const STEP_MS_MAX = 3_600_000
 
-/** One instrument's rows as quotes. */
 class QuoteColumns {
   readonly #at = new GrowingColumn()
   readonly #fields = Object.keys(QUOTE_FIELDS).map(() => new GrowingColumn())

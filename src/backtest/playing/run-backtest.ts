@@ -401,7 +401,6 @@ function hashFiles(files: readonly CodeFile[]): Readonly<Record<string, string>>
   return Object.fromEntries(files.map(({ name, text }) => [name, hash('sha256', text)]))
 }
 
-/** Every file of the program, in the order of paths. */
 function hashProgram(): string {
   const root = fileURLToPath(new URL('../../', import.meta.url))
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' })

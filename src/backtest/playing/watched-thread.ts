@@ -11,7 +11,6 @@ export interface ThreadData<Task> {
   readonly isTTY: boolean
 }
 
-/** Runs in the thread, and posts the end. */
 export async function playForWatcher<Task>(
   play: (task: Task, watcher: PlayWatcher) => Promise<void>,
 ): Promise<void> {

@@ -9,7 +9,6 @@ import type { ProductType } from '../../protocol/values.ts'
 
 /** Listings are rare, and rules are evaluated every few minutes at most. */
 const EVERY_MS = 300_000
-/** After a read that failed. */
 const RETRY_MS = 30_000
 
 export interface ContractsFetcherOptions {

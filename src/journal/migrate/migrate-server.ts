@@ -35,7 +35,6 @@ export interface ServerToMigrate {
   readonly place: PostgresPlace
   readonly identity: string
   readonly taker: LeaseTaker
-  /** Reports what would be done. */
   readonly isDry: boolean
 }
 

@@ -17,7 +17,6 @@ export interface UniverseSpan {
   readonly what?: 'all' | 'contracts'
 }
 
-/** Something in a file that could not be read, in words. */
 export interface UniverseFlaw {
   readonly file: string
   readonly kind: 'cut' | 'damaged'

@@ -57,7 +57,6 @@ const positions = {
   holdSide: z.string().optional().describe('Hedge mode: long or short, both when left out'),
 }
 
-/** Futures orders outside the document. */
 export const futuresOrderRows = {
   placeOrder: place('/mix/order/place-order', {
     asks: oneOrder,

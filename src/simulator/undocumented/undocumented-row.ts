@@ -111,7 +111,6 @@ export const ofProduct = { productType, symbol: symbol.optional() }
 
 export const orderPage = { ...ofProduct, idLessThan: exchangeId.optional(), ...span, ...byEitherId }
 
-/** Each by either id. */
 export const orderIdList = z.array(z.looseObject(byEitherId)).optional()
 
 export function textRow<const Names extends readonly string[]>(...names: Names) {

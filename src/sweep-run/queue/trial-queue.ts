@@ -176,7 +176,6 @@ export class TrialQueue {
     )
   }
 
-  /** Counts connected workers of all sweeps. */
   async countWorkers(): Promise<number> {
     const [row] = await this.query(COUNT_CONNECTED)
     return Number(row?.['connected'] ?? 0)

@@ -41,7 +41,6 @@ const DRAWN = 4
 /** Limits the imbalances, in moves and in usual ranges. */
 const OWED_MAX = 60
 const GAIN_WEIGHT = 2
-/** Candles in the mean of the usual range. */
 const USUAL_CANDLES = 50
 /** The mix follows the profit of the distance from the open at this speed. */
 const MIX_PACE = 0.01

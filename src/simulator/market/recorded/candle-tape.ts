@@ -30,7 +30,6 @@ export interface TapedCandles {
   readonly candlePath: CandlePathKind
 }
 
-/** Bytes of each point, and of each candle. */
 const POINT_BYTES = 4 * Uint32Array.BYTES_PER_ELEMENT + 4 * Uint16Array.BYTES_PER_ELEMENT + 1
 const CANDLE_BYTES = 2 * Float64Array.BYTES_PER_ELEMENT
 /** Two years of one-minute candles: kept at most, and written by one run at most. */
