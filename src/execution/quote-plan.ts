@@ -1,12 +1,6 @@
 import type { OrderIntent, QuoteLevel } from '../domain/intent.ts'
-import {
-  isClosing,
-  isTerminal,
-  openLots,
-  type Order,
-  type OrderAction,
-  tradesAs,
-} from '../domain/order.ts'
+import { isTerminal, openLots, type Order } from '../domain/order.ts'
+import { isClosing, type OrderAction, tradesAs } from '../domain/order-action.ts'
 import { floatOnGrid } from '../lib/grid.ts'
 import type { Candidate, PlanInput } from './candidate.ts'
 

@@ -1,5 +1,6 @@
 import type { Instrument } from '../domain/instrument.ts'
-import { canRest, type OrderTerms, tradesAs } from '../domain/order.ts'
+import { canRest, type OrderTerms } from '../domain/order.ts'
+import { tradesAs } from '../domain/order-action.ts'
 import { showOnGrid } from '../lib/grid.ts'
 import { errorCode, type ErrorTopic } from '../protocol/error-codes.ts'
 

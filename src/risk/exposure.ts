@@ -1,5 +1,6 @@
 import { type Instrument, isInverse, type PositionMode } from '../domain/instrument.ts'
-import { isClosing, openLots, type Order, type OrderAction, tradesAs } from '../domain/order.ts'
+import { openLots, type Order } from '../domain/order.ts'
+import { isClosing, type OrderAction, tradesAs } from '../domain/order-action.ts'
 import { type Holding, netLots } from '../domain/position.ts'
 
 /**

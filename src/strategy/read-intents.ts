@@ -13,7 +13,7 @@ import {
   type QuoteLevel,
   TAG_LENGTH_MAX,
 } from '../domain/intent.ts'
-import type { OrderAction } from '../domain/order.ts'
+import type { OrderAction } from '../domain/order-action.ts'
 import { cleanLine } from '../lib/text/clean-text.ts'
 import { didYouMeanEnd } from '../lib/did-you-mean.ts'
 import { isRecord } from '../lib/plain-data.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type PositionMode } from '../../src/domain/instrument.ts'
-import type { OrderAction, OrderTerms } from '../../src/domain/order.ts'
+import type { OrderTerms } from '../../src/domain/order.ts'
+import type { OrderAction } from '../../src/domain/order-action.ts'
 import { buildBatchRequest } from '../../src/execution/batch.ts'
 import { batchPlaceOrder } from '../../src/protocol/futures/batch-place-order.ts'
 import { madeInstrument } from '../support/market-moment.ts'

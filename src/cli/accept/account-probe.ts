@@ -9,7 +9,7 @@ import {
 import type { Fill } from '../../domain/fill.ts'
 import { toClientOid } from '../../domain/ids.ts'
 import type { Instrument } from '../../domain/instrument.ts'
-import type { OrderAction } from '../../domain/order.ts'
+import type { OrderAction } from '../../domain/order-action.ts'
 import type { PositionReading } from '../../domain/position.ts'
 import type { ItemOutcome } from '../../domain/record.ts'
 import { TickerTable } from '../../domain/ticker-table.ts'

@@ -1,6 +1,6 @@
 import type { Timers } from '../../lib/timers.ts'
 
-/** After so many they are told within the turn. */
+/** A turn with more flushes before its end. */
 const WAITING_MAX = 10_000
 
 /**

@@ -1,12 +1,6 @@
 import { isInsideWindow } from '../../execution/order-machine.ts'
-import {
-  canRest,
-  isClosing,
-  openLots,
-  type Order,
-  type OrderTerms,
-  tradesAs,
-} from '../../domain/order.ts'
+import { canRest, openLots, type Order, type OrderTerms } from '../../domain/order.ts'
+import { isClosing, tradesAs } from '../../domain/order-action.ts'
 import type { SettledOrder } from '../../domain/record.ts'
 import { isHaltedItself, killOf, pairKey, restrictionsOn } from '../book/book.ts'
 import {

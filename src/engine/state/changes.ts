@@ -4,8 +4,8 @@ import {
   type Order,
   type OrderState,
   type OrderTerms,
-  tradesAs,
 } from '../../domain/order.ts'
+import { tradesAs } from '../../domain/order-action.ts'
 import type { ExpireRecord, JournalRecord } from '../../domain/record.ts'
 import { own } from '../../lib/own.ts'
 import { unreachable } from '../../lib/unreachable.ts'

@@ -1,6 +1,7 @@
 import type { ContractRules } from '../../domain/contract-rules.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
-import { canRest, type Order, tradesAs } from '../../domain/order.ts'
+import { canRest, type Order } from '../../domain/order.ts'
+import { tradesAs } from '../../domain/order-action.ts'
 import type { PositionReading } from '../../domain/position.ts'
 import type { SeenMarket } from '../../domain/seen-market.ts'
 import { DELIVERY_STATES, isOvertaken, type TickerTable } from '../../domain/ticker-table.ts'

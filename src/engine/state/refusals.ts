@@ -1,5 +1,6 @@
 import type { StrategyId } from '../../domain/ids.ts'
-import { isClosing, type OrderTerms, tradesAs } from '../../domain/order.ts'
+import type { OrderTerms } from '../../domain/order.ts'
+import { isClosing, tradesAs } from '../../domain/order-action.ts'
 import { netLots } from '../../domain/position.ts'
 import type { ItemOutcome } from '../../domain/record.ts'
 import {

@@ -1,12 +1,7 @@
 import type { OrderId } from '../../domain/ids.ts'
 import type { OrderPurpose } from '../../domain/intent.ts'
-import {
-  openLots,
-  type Order,
-  type OrderAction,
-  type OrderState,
-  tradesAs,
-} from '../../domain/order.ts'
+import { openLots, type Order, type OrderState } from '../../domain/order.ts'
+import { type OrderAction, tradesAs } from '../../domain/order-action.ts'
 
 export interface OpenOrder {
   /** The intent's, or the name that execution gave it. */

@@ -1,6 +1,7 @@
 import { NO_EXITS } from '../../../src/domain/exits.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
-import { canRest, isClosing, tradesAs } from '../../../src/domain/order.ts'
+import { canRest } from '../../../src/domain/order.ts'
+import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
 import { type OrderIntent, type QuoteLevel } from '../../../src/domain/intent.ts'
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'

@@ -1,4 +1,5 @@
-import { isClosing, openLots, type Order, tradesAs } from '../../../src/domain/order.ts'
+import { openLots, type Order } from '../../../src/domain/order.ts'
+import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
 import { floatOnGrid } from '../../../src/lib/grid.ts'

@@ -1,4 +1,5 @@
-import { isClosing, openLots, tradesAs } from '../../../src/domain/order.ts'
+import { openLots } from '../../../src/domain/order.ts'
+import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
 import { type DenialRecord } from '../../../src/domain/record.ts'
 import { accountHoldingOf, type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
 import { type Effect } from '../../../src/engine/effect.ts'

@@ -1,4 +1,5 @@
-import { type Order, type OrderTerms, tradesAs } from '../../../src/domain/order.ts'
+import type { Order, OrderTerms } from '../../../src/domain/order.ts'
+import { tradesAs } from '../../../src/domain/order-action.ts'
 import {
   killOf,
   type Book,
