@@ -11,6 +11,13 @@ import { type AccountPicture, pictureAccount } from '../views/scenario-account.t
 
 type MomentFigure = Pick<WorstMoment, 'measure' | 'figure' | 'subject'>
 
+/** They come at each look, and neither figure is measured after them. */
+const MEASURES_NOTHING: ReadonlySet<Step['event']['kind']> = new Set([
+  'pollDue',
+  'decided',
+  'clockSynchronised',
+])
+
 /**
  * Keeps the account of the moment at which a move would have hurt most: where `risk.survives` was
  * used most; without it, where a position was nearest to its liquidation.
@@ -34,6 +41,7 @@ export class WorstMomentWatch {
   }
 
   hear({ at, event }: Pick<Step, 'at' | 'event'>): void {
+    if (MEASURES_NOTHING.has(event.kind)) return
     if (event.kind === 'snapshotTaken') this.#tickers = event.tickers
     if (event.kind === 'positionRead') this.#positions.set(event.reading.symbol, event.reading)
     const found = this.#settings.survives ? this.#findUsed() : this.#findDistance()
