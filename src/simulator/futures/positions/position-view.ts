@@ -50,7 +50,7 @@ export function readHeldPositions(
   return positionsOf(account, symbol).map((position) => toHeldPosition(state, account, position))
 }
 
-/** What moves with every quote in numbers, equal to what a client parses from the texts. */
+/** Mark price and profit are the numbers that a client parses from the texts. */
 export function readHeldNumbers(
   state: CoreState,
   { uid }: AccountRef,
