@@ -133,6 +133,7 @@ export class BacktestRun {
         marginCoin: coin,
         view: viewOf(coverage),
         keptRows,
+        statesNumbers: true,
         onPlayed: () => this.#watch.look(),
       },
       createJournal: () => new PassingJournal((...taken) => this.#trades.take(...taken)),

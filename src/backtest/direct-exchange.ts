@@ -11,7 +11,7 @@ import {
   type TickerNumbers,
   toTickerNumbers,
 } from '../simulator/futures/instruments/ticker-view.ts'
-import { readHeldPositions } from '../simulator/futures/positions/position-view.ts'
+import { readHeldNumbers, readHeldPositions } from '../simulator/futures/positions/position-view.ts'
 import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
 import { NOBODY } from '../simulator/shared/handlers.ts'
 import { accept, type Reply } from '../simulator/shared/reply.ts'
@@ -63,6 +63,8 @@ export interface DirectExchangeOptions {
   readonly view?: TickerView
   /** Absent: only tickers of the simulated market are shown. */
   readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined
+  /** Positions are not written as texts, which the client would parse to the same numbers. */
+  readonly statesNumbers?: boolean
   /** The market was played, and nothing has heard of it. */
   readonly onPlayed?: () => void
 }
@@ -107,9 +109,10 @@ export class DirectExchange implements SimulatedExchange {
 
   position(symbol: string): Reply<readonly ReadPosition[] | null> {
     const account = { uid: UID }
+    const read = this.#options.statesNumbers === true ? readHeldNumbers : readHeldPositions
     const rows = this.#core.carryOut(
       this.#now(),
-      (state) => readHeldPositions(state, account, symbol),
+      (state): readonly ReadPosition[] => read(state, account, symbol),
       account,
     )
     return this.#played(accept(rows))

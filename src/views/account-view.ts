@@ -185,7 +185,7 @@ function viewPosition(
     markPrice: orNull(row?.markPrice),
     coin: account.config.account.marginCoin,
     // After a fill the last reading has another size.
-    unrealisedProfit: (row?.lots === lots && row.unrealisedProfit) || null,
+    unrealisedProfit: (row?.lots === lots && String(row.unrealisedProfit)) || null,
     // Exchanges state zero for none.
     liquidationPrice: orNull(row && row.liquidationPrice > 0 ? row.liquidationPrice : undefined),
     keptByExchange: viewKept(account, symbol, side),

@@ -168,7 +168,7 @@ function roundEquity({ equity, peak, drawdown }: Equity): Equity {
 
 function summariseAccount({ grids, book, positions }: SummaryInput): AccountSummary {
   const unrealised = [...positions.values()].flatMap((reading) =>
-    reading.rows.map((row) => row.unrealisedProfit),
+    reading.rows.map((row) => String(row.unrealisedProfit)),
   )
   const isRead = [...book.account].every(
     ([symbol, { longLots, shortLots }]) =>

@@ -177,17 +177,17 @@ export function pairKey(first: string, second: string): string {
   return `${first}|${second}`
 }
 
-export function pairOf(strategyId: string, symbol: string): string {
-  let pairs = PAIRS.get(strategyId)
+export function pairOf(first: string, second: string): string {
+  let pairs = PAIRS.get(first)
   if (pairs === undefined) {
-    if (PAIRS.size >= STRATEGIES_JOINED_MAX) PAIRS.clear()
+    if (PAIRS.size >= FIRSTS_JOINED_MAX) PAIRS.clear()
     pairs = new Map()
-    PAIRS.set(strategyId, pairs)
+    PAIRS.set(first, pairs)
   }
-  let pair = pairs.get(symbol)
+  let pair = pairs.get(second)
   if (pair === undefined) {
-    pair = pairKey(strategyId, symbol)
-    pairs.set(symbol, pair)
+    pair = pairKey(first, second)
+    pairs.set(second, pair)
   }
   return pair
 }
@@ -195,7 +195,7 @@ export function pairOf(strategyId: string, symbol: string): string {
 /** A freshly joined text costs three times as much to look up. */
 const PAIRS = new Map<string, Map<string, string>>()
 /** Tests make more in one process. */
-const STRATEGIES_JOINED_MAX = 1000
+const FIRSTS_JOINED_MAX = 1000
 
 export function splitPair(key: string): readonly [string, string] {
   const bar = key.indexOf('|')

@@ -11,7 +11,7 @@ import {
   type PositionReading,
   type PositionRow,
 } from '../../domain/position.ts'
-import { accountHoldingOf, holdingOf, pairKey } from '../book/book.ts'
+import { accountHoldingOf, holdingOf, pairKey, pairOf } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
 import { exchangeNow, noteMark } from '../state/market-state.ts'
 import {
@@ -371,7 +371,7 @@ function noteFunding(
 ): void {
   for (const holdSide of HOLD_SIDES) {
     const counter = lotsOn(holding, holdSide) > 0 ? counters[holdSide] : ''
-    const before = core.book.fundingCounters.get(pairKey(symbol, holdSide)) ?? ''
+    const before = core.book.fundingCounters.get(pairOf(symbol, holdSide)) ?? ''
     if (counter === before) continue
     // Nothing was paid yet, or the row does not say: never a new zero.
     if (counter === '' && lotsOn(holding, holdSide) > 0) continue

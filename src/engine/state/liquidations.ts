@@ -19,7 +19,7 @@ import {
   type Legs,
   maintenanceAt,
 } from '../../risk/liquidation.ts'
-import { accountHoldingOf, pairKey } from '../book/book.ts'
+import { accountHoldingOf, pairKey, pairOf } from '../book/book.ts'
 import { type Core, specOf } from './core.ts'
 import { disputeOf, noteComparison } from './disputes.ts'
 import { comparableStatement, equityOf } from './losses.ts'
@@ -70,7 +70,7 @@ function measureSide(core: Core, of: MeasuredSide): LiquidationDistance {
   const ourPrice = standing && price.price > 0 ? pickPrice(standing.legs, price.price) : undefined
   const stated = statement.liquidation[holdSide]
   const statedPrice = stated > 0 ? stated : Number.NaN
-  const markPrice = possibleMark(core, symbol, statement.markPrice)
+  const markPrice = possibleMark(core, symbol, statement.markPrice, price)
   const distances = {
     ours: ourPrice === undefined ? Number.NaN : distanceTo(ourPrice, price.price),
     stated: Number.isNaN(statedPrice) ? Number.NaN : distanceTo(statedPrice, markPrice),
@@ -215,7 +215,7 @@ export function noteAlone(
   { liquidation }: Core,
   { symbol, holdSide, trust }: LiquidationDistance,
 ): boolean {
-  const key = pairKey(symbol, holdSide)
+  const key = pairOf(symbol, holdSide)
   const isKnown = liquidation.alone.has(key)
   if (trust !== 'alone') {
     if (isKnown && trust !== 'disputed') own(liquidation.alone).delete(key)
@@ -410,7 +410,7 @@ export function noteNear(
   { symbol, holdSide, nearest }: LiquidationDistance,
   warn: number,
 ): boolean {
-  const key = pairKey(symbol, holdSide)
+  const key = pairOf(symbol, holdSide)
   const isKnown = liquidation.warned.has(key)
   if (isKnown && nearest > warn * REARMED) own(liquidation.warned).delete(key)
   if (isKnown || !(nearest <= warn)) return false
@@ -433,7 +433,7 @@ export function confirmNear(
   { symbol, step }: { readonly symbol: string; readonly step: LiquidationStep },
   isNear: boolean,
 ): boolean {
-  const key = pairKey(symbol, step)
+  const key = pairOf(symbol, step)
   const before = core.liquidation.awaited.get(key)
   if (!isNear) {
     if (before !== undefined) own(core.liquidation.awaited).delete(key)

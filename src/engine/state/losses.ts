@@ -21,7 +21,7 @@ import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
-import { accountHoldingOf, holdingOf, pairKey } from '../book/book.ts'
+import { accountHoldingOf, holdingOf, pairKey, pairOf } from '../book/book.ts'
 import { lastPeakOf } from '../book/apply-record.ts'
 import { ownMoneyOf } from '../book/own-trades.ts'
 import type { StrategySettings } from '../settings.ts'
@@ -87,7 +87,7 @@ interface StatedEntry {
  */
 function noteStatedEntry(core: Core, stated: StatedEntry): void {
   const { symbol, holdSide, lots, openPriceAvg, requestedAt } = stated
-  const key = pairKey(symbol, holdSide)
+  const key = pairOf(symbol, holdSide)
   const entry = core.book.entries.get(symbol)
   const explained = (holdSide === 'long' ? entry?.longLots : entry?.shortLots) ?? 0
   const known = (holdSide === 'long' ? entry?.statedLongLots : entry?.statedShortLots) ?? 0
@@ -145,7 +145,7 @@ function isSame(read: Holding, held: Holding): boolean {
 
 /** Settled by its own lots and prices, without funding. */
 export function settledOfStrategy({ book }: Core, id: string, symbol: string): number {
-  const money = ownMoneyOf(book, pairKey(id, symbol))
+  const money = ownMoneyOf(book, pairOf(id, symbol))
   return money ? Number(money.profit.minus(money.fees).toString()) : 0
 }
 
@@ -279,7 +279,7 @@ function worthOfStrategy(
 ): Worth | undefined {
   if (isFlat(holdingOf(core.book, id, symbol)))
     return toFlatWorth(settledOfStrategy(core, id, symbol))
-  return core.losses.worths.get(pairKey(id, symbol))
+  return core.losses.worths.get(pairOf(id, symbol))
 }
 
 function toFlatWorth(net: number): Worth {
