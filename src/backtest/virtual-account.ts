@@ -124,8 +124,8 @@ export class VirtualAccount {
       wire: this.#wire,
       exchange,
       polling,
-      // All instruments of the exchange are shown where they were kept.
-      instruments: polling.nextTickersMs === undefined ? settings.instruments.size : undefined,
+      // All instruments of the exchange are shown where a rule may choose among them.
+      instruments: exchange.contracts === undefined ? settings.instruments.size : undefined,
       isOver: () => this.#isClosed,
       dispatch: (event) => this.dispatch(event),
       onTime: () => this.#lookForKill(),

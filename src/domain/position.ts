@@ -100,6 +100,11 @@ export interface ListedExit {
   readonly orderId: string
   /** The trigger price. */
   readonly ticks: number
+  /** A move repeats the following, as the exchange lists them. Absent: the whole position. */
+  readonly size?: string
+  readonly triggerType?: 'mark_price'
+  /** Absent: at the market. */
+  readonly executePrice?: string
 }
 
 /** As the exchange lists them for the positions of an instrument. */
