@@ -142,8 +142,10 @@ export interface CurveStore {
   /**
    * Adds points, which become durable together with what is written next: at the latest with the
    * next {@link Journal.flush}. Points that come after a write has failed are dropped.
+   *
+   * @param over curves to which no point is added any more: they make room where there is none
    */
-  notePoints(points: readonly CurvePoint[]): void
+  notePoints(points: readonly CurvePoint[], over?: readonly string[]): void
   /**
    * The points of a curve that are written, the oldest first.
    * @throws Failure JOURNAL_CORRUPT

@@ -1,16 +1,33 @@
-import type { AccountView } from '../control/views.ts'
+import type { AccountView, CapitalView, PositionView } from '../control/views.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import type { ShownAccount } from './shown-account.ts'
 
 /** Nothing without a `capital` of its own. */
 export function viewCapital(
-  { config, engine }: ShownAccount,
+  account: ShownAccount,
   id: StrategyId,
 ): Pick<AccountView['strategies'][number], 'capital'> {
+  const capital = capitalOf(account, id)
+  return capital ? { capital } : {}
+}
+
+/** Of the strategies that hold a position. */
+export function viewCapitals(
+  account: ShownAccount,
+  ids: readonly string[],
+): Pick<PositionView, 'capitals'> {
+  const capitals = [...account.settings.strategies.keys()].flatMap((id) => {
+    const capital = ids.includes(id) ? capitalOf(account, id) : undefined
+    return capital ? [[id, capital] as const] : []
+  })
+  return capitals.length === 0 ? {} : { capitals: Object.fromEntries(capitals) }
+}
+
+function capitalOf({ config, engine }: ShownAccount, id: StrategyId): CapitalView | undefined {
   const set = config.strategies.find((strategy) => strategy.id === id)?.capital
   const use = set === undefined ? undefined : engine.capitalUse(id)
-  if (set === undefined || use === undefined) return {}
-  return { capital: { set, max: finite(use.max), used: finite(use.used) } }
+  if (set === undefined || use === undefined) return undefined
+  return { set, max: finite(use.max), used: finite(use.used) }
 }
 
 function finite(amount: number): number | null {

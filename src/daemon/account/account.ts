@@ -112,7 +112,12 @@ export class Account implements MarketListener {
     this.#grids = new Map(keepGrids(options.directory, settings.instruments))
     this.#recent = this.#createRecent()
     this.#curve = this.#createCurve()
-    this.#plots = new PlotLog({ journal: options.journal, clock })
+    this.#plots = new PlotLog({
+      journal: options.journal,
+      clock,
+      settings: this.#engine.settings,
+      logger,
+    })
     const { dryRun } = options.config
     this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, timers, isDry: dryRun })
     this.#operator = listenToOperator(options, {

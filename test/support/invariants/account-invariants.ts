@@ -273,6 +273,9 @@ const LATER: ReadonlySet<JournalRecord['kind']> = new Set([
   'foreign',
   'settle',
   'outcome',
+  // Another one is read, or one no more.
+  'universe',
+  'departed',
 ])
 
 function symbolsIn(event: EngineEvent): readonly string[] {

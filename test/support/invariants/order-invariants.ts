@@ -7,7 +7,7 @@ import {
   isHaltedItself,
 } from '../../../src/engine/book/book.ts'
 import { type PositionMode } from '../../../src/domain/instrument.ts'
-import { type Order, type OrderTerms } from '../../../src/domain/order.ts'
+import { type Order } from '../../../src/domain/order.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type Effect, type OutgoingBatch } from '../../../src/engine/effect.ts'
@@ -342,7 +342,8 @@ export function watchStaleness(world: World): WorldWatcher {
           known.ageOf(instrument.symbol, now),
         )
         // A universe may be empty.
-        if (ages.length > 0 && Math.min(...ages) > dataAgeMaxMs) violate(world, 'MKT1', 'decided on stale data')
+        if (ages.length > 0 && Math.min(...ages) > dataAgeMaxMs)
+          violate(world, 'MKT1', 'decided on stale data')
       }
     },
     onWrite(batch, now) {
@@ -427,12 +428,12 @@ function isFlattened(book: Book | undefined, { symbol, strategyId }: Order['term
   )
 }
 
-/** It leaves the universe of its strategy, or has left: its orders end with that. */
-function hasLeft(world: World, { strategyId, symbol }: OrderTerms): boolean {
+/** It leaves the universe of its strategy, or has left since: its orders end with that. */
+function hasLeft(world: World, { terms: { strategyId, symbol }, firstSentAt }: Order): boolean {
   const { book } = world.process.engine ?? {}
   if (!world.plan.universe || !book || isFixed(world, symbol)) return false
   const member = book.universes.get(strategyId)?.members[symbol]
-  return member === undefined || member.leavingSince !== undefined
+  return member === undefined || member.leavingSince !== undefined || member.since >= firstSentAt
 }
 
 /** While an exit is due, and in a pause after one, an order by name that was cancelled has ended. */
@@ -476,7 +477,7 @@ export function watchDisplaced(world: World): WorldWatcher {
           (isAbsent ||
             (rests && settled.state === 'done' && !isKeptFromReturn(book, order, beside))) &&
           !isFlattened(book, order.terms) &&
-          !hasLeft(world, order.terms) &&
+          !hasLeft(world, order) &&
           !isHeldByExits(book, order.terms)
         if (isOwed && left > 0 && !wasWithdrawn) {
           violate(world, 'ORD8', `${settled.clientOid} is forgotten with ${left} lots`)

@@ -41,6 +41,7 @@ const NEVER: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'tradedByHand',
   'tradedByProgram',
   'orderByHand',
+  'closedUnseen',
 ])
 
 export function ruleOf(universe: NonNullable<WorldPlan['universe']>): UniverseRule {

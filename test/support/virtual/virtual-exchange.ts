@@ -269,6 +269,14 @@ export class VirtualExchange implements SimulatedExchange {
     return this.brokenFills.makePositionOdd({ ...reply, data: stated }, symbol)
   }
 
+  exitsListed(symbol: string): ReturnType<DirectExchange['exitsListed']> {
+    return this.#direct.exitsListed(symbol)
+  }
+
+  moveExit(body: string): ReturnType<DirectExchange['moveExit']> {
+    return this.#direct.moveExit(body)
+  }
+
   readTickers(table: TickerTable): void {
     table.clear()
     this.brokenTickers.forget(table)

@@ -41,6 +41,7 @@ import { createRandom, type Random } from '../../../src/lib/random.ts'
 import type { StrategyLimits } from '../../../src/risk/risk-context.ts'
 import { createScriptedStrategy } from '../virtual/virtual-strategies.ts'
 import { VirtualTime } from '../../../src/backtest/virtual-time.ts'
+import { FOLLOWED_EXITS } from '../stops/stops-plan.ts'
 import { ruleOf } from '../universe/universe-plan.ts'
 import { makeLimits } from '../made-limits.ts'
 
@@ -793,6 +794,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       symbols,
       feeds: new Map(),
       ...(plan.hasExits === true && { exits: NEAR_EXITS }),
+      ...(plan.hasStops === true && { exits: FOLLOWED_EXITS }),
       limits: new Map(
         symbols.map((symbol) => [
           symbol,
@@ -849,6 +851,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       stopTimeoutMs: 30_000,
     },
     foreignFills: plan.foreignFills,
+    ...(plan.hasStops === true && { listsExits: true }),
     onRestart: plan.onRestart,
   }
 }

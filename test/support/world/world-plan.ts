@@ -118,6 +118,8 @@ export const worldPlanSchema = z.strictObject({
   survives: z.strictObject({ move: z.number(), joint: z.number(), isGap: z.boolean() }).optional(),
   /** Strategies have stops, trailing stops, profits and time limits so near that they are often met. */
   hasExits: z.boolean().optional(),
+  /** The exchange keeps a stop for each position, and it follows the exits: worlds of stops. */
+  hasStops: z.boolean().optional(),
   /** One rule chooses for every strategy what it trades, among all instruments: worlds of universes. */
   universe: z
     .strictObject({
