@@ -15,6 +15,7 @@ import {
   applyCheckpoint,
   assertSameGrids,
   assertSameMarket,
+  openLived,
   putCheckpoint,
   readCheckpoint,
 } from './checkpoint.ts'
@@ -242,6 +243,7 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
     speed: market.speed,
   })
   for (const symbol of state.symbols.values()) symbol.venue = createFuturesVenue(state, symbol)
+  openLived(state)
   if (checkpoint !== undefined) {
     restoreState(state, rows)
     applyCheckpoint(state, checkpoint)

@@ -6,8 +6,10 @@ import { modifyTpslOrder } from '../../../src/protocol/beyond/modify-tpsl-order.
 import { KnownPrices } from './known-prices.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
-/** Without faults another stop, and where one was moved to, is listed within a second or two. */
-const SHOWN_MS = 6000
+/** Another stop, and where one was moved to, is listed within seconds, also behind other calls. */
+const SHOWN_MS = 10_000
+/** A process without `timePassed` for so long stands still. */
+const STILL_MS = 500
 /** A list that failed is tried again after 30 s. */
 const RETRIED_MS = 31_000
 
@@ -23,6 +25,7 @@ export function watchStops(world: World): WorldWatcher {
   const since = new Map<string, number>()
   /** Instruments whose last list failed. */
   const unlisted = new Set<string>()
+  let lookedAt = 0
   return {
     onBirth: () => {
       known.forget()
@@ -35,8 +38,10 @@ export function watchStops(world: World): WorldWatcher {
       if (event.kind === 'exitsListed') unlisted.delete(event.listed.symbol)
       for (const effect of effects)
         if (effect.kind === 'sendCall') judgeMove(world, known, effect.call)
-      if (!world.facts.isCalm || world.facts.isStopping) return
-      if (event.kind === 'timePassed') compare(world, since, unlisted)
+      if (event.kind !== 'timePassed') return
+      if (now - lookedAt > STILL_MS || world.facts.isStopping) since.clear()
+      lookedAt = now
+      compare(world, since, unlisted)
     },
   }
 }

@@ -24,6 +24,7 @@ export function planStops(seed: string): WorldPlan {
       },
     ],
     hasStops: true,
+    faults: { ...plan.faults, requestLost: 0.1, serverErrorBefore: 0.1 },
     jumps: [],
     isPatient: true,
     isOfMoney: undefined,
