@@ -115,12 +115,9 @@ export const positionSchema = z.strictObject({
     .meta({ description: 'how far a liquidation is; null: not measured yet' }),
   readAgeMs: ageMs,
   strategies: z.record(z.string(), amount).meta({ description: 'what each strategy holds of it' }),
-  capitals: z
-    .record(z.string(), capitalSchema)
-    .optional()
-    .meta({
-      description: 'of those of them that have a `capital`: what they may use; absent: none has',
-    }),
+  capitals: z.record(z.string(), capitalSchema).optional().meta({
+    description: 'of those of them that have a `capital`: what they may use; absent: none has',
+  }),
 })
 
 const unattendedSchema = z.strictObject({

@@ -61,7 +61,12 @@ export function toListedExits(
 }
 
 /** The fields that a move has to repeat, where they differ from the usual ones. */
-function repeatedOf({ planType, size, triggerType, executePrice }: ListedPlan): Partial<ListedExit> {
+function repeatedOf({
+  planType,
+  size,
+  triggerType,
+  executePrice,
+}: ListedPlan): Partial<ListedExit> {
   const isPart = planType === 'loss_plan' || planType === 'profit_plan'
   const isLimit = Number(executePrice ?? '') > 0
   return {

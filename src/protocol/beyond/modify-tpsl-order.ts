@@ -31,7 +31,9 @@ export const modifyTpslOrder = defineEndpoint({
   section: 'beyond the document (a take-profit or stop-loss of a position moved, signed)',
   outside: true,
   request: z.strictObject({
-    orderId: exchangeId.describe('Trigger order ID, or else clientOid; orderId prevails').optional(),
+    orderId: exchangeId
+      .describe('Trigger order ID, or else clientOid; orderId prevails')
+      .optional(),
     clientOid: foreignClientOid.describe('Client trigger order ID').optional(),
     marginCoin: marginCoin.describe('Margin coin'),
     productType: productType.describe('Product type'),

@@ -73,9 +73,15 @@ export function putCheckpoint({ rows, symbols }: CoreState, market: Market): voi
   if (!rows.isKept) return
   const grids = gridsOf([...symbols.values()].map(({ instrument }) => instrument))
   rows.put(MARKET, { market: market.state(), symbols: [...symbols.keys()], grids })
-  for (const [symbol, { market: displayed, statistics, lived }] of symbols) {
+  for (const [symbol, { market: displayed, statistics }] of symbols) {
     rows.put(SYMBOL_MARKETS, { symbol, market: displayed, statistics: statistics.state() })
     for (const bucket of statistics.takeChanged()) rows.put(MINUTES, { symbol, ...bucket })
+  }
+}
+
+/** Before the statistics lose them: at each checkpoint, and while much time is caught up on. */
+export function keepLived({ rows, symbols }: CoreState): void {
+  for (const [symbol, { statistics, lived }] of symbols) {
     const { added = [], dropped = [] } = lived?.keep(statistics) ?? {}
     for (const block of added) rows.put(LIVED, { symbol, ...block })
     for (const block of dropped) rows.drop(LIVED, { symbol, ...block })

@@ -15,6 +15,7 @@ import {
   applyCheckpoint,
   assertSameGrids,
   assertSameMarket,
+  keepLived,
   openLived,
   putCheckpoint,
   readCheckpoint,
@@ -191,12 +192,13 @@ export class ExchangeCore {
   }
 
   #playAll(now: number): void {
-    while (!playUntil(this.#state, this.#market, now));
+    while (!playUntil(this.#state, this.#market, now)) keepLived(this.#state)
     for (const play of this.#played) play(this.now)
   }
 
   #checkpoint(): void {
     this.#checkpointAt = this.now
+    keepLived(this.#state)
     putCheckpoint(this.#state, this.#market)
   }
 

@@ -16,7 +16,14 @@ import { createExcuses, unanswered } from './foreign-invariants.ts'
 import { KnownPrices } from './known-prices.ts'
 import { GROSS_NEVER_REACHED } from './room.ts'
 import { ReadingsSince } from './readings-since.ts'
-import { symbolsNow, isKnownFill, bodyOf, type World, type WorldWatcher, violate } from '../world/world.ts'
+import {
+  symbolsNow,
+  isKnownFill,
+  bodyOf,
+  type World,
+  type WorldWatcher,
+  violate,
+} from '../world/world.ts'
 
 /** At every instant the strategies' holdings and resting orders stay within their limits. */
 export function watchWorstCase(world: World): WorldWatcher {

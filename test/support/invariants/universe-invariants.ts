@@ -52,11 +52,7 @@ export function watchUniverses(world: World): WorldWatcher {
       for (const effect of effects) {
         if (effect.kind !== 'record') continue
         if (effect.record.kind === 'universe')
-          judgeChoice(
-            { world, universe, contracts, tickers: event.tickers },
-            known,
-            effect.record,
-          )
+          judgeChoice({ world, universe, contracts, tickers: event.tickers }, known, effect.record)
         follow(known, effect.record)
       }
     },
@@ -119,10 +115,7 @@ function judgeOrder(world: World, members: Members, clientOid: string): void {
 }
 
 /** In one-way mode every order against the holding makes it smaller. */
-function isReducing(
-  { plan, process }: World,
-  { action, strategyId, symbol }: OrderTerms,
-): boolean {
+function isReducing({ plan, process }: World, { action, strategyId, symbol }: OrderTerms): boolean {
   if (plan.positionMode === 'hedge_mode') return isClosing(action)
   const { book } = process.engine ?? {}
   const net = book ? netLots(holdingOf(book, strategyId, symbol)) : 0
