@@ -14,14 +14,14 @@ function runWorlds(prefix: string) {
   const count = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1)
   const violations = Array.from({ length: WORLDS }, (_, index) => {
     const plan = planOfSeed(`${prefix}${index + 1}`)
-    const { violations } = runWorld(plan, [
+    const report = runWorld(plan, [
       () => ({
-        afterStep(_, effects) {
+        afterStep(_event, effects) {
           for (const effect of effects) if (effect.kind === 'announce') count(effect.event)
         },
       }),
     ])
-    return violations.map(({ id, detail }) => `${plan.seed} ${id} ${detail}`)
+    return report.violations.map(({ id, detail }) => `${plan.seed} ${id} ${detail}`)
   })
   return { violations: violations.flat(), seen }
 }

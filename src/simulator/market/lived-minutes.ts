@@ -78,7 +78,7 @@ export class LivedMinutes {
 }
 
 /** All but the running one. */
-export function closeMinutes(buckets: readonly Bucket[]): readonly LivedMinute[] {
+function closeMinutes(buckets: readonly Bucket[]): readonly LivedMinute[] {
   return buckets.slice(0, -1).map((bucket, index) => ({
     ...bucket,
     closeTicks: buckets[index + 1]?.figures[OPEN] ?? bucket.figures[OPEN] ?? 0,
