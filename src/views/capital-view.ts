@@ -11,7 +11,7 @@ export function viewCapital(
   return capital ? { capital } : {}
 }
 
-/** Of the strategies that hold a position. */
+/** Names those strategies alone that hold a position and have a capital. */
 export function viewCapitals(
   account: ShownAccount,
   ids: readonly string[],
