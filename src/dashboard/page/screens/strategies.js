@@ -85,8 +85,7 @@ function Strategy({ strategy, account, order, curve, denials }) {
           <span class="label">${`Uses of its ${capital.set.endsWith('%') ? capital.set : 'capital'}`}</span
           ><span class="value"
             >${capital.used === null ? 'not known' : money(capital.used, account.coin)}${' '}<small
-              >of ${capital.max === null ? 'not known' : money(capital.max, account.coin)}
-              ${account.coin}</small
+              >${`of ${capital.max === null ? 'not known' : money(capital.max, account.coin)} ${account.coin}`}</small
             ></span
           >
         </div>`
