@@ -2,7 +2,7 @@ import type { AccountView, CapitalView, PositionView } from '../control/views.ts
 import type { StrategyId } from '../domain/ids.ts'
 import type { ShownAccount } from './shown-account.ts'
 
-/** Nothing without a `capital` of its own. */
+/** Only with a `capital` of its own. */
 export function viewCapital(
   account: ShownAccount,
   id: StrategyId,

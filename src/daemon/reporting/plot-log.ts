@@ -20,7 +20,7 @@ interface LoggedPlot {
   kept: number | undefined
 }
 
-/** Keeps the plots of strategies in the journal: the last value of a minute, where it is another one. */
+/** A minute's last value, where it differs, in the journal. */
 export class PlotLog {
   readonly #options: PlotLogOptions
   /** Keyed by series. */
@@ -45,7 +45,7 @@ export class PlotLog {
     }
   }
 
-  /** Called each second: notes what has changed, once a minute. */
+  /** Called each second; notes changes once a minute. */
   look(): void {
     const { journal, clock } = this.#options
     const now = clock.now()

@@ -176,10 +176,7 @@ function movedExitRefusal(
   return isLong ? refusals.longStopLoss(mark) : refusals.shortStopLoss(mark)
 }
 
-/**
- * Document: "When both are given, orderId prevails". A clientOid names the newest order that
- * carried it.
- */
+/** Document: "When both are given, orderId prevails". A clientOid names its newest order. */
 function findPlan(
   { planOrders }: Account,
   { orderId, clientOid }: WireRequestOf<'modifyPlanOrder'>,
@@ -202,7 +199,7 @@ export function triggerPlanOrders(state: CoreState, symbol: SymbolState): void {
   }
 }
 
-/** A trailing order is reached first, follows the best price, and triggers on the retreat. */
+/** A trailing order follows the best price once reached, and triggers on the retreat. */
 function isTriggered(state: CoreState, symbol: SymbolState, plan: PlanOrder): boolean {
   const price = watchedTicks(symbol, plan)
   const isReached = plan.isRising ? price >= plan.triggerTicks : price <= plan.triggerTicks
