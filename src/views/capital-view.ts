@@ -1,5 +1,5 @@
 import type { AccountView, CapitalView, PositionView } from '../control/views.ts'
-import type { StrategyId } from '../domain/ids.ts'
+import { type StrategyId, toStrategyId } from '../domain/ids.ts'
 import type { ShownAccount } from './shown-account.ts'
 
 /** Only with a `capital` of its own. */
@@ -16,8 +16,8 @@ export function viewCapitals(
   account: ShownAccount,
   ids: readonly string[],
 ): Pick<PositionView, 'capitals'> {
-  const capitals = [...account.settings.strategies.keys()].flatMap((id) => {
-    const capital = ids.includes(id) ? capitalOf(account, id) : undefined
+  const capitals = ids.flatMap((id) => {
+    const capital = capitalOf(account, toStrategyId(id))
     return capital ? [[id, capital] as const] : []
   })
   return capitals.length === 0 ? {} : { capitals: Object.fromEntries(capitals) }
