@@ -4,7 +4,7 @@ import type { ReadPosition } from '../exchange/readers/position-reader.ts'
 import type { ResponseOf } from '../protocol/endpoints.ts'
 import { batchPlaceOrder } from '../protocol/futures/batch-place-order.ts'
 import { cancelAllOrders } from '../protocol/futures/cancel-all-orders.ts'
-import { modifyPlanOrder } from '../protocol/futures/modify-plan-order.ts'
+import { modifyTpslOrder } from '../protocol/beyond/modify-tpsl-order.ts'
 import type { BatchResult, ProductType } from '../protocol/values.ts'
 import {
   listTickers,
@@ -43,9 +43,9 @@ export interface SimulatedExchange {
   cancelAll(body: string, signedAt: number): Reply<BatchResult>
   fillsPage(query: FillsQuery): Reply<FillsPage>
   position(symbol: string): Reply<readonly ReadPosition[] | null>
-  /** Absent: trigger orders are not simulated. */
+  /** The exits of an instrument's positions, and one moved. Absent: not simulated. */
   exitsListed?(symbol: string): Reply<ResponseOf<'ordersPlanPending'>>
-  modifyPlan?(body: string): Reply<ResponseOf<'modifyPlanOrder'>>
+  moveExit?(body: string): Reply<ResponseOf<'modifyTpslOrder'>>
   readTickers(table: TickerTable): void
   /** As known with the last tickers; absent: not kept. */
   readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
@@ -129,9 +129,15 @@ export class DirectExchange implements SimulatedExchange {
     return this.#played(page)
   }
 
-  modifyPlan(body: string): Reply<ResponseOf<'modifyPlanOrder'>> {
-    const request = modifyPlanOrder.request.parse(JSON.parse(body))
-    return this.#played(this.#core.answer('modifyPlanOrder', { uid: UID }, request, this.#now()))
+  moveExit(body: string): Reply<ResponseOf<'modifyTpslOrder'>> {
+    const account = { uid: UID }
+    const request = modifyTpslOrder.request.parse(JSON.parse(body))
+    const moved = this.#core.carryOut(
+      this.#now(),
+      (state) => planOrderRows.modifyTpslOrder.answer(state, account, request),
+      account,
+    )
+    return this.#played(moved)
   }
 
   readTickers(table: TickerTable): void {

@@ -114,8 +114,8 @@ export class VirtualAccount {
       wire: this.#wire,
       exchange,
       polling,
-      // All kept instruments are shown.
-      instruments: polling.nextTickersMs === undefined ? settings.instruments.size : undefined,
+      // All instruments of the exchange are shown where a rule may choose among them.
+      instruments: exchange.contracts === undefined ? settings.instruments.size : undefined,
       isOver: () => this.#isClosed,
       dispatch: (event) => this.dispatch(event),
       onTime: () => this.#lookForKill(),

@@ -41,7 +41,7 @@ export interface VirtualCallsOptions extends VirtualReadingsOptions {
 const GRANT_MS = 6000
 
 interface VirtualSend<Data> {
-  readonly endpoint: GrantedEndpoint | 'modifyPlanOrder'
+  readonly endpoint: GrantedEndpoint | 'modifyTpslOrder'
   /** @param signedAt Unix ms, exchange clock as we know it */
   readonly perform: (signedAt: number, isCopy: boolean) => Reply<Data>
   readonly options: CallOptions
@@ -90,16 +90,16 @@ export class VirtualCalls implements ExchangePort {
     this.#withGrant(send, (grant) => this.#write(send, grant))
   }
 
-  /** Only a changed trigger order: the simulator's core takes no other. */
+  /** The simulator's core takes no other than a moved exit. */
   callAccount(
     { endpoint, body }: Pick<OutgoingCall, 'endpoint' | 'body'>,
     options: CallOptions,
     onAnswer: OnAnswer<unknown>,
   ): void {
     const exchange = this.#exchange
-    if (endpoint !== 'modifyPlanOrder' || !exchange.modifyPlan)
+    if (endpoint !== 'modifyTpslOrder' || !exchange.moveExit)
       return this.#answerUnsimulated(endpoint, onAnswer)
-    const perform = () => exchange.modifyPlan?.(body) ?? refusals.planOrderUnknown
+    const perform = () => exchange.moveExit?.(body) ?? refusals.planOrderUnknown
     const send: VirtualSend<unknown> = { endpoint, perform, options, onAnswer }
     this.#withGrant(send, (grant) => this.#write(send, grant))
   }

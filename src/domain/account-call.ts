@@ -6,7 +6,12 @@ const ENDPOINTS = {
   copySettings: 'copyConfigSettingSymbols',
 } as const satisfies Record<AccountCallIntent['kind'], string>
 
-export type AccountCallEndpoint = (typeof ENDPOINTS)[AccountCallIntent['kind']]
+/** The exits of a position have an endpoint of their own, beyond the document. */
+export const EXIT_ENDPOINT = 'modifyTpslOrder'
+
+export type AccountCallEndpoint =
+  | (typeof ENDPOINTS)[AccountCallIntent['kind']]
+  | typeof EXIT_ENDPOINT
 
 export function isAccountCall(intent: Intent): intent is AccountCallIntent {
   return Object.hasOwn(ENDPOINTS, intent.kind)

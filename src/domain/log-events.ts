@@ -304,6 +304,10 @@ export const LOG_EVENTS = {
   'orders.restored': 'Every order that a cancel-all took away rests again, or is no longer wanted.',
   'orders.unconfirmed':
     "The exchange closed something by itself and may have cancelled orders without notice, so what rests is resolved; check the account's margin.",
+  'plots.ended':
+    'An instrument has left its strategy, whose plots on it end here. What is kept of them makes room for others once 64 are kept.',
+  'plots.full':
+    'A strategy plots more than is kept: 64 plots in all, so this one and others are left out of the dashboard. Plot fewer names, or on fewer instruments. Logged once until plots have ended.',
   'poll.failed': 'A poll of the market or of a feed threw; report the defect.',
   'log.linesMissing':
     'Nobody read the log for a while (a terminal held with Ctrl-S, a program behind a pipe that stands still), and so many lines were left out. Trading went on.',

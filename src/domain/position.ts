@@ -96,6 +96,11 @@ export interface ListedExit {
   readonly kind: 'takeProfit' | 'stopLoss'
   readonly orderId: string
   readonly ticks: number
+  /** A move repeats the following, as the exchange lists them. Absent: the whole position. */
+  readonly size?: string
+  readonly triggerType?: 'mark_price'
+  /** Absent: at the market. */
+  readonly executePrice?: string
 }
 
 export interface ListedExits {

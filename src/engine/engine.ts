@@ -266,7 +266,7 @@ function applyEvent(core: Core, event: EngineEvent, now: number): readonly strin
   beginStep(core, now)
   const touched = touchedBy(core, event)
   if (!isOfDeparted(core, event)) handleEvent(core, event)
-  return touched
+  return core.settings.roster ? touched?.filter((symbol) => core.instruments.has(symbol)) : touched
 }
 
 /** Deadlines move by the time in which the process stood still. */

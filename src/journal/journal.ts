@@ -126,10 +126,12 @@ export interface BookingStore {
 
 export interface CurveStore {
   /**
-   * Durable with the next write, at the latest the next {@link Journal.flush}; dropped after a
-   * failed write.
+   * Adds points, which become durable together with what is written next: at the latest with the
+   * next {@link Journal.flush}. Points that come after a write has failed are dropped.
+   *
+   * @param over curves to which no point is added any more: they make room where there is none
    */
-  notePoints(points: readonly CurvePoint[]): void
+  notePoints(points: readonly CurvePoint[], over?: readonly string[]): void
   /**
    * Written ones, the oldest first.
    * @throws Failure JOURNAL_CORRUPT

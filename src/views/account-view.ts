@@ -18,7 +18,7 @@ import type { RecentFill } from './recent-activity.ts'
 import { agesOf, findHindrances, findWarnings, isClockSynchronised } from './hindrances.ts'
 import { listResolutions, listUnexplained } from './instrument-view.ts'
 import { viewDisputes, viewEquity, viewLosses, viewWorstCase } from './losses-view.ts'
-import { viewCapital } from './capital-view.ts'
+import { viewCapital, viewCapitals } from './capital-view.ts'
 import { viewProfit } from './money-view.ts'
 import { viewRestriction } from './restriction-view.ts'
 import { viewWishes } from './wishes.ts'
@@ -177,6 +177,7 @@ function viewPosition(
   const { grids, positions } = account
   const lot = grids.get(symbol)?.lot
   const row = positions.get(symbol)?.rows.find(({ holdSide }) => holdSide === side)
+  const holders = holdersOf(account, symbol, side)
   return {
     symbol,
     side,
@@ -190,7 +191,8 @@ function viewPosition(
     liquidationPrice: orNull(row && row.liquidationPrice > 0 ? row.liquidationPrice : undefined),
     keptByExchange: viewKept(account, symbol, side),
     liquidation: viewDistance(account, symbol, side),
-    strategies: holdersOf(account, symbol, side),
+    strategies: holders,
+    ...viewCapitals(account, Object.keys(holders)),
   }
 }
 

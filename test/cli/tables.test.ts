@@ -536,6 +536,14 @@ test('who holds a position is never cut: what has no room beside it stands below
   )
 })
 
+test('positions say once what a strategy may use, and what it uses', () => {
+  const capital = { set: '40 %', max: 4000, used: 1200.5 }
+  const view = { ...POSITION, symbol: 'BTCUSDT', strategies: { a: '1' }, capitals: { a: capital } }
+  const text = formatPositions([view, { ...view, symbol: 'ETHUSDT' }])
+
+  expect(text.split('a uses 1,200.50 of 4,000.00 USDT (40 %)')).toHaveLength(2)
+})
+
 test('the side of a position is never cut', () => {
   const held: PositionView = {
     ...POSITION,

@@ -603,6 +603,8 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: [],
     title: ({ symbols }) => `the exchange closed something by itself in ${showFact(symbols)}`,
   },
+  'plots.ended': SILENT,
+  'plots.full': SILENT,
   'poll.failed': {
     urgency: warning,
     by: ['what'],

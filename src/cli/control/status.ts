@@ -27,6 +27,7 @@ import {
   type ShowOptions,
 } from '../operator/find-daemon.ts'
 import { formatPositions } from './position-table.ts'
+import { describeCapital } from '../process/capital-words.ts'
 import { age, COLUMNS, formatTable, money } from '../process/table.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
@@ -473,7 +474,7 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
         of: ({ id, wants, symbols, capital }) =>
           [
             wants.length === 0 ? symbols.join(' ') : wants.map(describeWish).join(', '),
-            describeCapital(capital, coin),
+            capital === undefined ? '' : describeCapital(capital, coin),
             describeUncounted(profit.strategies[id]?.uncounted),
           ]
             .filter((part) => part !== '')
@@ -483,19 +484,6 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
     ],
     strategies,
   )
-}
-
-function describeCapital(
-  capital: AccountView['strategies'][number]['capital'],
-  coin: string,
-): string {
-  if (capital === undefined) return ''
-  const { set, max, used } = capital
-  const [shownUsed, shownMax] = [used, max].map((amount) =>
-    amount === null ? 'an unknown amount' : money(String(amount), coin),
-  )
-  const share = set.endsWith('%') ? ` (${set})` : ''
-  return `uses ${shownUsed} of ${shownMax} ${coin}${share}`
 }
 
 function describeWish({ symbol, what, since }: Wish): string {

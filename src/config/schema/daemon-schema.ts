@@ -83,7 +83,7 @@ const exchangeSchema = z
     }),
     beyondDocumentPrivate: z.boolean().default(false).meta({
       description:
-        'Whether the list of pending trigger orders, a signed call that is not in the API document, may be read. It tells the ids of stops that the exchange keeps (`exits.stop.atExchange`), so that they are moved with the exits of their strategy. Without it such a stop stays where it was set.',
+        'Whether two signed calls that are not in the API document may be made: the list of pending trigger orders, and the one that moves an exit of a position. By them stops that the exchange keeps (`exits.stop.atExchange`) are moved with the exits of their strategy. Without it such a stop stays where it was set.',
     }),
     shared: sharedLimitsSchema.optional(),
   })

@@ -115,7 +115,7 @@ export class Account implements MarketListener {
     this.#grids = new Map(keepGrids(options.directory, settings.instruments))
     this.#recent = this.#createRecent()
     this.#curve = this.#createCurve()
-    this.#plots = new PlotLog({ journal: options.journal, clock })
+    this.#plots = new PlotLog({ ...options, clock, settings: this.#engine.settings })
     const { dryRun } = options.config
     this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, isDry: dryRun })
     this.#operator = listenToOperator(options, {

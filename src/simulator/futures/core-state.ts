@@ -1,6 +1,7 @@
 import type { FeeRates } from '../wallet/fees.ts'
 import type { WireTicker } from '../../protocol/futures/tickers.ts'
 import type { DayStatistics } from '../market/day-statistics.ts'
+import type { LivedMinutes } from '../market/lived-minutes.ts'
 import type { FundingPayments, Market, PastMinutes, RecordedReferences } from '../market/market.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -104,6 +105,8 @@ export interface SymbolState extends OrderBook<Order> {
   readonly funding: FundingPayments | undefined
   /** The minutes before the market opened. */
   readonly past: PastMinutes | undefined
+  /** The minutes that it has lived through, where a state is kept. */
+  lived: LivedMinutes | undefined
   readonly references: RecordedReferences | undefined
   readonly positions: Position[]
   readonly planOrders: PlanOrder[]
@@ -142,6 +145,7 @@ export function createSymbolState(
     endsAt: market.endings?.get(instrument.symbol) ?? Number.POSITIVE_INFINITY,
     funding: market.funding?.get(instrument.symbol),
     past: instrument.delivery === undefined ? market.past?.(instrument.symbol) : undefined,
+    lived: undefined,
     references: market.references?.get(instrument.symbol),
     market: createDisplayedMarket(),
     quoteCount: 0,

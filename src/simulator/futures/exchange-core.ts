@@ -15,6 +15,8 @@ import {
   applyCheckpoint,
   assertSameGrids,
   assertSameMarket,
+  keepLived,
+  openLived,
   putCheckpoint,
   readCheckpoint,
 } from './checkpoint.ts'
@@ -180,12 +182,13 @@ export class ExchangeCore {
   }
 
   #playAll(now: number): void {
-    while (!playUntil(this.#state, this.#market, now));
+    while (!playUntil(this.#state, this.#market, now)) keepLived(this.#state)
     for (const play of this.#played) play(this.now)
   }
 
   #checkpoint(): void {
     this.#checkpointAt = this.now
+    keepLived(this.#state)
     putCheckpoint(this.#state, this.#market)
   }
 
@@ -232,6 +235,7 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
     speed: market.speed,
   })
   for (const symbol of state.symbols.values()) symbol.venue = createFuturesVenue(state, symbol)
+  openLived(state)
   if (checkpoint !== undefined) {
     restoreState(state, rows)
     applyCheckpoint(state, checkpoint)
