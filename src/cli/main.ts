@@ -83,6 +83,14 @@ export const VERBS: readonly Verbs[] = [
     names: ['cancel'],
     load: async () => (await import('./control/by-hand.ts')).addCancelCommand,
   },
+  {
+    names: ['deposit'],
+    load: async () => (await import('./control/deposit.ts')).addDepositCommand,
+  },
+  {
+    names: ['withdrawal'],
+    load: async () => (await import('./control/deposit.ts')).addWithdrawalCommand,
+  },
   { names: ['adopt'], load: async () => (await import('./adopt.ts')).addAdoptCommand },
   { names: ['release'], load: async () => (await import('./release.ts')).addReleaseCommand },
   {

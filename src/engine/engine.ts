@@ -576,6 +576,8 @@ function handleCommand(core: Core, command: EngineCommand): void {
     case 'order':
     case 'close':
     case 'cancel':
+    case 'deposit':
+    case 'correctDeposit':
       return obeyByHand(core, command)
     case 'adopt':
       return adoptUnclaimed(core, command)

@@ -87,6 +87,7 @@ export class RunStatistics {
       case 'universe':
       case 'departed':
       case 'signal':
+      case 'deposit':
       case 'boot':
       case 'decision':
       case 'adopt':

@@ -14,6 +14,7 @@ import {
   markSentAgain,
   markUnknown,
 } from '../../execution/order-machine.ts'
+import { DEPOSITS_MAX } from '../../domain/deposit.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
 import type { Order } from '../../domain/order.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
@@ -28,6 +29,7 @@ import type {
   AssignedRecord,
   CancelAnsweredRecord,
   DecisionRecord,
+  DepositRecord,
   ExpireRecord,
   FundingRecord,
   ItemOutcome,
@@ -127,8 +129,12 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       return applyRepaired(book, record)
     case 'call':
     case 'denial':
-    case 'archived':
       return
+    case 'archived':
+      book.archivedBefore = Math.max(book.archivedBefore, record.before)
+      return
+    case 'deposit':
+      return applyDeposit(book, record)
     case 'candles':
       return applyCandles(book, record)
     case 'watermark':
@@ -208,6 +214,15 @@ function applySignal(
   for (const [key, takenAt] of book.signalIds)
     if (takenAt < idsBefore && splitPair(key)[0] === feed) book.signalIds.delete(key)
   book.signalIds.set(pairKey(feed, id), at)
+}
+
+function applyDeposit(book: WritableBook, { deposit }: DepositRecord): void {
+  book.deposits.set(deposit.id, deposit)
+  if (deposit.isCapital)
+    book.deposited = decimal(book.deposited).plus(decimal(deposit.amount)).toString()
+  if (book.deposits.size <= DEPOSITS_MAX) return
+  const [oldest] = book.deposits.keys()
+  if (oldest !== undefined) book.deposits.delete(oldest)
 }
 
 function applyBoot(book: WritableBook, record: Extract<JournalRecord, { kind: 'boot' }>): void {

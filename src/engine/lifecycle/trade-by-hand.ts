@@ -21,6 +21,8 @@ export type CancelCommand = Extract<EngineCommand, { kind: 'cancel' }>
 export interface HandPlan {
   readonly refusal?: string
   readonly detail?: string
+  /** The same for an entry, without what depends on the moment. */
+  readonly change?: string
 }
 
 /** An order by hand that is not sent within this time is dropped: the person saw other prices. */

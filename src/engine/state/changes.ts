@@ -133,6 +133,7 @@ export function concernedBy(book: Book, record: JournalRecord): Iterable<string>
     case 'restricted':
     case 'released':
     case 'repaired':
+    case 'deposit':
       return undefined
     case 'decision':
       return [
