@@ -10,6 +10,9 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
+/** The figures from which statements begin and end; its value is an {@link AccountMark}. */
+export const MARK_SERIES = 'marks'
+
 /** How far apart the points of a curve are. */
 export const CURVE_STEPS_MS = { minute: MINUTE_MS, hour: HOUR_MS } as const
 
@@ -17,6 +20,8 @@ export const CURVE_STEPS_MS = { minute: MINUTE_MS, hour: HOUR_MS } as const
 export const MINUTES_KEPT_MS = 7 * DAY_MS
 const ACCOUNT_KEPT_MS = 2 * 365 * DAY_MS
 const PLOTS_KEPT_MS = 30 * DAY_MS
+/** Statements of past years are asked for late. */
+const MARKS_KEPT_MS = 5 * 365 * DAY_MS
 
 /** Plots of all strategies of an account; further ones are not kept. */
 export const PLOTS_MAX = 64
@@ -42,6 +47,7 @@ export function parsePlotSeries(series: string): PlotSeries | undefined {
 
 /** How long the points by hour of a curve are kept. */
 export function hoursKeptMs(series: string): number {
+  if (series === MARK_SERIES) return MARKS_KEPT_MS
   return parsePlotSeries(series) === undefined ? ACCOUNT_KEPT_MS : PLOTS_KEPT_MS
 }
 
@@ -80,6 +86,26 @@ export function toAccountValue({ equity, net, peak }: Omit<AccountPoint, 'at'>):
 export function toAccountPoint({ at, value }: CurvePoint): AccountPoint {
   const [equity, net, peak] = value.split(' ').map((amount) => (amount === UNKNOWN ? null : amount))
   return { at, equity: equity ?? null, net: net ?? null, peak: peak ?? null }
+}
+
+/** The parts of the equity at one moment. Decimals in the margin coin; null: not known. */
+export interface AccountMark {
+  /** Unix ms, our clock. */
+  readonly at: number
+  /** `account.capital` with all deposits. */
+  readonly capital: string | null
+  /** Realised less fees, with funding, over all runs. */
+  readonly made: string
+  readonly unrealised: string
+}
+
+export function toMarkValue({ capital, made, unrealised }: Omit<AccountMark, 'at'>): string {
+  return [capital ?? UNKNOWN, made, unrealised].join(' ')
+}
+
+export function toAccountMark({ at, value }: CurvePoint): AccountMark {
+  const [capital = UNKNOWN, made = '0', unrealised = '0'] = value.split(' ')
+  return { at, capital: capital === UNKNOWN ? null : capital, made, unrealised }
 }
 
 /** The first figure of a point that is known, by which the lowest and highest of an hour are found. */

@@ -6,6 +6,7 @@ import {
   type CurveQuery,
   figureOf,
   hoursKeptMs,
+  MARK_SERIES,
   MINUTES_KEPT_MS,
   PLOTS_MAX,
 } from '../curves.ts'
@@ -18,8 +19,11 @@ const { minute: MINUTE_MS, hour: HOUR_MS } = CURVE_STEPS_MS
  */
 const HOURS_MAX = 4
 
-/** The account's own curve of 45,000 points, some 5 MB; and plots, each with 12,000, a good megabyte. */
-const SERIES_MAX = PLOTS_MAX + 1
+/**
+ * The account's own curve of 45,000 points, some 5 MB; its marks, as many in five years; and plots,
+ * each with 12,000, a good megabyte.
+ */
+const SERIES_MAX = PLOTS_MAX + 2
 
 export type PlacedPoint = CurvePoint & { readonly step: number }
 
@@ -61,6 +65,8 @@ export function* salvageCurves(database: DatabaseSync, first: string): Generator
  *
  *     minute ──older than a week──► the hour's lowest and highest, others dropped ──two years, a plot 30 days──► dropped
  *
+ * Marks for statements come once an hour, and are kept as they are.
+ *
  * Each method must be called within a transaction of the caller.
  */
 export class CurveTable {
@@ -83,13 +89,13 @@ export class CurveTable {
     }
   }
 
-  /** Adds points by minute, and thins out old ones of all curves. */
+  /** Adds points, and thins out old ones of all curves. */
   put(points: readonly CurvePoint[]): void {
     if (points.length === 0) return
     for (const point of points) {
       if (!this.#series.has(point.series) && this.#series.size >= SERIES_MAX) continue
       this.#series.add(point.series)
-      this.#put({ ...point, step: MINUTE_MS })
+      this.#put({ ...point, step: point.series === MARK_SERIES ? HOUR_MS : MINUTE_MS })
     }
     const now = Math.max(...points.map(({ at }) => at))
     this.#thinAll(now)

@@ -8,7 +8,7 @@ import { decimal } from '../../../src/lib/decimal.ts'
 import { EngineBench } from '../engine-bench.ts'
 
 const BY_ANNA = { reason: 'savings', by: 'anna' } as const
-const DRAWDOWN: EngineSettings['losses'] = {
+const DRAWDOWN: NonNullable<EngineSettings['losses']> = {
   timeZone: 'UTC',
   coolDownMs: 0,
   limits: new Map([['*', { drawdown: { reducing: 0.5 } }]]),
