@@ -15,7 +15,7 @@ import { type Decimal, decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { dateOf } from '../../lib/start-of-day.ts'
 import { readClosedTrades } from '../closed-trades.ts'
 import { listStrategyProfits } from '../strategy-profits.ts'
-import { CLOCK_MS, findMade, type SpanEnd } from './noted-balances.ts'
+import { AROUND_MS, findMade, type SpanEnd } from './noted-balances.ts'
 import type { Statement, StatementBalance, StatementLine } from './statement.ts'
 import { groupRows, listFees, type Sum, sumRows, toStrategyRows } from './statement-sums.ts'
 
@@ -139,7 +139,8 @@ function toBalances(
   if (opening === undefined) return { opening: null, closing: null }
   const endOf = (mark: AccountMark, from: number): SpanEnd => ({
     mark,
-    rows: readRows(reader, from, Math.max(from, mark.at) + CLOCK_MS),
+    at: from,
+    rows: readRows(reader, from - AROUND_MS, Math.max(from, mark.at) + AROUND_MS),
   })
   const begin = endOf(opening, since)
   if (closing === undefined) {

@@ -3,16 +3,21 @@ import type { BookedRow } from '../../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { netOf } from './statement-sums.ts'
 
-/** Fills may be dated a little later than the mark that counts them: clocks differ. */
-export const CLOCK_MS = 60_000
+/**
+ * A mark may count fills that are dated a little later, since clocks differ, and lack some that are
+ * dated earlier, since they are read seconds after they have happened.
+ */
+export const AROUND_MS = 120_000
 
 /** Fills, and payments, beyond those that a mark would count by their time. */
 const STEPS_MAX = 40
 
-/** One end of a span: the mark nearest after it, and the rows between the two. */
+/** One end of a span: the mark after it, and the rows between the two. */
 export interface SpanEnd {
   readonly mark: AccountMark
-  /** From the end of the span to the mark and {@link CLOCK_MS} beyond, the oldest first. */
+  /** Unix ms: where the span begins or ends. */
+  readonly at: number
+  /** From then to the mark, and {@link AROUND_MS} on both sides, the oldest first. */
   readonly rows: readonly BookedRow[]
 }
 
@@ -23,7 +28,7 @@ export interface NotedMade {
 }
 
 interface Prefix {
-  /** The rows that the mark counts already. */
+  /** What the mark counts beyond the end of the span; it may count less. */
   readonly sum: Decimal
   /** How far that is from what their times say. */
   readonly distance: number
@@ -59,16 +64,19 @@ export function findMade(opening: SpanEnd, closing: SpanEnd, made: Decimal): Not
   )
 }
 
-function sumByTime({ mark, rows }: SpanEnd): Decimal {
-  return rows.filter(({ at }) => at < mark.at).reduce((sum, row) => sum.plus(netOf(row)), ZERO)
+function sumByTime({ mark, at: end, rows }: SpanEnd): Decimal {
+  return rows
+    .filter(({ at }) => at >= end && at < mark.at)
+    .reduce((sum, row) => sum.plus(netOf(row)), ZERO)
 }
 
 /** Fills and funding payments are read apart, so a mark may count more of one kind. */
-function listPrefixes({ mark, rows }: SpanEnd): readonly Prefix[] {
+function listPrefixes({ mark, at: end, rows }: SpanEnd): readonly Prefix[] {
   const prefixesOf = (kind: BookedRow['kind']): readonly Prefix[] => {
     const ofKind = rows.filter((row) => row.kind === kind)
     const byTime = ofKind.filter(({ at }) => at < mark.at).length
-    let sum = ZERO
+    const earlier = ofKind.filter(({ at }) => at < end)
+    let sum = earlier.reduce((left, row) => left.minus(netOf(row)), ZERO)
     const prefixes: Prefix[] = [{ sum, distance: byTime }]
     for (const [index, row] of ofKind.entries()) {
       sum = sum.plus(netOf(row))
