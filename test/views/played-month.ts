@@ -98,7 +98,7 @@ export async function playMonth(
     logger: { log: () => undefined },
   })
   const endAt = START_AT + days * 86_400_000
-  const ledgers = new Map<number, LedgerStatement>()
+  const ledgers = new Map([[START_AT, backtest.ledger]])
   const left = [...deposits]
   while (backtest.now < endAt) {
     const next = Math.min(endAt, ...ledgersAt.filter((at) => at > backtest.now))

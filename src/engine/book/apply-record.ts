@@ -104,9 +104,7 @@ export function applyRecord(target: Book, record: JournalRecord): void {
     case 'cancelAnswered':
       return applyCancelAnswered(book, record)
     case 'settle':
-      for (const settled of record.orders) applySettled(book, settled)
-      if (record.isResolved) book.cancels.delete(record.symbol)
-      return
+      return applySettle(book, record)
     case 'expire':
       return applyExpire(book, record)
     case 'adopt':
@@ -131,8 +129,7 @@ export function applyRecord(target: Book, record: JournalRecord): void {
     case 'denial':
       return
     case 'archived':
-      book.archivedBefore = Math.max(book.archivedBefore, record.before)
-      return
+      return void (book.archivedBefore = Math.max(book.archivedBefore, record.before))
     case 'deposit':
       return applyDeposit(book, record)
     case 'candles':
@@ -300,6 +297,14 @@ function applyOutcome(book: WritableBook, item: ItemOutcome, at: number): void {
         return unreachable(item.outcome)
     }
   })
+}
+
+function applySettle(
+  book: WritableBook,
+  { orders, symbol, isResolved }: Extract<JournalRecord, { kind: 'settle' }>,
+): void {
+  for (const settled of orders) applySettled(book, settled)
+  if (isResolved) book.cancels.delete(symbol)
 }
 
 function applySettled(book: WritableBook, settled: SettledOrder): void {

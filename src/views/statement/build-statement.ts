@@ -102,7 +102,7 @@ export function buildStatement(reader: StatementSource, request: StatementReques
   }
 }
 
-/** What is not over ends where the account was noted last. */
+/** A time that is not over ends where the account was noted last. */
 function findEnds(reader: StatementSource, { since, until, now }: StatementRequest): Ends {
   let [opening, closing, last]: (AccountMark | undefined)[] = []
   for (const point of reader.curve({ series: MARK_SERIES })) {

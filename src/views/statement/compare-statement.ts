@@ -24,7 +24,7 @@ export interface ComparedExchange {
 export interface CompareRequest {
   readonly exchange: ComparedExchange
   readonly instruments: ReadonlyMap<string, Instrument>
-  /** Of the journal, read after the exchange: what comes between counts as not compared. */
+  /** Reads the book, after the exchange: it may know more by then. */
   readonly readBook: () => Book
   readonly now: number
 }
@@ -37,7 +37,7 @@ const CONVERT_PAGES_MAX = 100
 /** The figure of a copied trader is of now. */
 const NOW_MS = 15 * 60_000
 
-/** What no endpoint of the document shows. */
+/** No endpoint of the document shows these. */
 const UNSEEN: readonly StatementCheck[] = [
   notChecked('opening and closing equity', 'no endpoint shows the balance of the contracts'),
   notChecked('deposits and withdrawals', 'no endpoint shows them'),

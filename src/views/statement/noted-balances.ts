@@ -21,14 +21,14 @@ export interface SpanEnd {
   readonly rows: readonly BookedRow[]
 }
 
-/** What was made since the journal began, at both ends of a span. */
+/** The sums that were made since the journal began, at both ends of a span. */
 export interface NotedMade {
   readonly opening: Decimal
   readonly closing: Decimal
 }
 
 interface Prefix {
-  /** What the mark counts beyond the end of the span; it may count less. */
+  /** As much as the mark counts beyond the end of the span; it may count less. */
   readonly sum: Decimal
   /** How far that is from what their times say. */
   readonly distance: number

@@ -31,7 +31,7 @@ export function sumRows(rows: Iterable<BookedRow>): Sum {
   return sum
 }
 
-/** What one row changes of the balance. */
+/** One row changes the balance by so much. */
 export function netOf(row: BookedRow): Decimal {
   if (row.kind === 'funding') return decimal(row.amount)
   const money = toFillMoney(row)
