@@ -48,7 +48,7 @@ beforeAll(async () => {
     seed: '1',
     days: DAYS,
     timeZone: 'UTC',
-    ledgersAt: [...ZONES.flatMap((zone) => DATES.map((date) => before(date, zone)))],
+    ledgersAt: ZONES.flatMap((zone) => DATES.map((date) => before(date, zone))),
     deposits: DEPOSITS,
   })
   journal.close()
