@@ -63,7 +63,7 @@ function writeJournal(closing = '7.5'): void {
   })
   journal.notePoints([mark(OCTOBER + 1000, '0'), mark(NOVEMBER + 1000, closing)])
   journal.flush()
-  void journal.close()
+  journal.close()
 }
 
 async function run(...words: readonly string[]) {
