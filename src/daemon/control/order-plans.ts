@@ -24,7 +24,6 @@ type AccountOrder = Exclude<
 >
 type OrderOf<Kind extends AccountOrder['kind']> = Extract<AccountOrder, { readonly kind: Kind }>
 
-/** Says what an order that may add risk would do to an account. Changes nothing. */
 export function planAccountOrder(
   shown: ShownAccount,
   order: AccountOrder,
@@ -42,7 +41,7 @@ export function planAccountOrder(
   }
 }
 
-/** The limits judge it again when it is confirmed, at the prices of then. */
+/** Judged again when confirmed, at the prices of then. */
 export function planHandOrder({ engine }: ShownAccount, command: HandCommand): OrderPlan {
   const { refusal, detail, change } = engine.planByHand(command)
   if (refusal !== undefined) return refuse(refusal)
@@ -105,7 +104,7 @@ function planRelease(
   }
 }
 
-/** One that is measured comes and goes by itself, so no plan may depend on it. */
+/** A measured restriction comes and goes by itself, so no plan may depend on it. */
 function isEnded({ code, scope, isVolatile }: Restriction, released: string): boolean {
   return scope === released && code !== 'kill' && isVolatile !== true
 }
