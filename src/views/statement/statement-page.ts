@@ -105,7 +105,7 @@ function renderRows(title: string, rows: readonly StatementRow[], coin: string, 
   return renderSection(title, renderTable(columns, cells), note)
 }
 
-export function totalOf(rows: readonly StatementRow[]): StatementRow {
+function totalOf(rows: readonly StatementRow[]): StatementRow {
   const sum = (of: (row: StatementRow) => string): string =>
     rows.reduce((total, row) => total.plus(decimal(of(row))), ZERO).toString()
   return {

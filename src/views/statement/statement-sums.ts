@@ -19,7 +19,7 @@ export interface Sum {
 
 const NOTHING: Sum = { money: NO_MONEY, funding: ZERO }
 
-export function addRow(sum: Sum = NOTHING, row: BookedRow): Sum {
+function addRow(sum: Sum = NOTHING, row: BookedRow): Sum {
   return row.kind === 'fill'
     ? { ...sum, money: addFill(sum.money, toFillMoney(row)) }
     : { ...sum, funding: sum.funding.plus(decimal(row.amount)) }
@@ -64,7 +64,7 @@ function toRow(name: string, { money, funding }: Sum): StatementRow {
 }
 
 /** Funding belongs to an instrument, and what strategies closed of others to no strategy. */
-export const OF_ACCOUNT = '(account)'
+const OF_ACCOUNT = '(account)'
 
 /** The rows add up to `all`. */
 export function toStrategyRows(
