@@ -11,6 +11,7 @@ import type { ExitState } from './exits.ts'
 import type { ContractRules } from './contract-rules.ts'
 import type { LeavingPolicy, UniverseVerdict } from './universe.ts'
 import type { DenialCode } from './denial.ts'
+import type { Deposit } from './deposit.ts'
 import type { Watermark } from './loss-limits.ts'
 import type { SeenMarket } from './seen-market.ts'
 import type { SignalValue } from './signal.ts'
@@ -51,6 +52,7 @@ export type JournalRecord =
   | UniverseRecord
   | DepartedRecord
   | SignalRecord
+  | DepositRecord
 
 interface DatedRecord {
   readonly at: number
@@ -416,6 +418,12 @@ export interface SignalRecord extends DatedRecord {
   readonly untilAt: number
   /** Earlier ids of this feed are forgotten; Unix ms, our clock. */
   readonly idsBefore: number
+}
+
+/** A person has entered money that was moved from outside. Its `at` is when it was entered. */
+export interface DepositRecord extends DatedRecord {
+  readonly kind: 'deposit'
+  readonly deposit: Deposit
 }
 
 /** Names one order, or one call on the account, for ever. */

@@ -10,7 +10,13 @@ import type { Book } from './book/book.ts'
 import { answerCancel } from './cancels/cancel-answer.ts'
 import { sendCancel } from './cancels/cancel-all.ts'
 import type { Effect, OutgoingBatch } from './effect.ts'
-import type { EngineCommand, EngineEvent, GrantedEndpoint, HandCommand } from './event.ts'
+import {
+  type EngineCommand,
+  type EngineEvent,
+  type GrantedEndpoint,
+  type HandCommand,
+  isByHand,
+} from './event.ts'
 import {
   advanceKill,
   cancelEverything,
@@ -415,7 +421,9 @@ function handleEvent(core: Core, event: EngineEvent): void {
     case 'spaceMeasured':
       return noteSpace(core, event)
     case 'timePassed':
-      return passTime(core)
+      expirePlaces(core)
+      recordDueStates(core)
+      return pruneBook(core)
     default:
       return unreachable(event)
   }
@@ -540,6 +548,7 @@ function readOnGrid(core: Core, what: 'fills' | 'positions'): void {
 }
 
 function handleCommand(core: Core, command: EngineCommand): void {
+  if (isByHand(command)) return obeyByHand(core, command)
   switch (command.kind) {
     case 'stop':
       if (isKilling(core)) return stopWhenKilled(core, command.policy)
@@ -547,10 +556,6 @@ function handleCommand(core: Core, command: EngineCommand): void {
     case 'restrict':
     case 'flatten':
       return holdScope(core, command)
-    case 'order':
-    case 'close':
-    case 'cancel':
-      return obeyByHand(core, command)
     case 'adopt':
       return adoptUnclaimed(core, command)
     case 'haltStrategy':
@@ -564,10 +569,4 @@ function handleCommand(core: Core, command: EngineCommand): void {
     default:
       return unreachable(command)
   }
-}
-
-function passTime(core: Core): void {
-  expirePlaces(core)
-  recordDueStates(core)
-  pruneBook(core)
 }

@@ -105,11 +105,24 @@ interface CommandSource {
   readonly by: string
 }
 
-/** Trades by hand. */
-export type HandCommand = Extract<EngineCommand, { kind: 'order' | 'close' | 'cancel' }>
+/** Entries of money that was moved from outside. */
+export type DepositCommand = Extract<EngineCommand, { kind: 'deposit' | 'correctDeposit' }>
+
+/** Trades and entries by hand. */
+export type HandCommand =
+  | Extract<EngineCommand, { kind: 'order' | 'close' | 'cancel' }>
+  | DepositCommand
+
+const BY_HAND: ReadonlySet<EngineCommand['kind']> = new Set<HandCommand['kind']>([
+  'order',
+  'close',
+  'cancel',
+  'deposit',
+  'correctDeposit',
+])
 
 export function isByHand(command: EngineCommand): command is HandCommand {
-  return command.kind === 'order' || command.kind === 'close' || command.kind === 'cancel'
+  return BY_HAND.has(command.kind)
 }
 
 export type EngineCommand =
@@ -150,6 +163,23 @@ export type EngineCommand =
       readonly scope: Scope
       readonly newPeak?: boolean | undefined
       readonly unclaimed?: boolean | undefined
+    } & CommandSource)
+  /** Enters money that was moved to the account; a negative amount was withdrawn. */
+  | ({
+      readonly kind: 'deposit'
+      readonly amount: string
+      /** Default: the margin coin. */
+      readonly coin?: string | undefined
+      /** Unix ms; default: now. */
+      readonly movedAt?: number | undefined
+      /** A second command with this key enters nothing. */
+      readonly key: string
+    } & CommandSource)
+  /** Takes an entry back by one of the opposite amount. */
+  | ({
+      readonly kind: 'correctDeposit'
+      readonly id: string
+      readonly key: string
     } & CommandSource)
   | ({ readonly kind: 'kill' } & CommandSource)
   | ({ readonly kind: 'releaseKill' } & CommandSource)

@@ -9,11 +9,16 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
+/** The figures from which statements begin and end; its value is an {@link AccountMark}. */
+export const MARK_SERIES = 'marks'
+
 export const CURVE_STEPS_MS = { minute: MINUTE_MS, hour: HOUR_MS } as const
 
 export const MINUTES_KEPT_MS = 7 * DAY_MS
 const ACCOUNT_KEPT_MS = 2 * 365 * DAY_MS
 const PLOTS_KEPT_MS = 30 * DAY_MS
+/** Statements of past years are asked for late. */
+const MARKS_KEPT_MS = 5 * 365 * DAY_MS
 
 export const PLOTS_MAX = 64
 
@@ -36,6 +41,7 @@ export function parsePlotSeries(series: string): PlotSeries | undefined {
 }
 
 export function hoursKeptMs(series: string): number {
+  if (series === MARK_SERIES) return MARKS_KEPT_MS
   return parsePlotSeries(series) === undefined ? ACCOUNT_KEPT_MS : PLOTS_KEPT_MS
 }
 
@@ -71,6 +77,26 @@ export function toAccountValue({ equity, net, peak }: Omit<AccountPoint, 'at'>):
 export function toAccountPoint({ at, value }: CurvePoint): AccountPoint {
   const [equity, net, peak] = value.split(' ').map((amount) => (amount === UNKNOWN ? null : amount))
   return { at, equity: equity ?? null, net: net ?? null, peak: peak ?? null }
+}
+
+/** The parts of the equity at one moment. Decimals in the margin coin; null: not known. */
+export interface AccountMark {
+  /** Unix ms, our clock. */
+  readonly at: number
+  /** `account.capital` with all deposits. */
+  readonly capital: string | null
+  /** Realised less fees, with funding, over all runs. */
+  readonly made: string
+  readonly unrealised: string
+}
+
+export function toMarkValue({ capital, made, unrealised }: Omit<AccountMark, 'at'>): string {
+  return [capital ?? UNKNOWN, made, unrealised].join(' ')
+}
+
+export function toAccountMark({ at, value }: CurvePoint): AccountMark {
+  const [capital = UNKNOWN, made = '0', unrealised = '0'] = value.split(' ')
+  return { at, capital: capital === UNKNOWN ? null : capital, made, unrealised }
 }
 
 /** The first known figure decides which points are an hour's lowest and highest. */

@@ -87,6 +87,7 @@ export class RunStatistics {
       case 'exitsListed':
       case 'departed':
       case 'signal':
+      case 'deposit':
       case 'boot':
       case 'decision':
       case 'adopt':

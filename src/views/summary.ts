@@ -7,6 +7,7 @@ import { marginFeesOf, type Money, sumMoney } from '../domain/fill-money.ts'
 import { moneyOf } from '../engine/book/apply-fill.ts'
 import { moneyByStrategy } from '../engine/book/own-trades.ts'
 import { type Book, pairKey, splitPair } from '../engine/book/book.ts'
+import { capitalOf } from '../engine/book/deposited-capital.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import type { EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
 import { decimal, sumDecimals, ZERO } from '../lib/decimal.ts'
@@ -42,7 +43,7 @@ export interface RunSummary {
   readonly unrealisedProfit?: string
   /** At the end; absent if a part was unknown. */
   readonly equity?: Equity
-  /** `account.capital`; absent without equity. */
+  /** `account.capital` with all deposits; absent without equity. */
   readonly capital?: string
   readonly positions: Readonly<Record<string, string>>
   readonly rateLimited: number
@@ -117,6 +118,7 @@ const UNREALISED_TOLERANCE = decimal('0.00000001')
 
 export function buildSummary(input: SummaryInput): RunSummary {
   const { settings, book, statistics, polls, limiter } = input
+  const capital = capitalOf(input)
   const allRuns = summariseAccount(input)
   return {
     environment: settings.environment,
@@ -142,7 +144,7 @@ export function buildSummary(input: SummaryInput): RunSummary {
       ? {}
       : { unrealisedProfit: allRuns.unrealisedProfit }),
     ...(input.equity && { equity: roundEquity(input.equity) }),
-    ...(input.equity && settings.capital && { capital: settings.capital.toString() }),
+    ...(input.equity && capital && { capital: capital.toString() }),
     positions: allRuns.positions,
     rateLimited: limiter.reduce((sum, endpoint) => sum + endpoint.rateLimited, 0),
     unknowns: statistics.outcomes.get('unknown') ?? 0,

@@ -234,6 +234,8 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ symbol }) => `nothing is placed on ${showFact(symbol)}: its prices are stale`,
   },
   'day.rolled': SILENT,
+  'deposit.entered': SILENT,
+  'deposit.refused': SILENT,
   'disk.enough': { urgency: info, by: [], title: () => 'the disk has room again' },
   'disk.low': {
     urgency: urgent,

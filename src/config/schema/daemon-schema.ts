@@ -405,7 +405,7 @@ export const daemonFileSchema = z
               'one call may cancel the orders of all instruments at once; with false each is cancelled by name.',
           }),
         capital: positiveAmount(
-          'Margin coin in the account when the journal began: what equity is counted from. Absent: of a simulator its startingBalance, else unknown. After a deposit or a withdrawal change it by as much.',
+          'Margin coin in the account when the journal began: what equity is counted from. Absent: of a simulator its startingBalance, else unknown. Deposits and withdrawals after that are entered with `intentd deposit` and `intentd withdrawal`; leave it as it is then.',
         ).optional(),
         feeCoins: z
           .record(

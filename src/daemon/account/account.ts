@@ -30,6 +30,7 @@ import { createRecorder, createUniverseKeeper } from '../recording/create-record
 import type { FlightRecorder } from '../recording/flight-recorder.ts'
 import type { UniverseKeeper } from '../recording/universe-keeper.ts'
 import { AccountCurve } from '../reporting/account-curve.ts'
+import { AccountMarks } from '../reporting/account-marks.ts'
 import { EventLog } from '../reporting/event-log.ts'
 import { Health } from '../reporting/health.ts'
 import { ObserverQueue } from '../reporting/observer-queue.ts'
@@ -95,6 +96,7 @@ export class Account implements MarketListener {
   readonly #grids: Map<string, InstrumentSteps>
   readonly #recent: RecentActivity
   readonly #curve: AccountCurve
+  readonly #marks: AccountMarks
   readonly #wishes = new WishTimes()
   readonly #plots: PlotLog
   readonly #signals: SignalInbox
@@ -115,6 +117,7 @@ export class Account implements MarketListener {
     this.#grids = new Map(keepGrids(options.directory, settings.instruments))
     this.#recent = this.#createRecent()
     this.#curve = this.#createCurve()
+    this.#marks = new AccountMarks({ ...options, shown: () => this.shown })
     this.#plots = new PlotLog({ ...options, clock, settings: this.#engine.settings })
     const { dryRun } = options.config
     this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, isDry: dryRun })
@@ -489,6 +492,7 @@ export class Account implements MarketListener {
     grids.add('health', HEALTH_STEP_MS, () => {
       this.health.look()
       this.#curve.look()
+      this.#marks.look()
       this.#plots.look()
     })
     return grids

@@ -61,6 +61,7 @@ const COLLECTIONS = [
   'leavings',
   'signals',
   'signalIds',
+  'deposits',
 ] as const
 type Collection = (typeof COLLECTIONS)[number]
 
@@ -75,6 +76,8 @@ const SCALARS: Readonly<
   fillsThroughAt: true,
   tradesSinceAt: true,
   recordsLostAt: true,
+  deposited: true,
+  archivedBefore: true,
 }
 
 /** Tests compare all rows; a checkpoint writes changed ones ({@link takeBookChanges}). */

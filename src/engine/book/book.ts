@@ -2,6 +2,7 @@ import type { AccountCall } from '../../domain/account-call.ts'
 import type { CandleSeries } from '../../domain/candles.ts'
 import type { ExitState } from '../../domain/exits.ts'
 import type { KeptUniverse, UniverseLeaving } from '../../domain/universe.ts'
+import type { Deposit } from '../../domain/deposit.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
 import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
@@ -119,6 +120,12 @@ export interface Book {
   readonly signals: ReadonlyMap<FeedId, FeedReading>
   /** Keyed by feed and id; the same id is not taken again for a while. */
   readonly signalIds: ReadonlyMap<string, number>
+  /** Keyed by id, the oldest first. */
+  readonly deposits: ReadonlyMap<string, Deposit>
+  /** Decimal, margin coin: all deposits less all withdrawals since the journal began. */
+  readonly deposited: string
+  /** Unix ms: fills and funding payments of before were archived, and are not in the journal; 0: none. */
+  readonly archivedBefore: number
 }
 
 export type WritableBook = Own<Book>
@@ -169,6 +176,9 @@ export function createBook(positionMode: PositionMode): Book {
     leavings: new TrackedMap(),
     signals: new TrackedMap(),
     signalIds: new TrackedMap(),
+    deposits: new TrackedMap(),
+    deposited: '0',
+    archivedBefore: 0,
   }
 }
 

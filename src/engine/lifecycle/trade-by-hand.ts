@@ -20,6 +20,8 @@ export type CancelCommand = Extract<EngineCommand, { kind: 'cancel' }>
 export interface HandPlan {
   readonly refusal?: string
   readonly detail?: string
+  /** The same for an entry, without what depends on the moment. */
+  readonly change?: string
 }
 
 /** Later it is dropped: the person saw other prices. */

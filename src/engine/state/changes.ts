@@ -123,6 +123,7 @@ export function noteSettled(changes: ChangeState, symbol: string): void {
 export function concernedBy(book: Book, record: JournalRecord): Iterable<string> | undefined {
   switch (record.kind) {
     case 'boot':
+    case 'deposit':
     case 'restricted':
     case 'released':
     case 'repaired':

@@ -23,6 +23,7 @@ import { own } from '../../lib/own.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
 import { accountHoldingOf, holdingOf, pairKey, pairOf } from '../book/book.ts'
 import { lastPeakOf } from '../book/apply-record.ts'
+import { capitalOf } from '../book/deposited-capital.ts'
 import { ownMoneyOf } from '../book/own-trades.ts'
 import type { StrategySettings } from '../settings.ts'
 import { type Core, record, specOf } from './core.ts'
@@ -328,7 +329,8 @@ export function equityBelieved(core: Core): number | undefined {
   return toEquity(core, worthOf(core, ACCOUNT).believed)
 }
 
-function toEquity({ settings: { capital } }: Core, net: number): number | undefined {
+function toEquity(core: Core, net: number): number | undefined {
+  const capital = capitalOf(core)
   return Number.isNaN(net) || capital === undefined ? undefined : Number(capital.toString()) + net
 }
 
@@ -336,12 +338,12 @@ function toEquity({ settings: { capital } }: Core, net: number): number | undefi
 export function accountEquityOf(core: Core): Equity | undefined {
   const equity = equityOf(core)
   if (equity === undefined) return undefined
-  const { book, losses, settings } = core
+  const { book, losses } = core
   const written = book.watermarks.get(ACCOUNT)
   const nets = [losses.peaks.get(ACCOUNT), written && lastPeakOf(written)].filter(
     (net) => net !== undefined,
   )
-  const peak = nets.length === 0 ? equity : Number(settings.capital?.toString()) + Math.max(...nets)
+  const peak = nets.length === 0 ? equity : Number(capitalOf(core)?.toString()) + Math.max(...nets)
   return { equity, peak, drawdown: Math.max(0, peak - equity) }
 }
 
@@ -427,10 +429,10 @@ export function measureLoss(core: Core, scope: Scope, timeZone: string): Measure
 }
 
 /** For the account a share of the equity at the peak, else an amount. */
-function fallOf({ settings }: Core, scope: Scope, peak: number, net: number): number {
+function fallOf(core: Core, scope: Scope, peak: number, net: number): number {
   const fallen = Math.max(0, peak - net)
   if (scope !== ACCOUNT) return fallen
-  const capital = Number(settings.capital?.toString())
+  const capital = Number(capitalOf(core)?.toString())
   return capital > 0 ? fallen / Math.max(capital + peak, 1e-9) : Number.NaN
 }
 
@@ -473,9 +475,10 @@ function isDayOver(now: number, dayFrom: number, timeZone: string): boolean {
   return now - dayFrom >= DAY_MS_MIN && startOfDay(now, timeZone) > dayFrom
 }
 
-function peakStepOf({ settings }: Core, scope: Scope, peak: number): number {
+function peakStepOf(core: Core, scope: Scope, peak: number): number {
+  const { settings } = core
   const { daily = Number.POSITIVE_INFINITY, drawdown } = settings.losses?.limits.get(scope) ?? {}
-  const equity = Math.max(0, Number(settings.capital?.toString() ?? 0) + peak)
+  const equity = Math.max(0, Number(capitalOf(core)?.toString() ?? 0) + peak)
   const ofEquity =
     settings.capital === undefined ? Number.POSITIVE_INFINITY : equity * PEAK_STEP_OF_EQUITY
   const amounts = scope === ACCOUNT ? [] : Object.values(drawdown ?? {})

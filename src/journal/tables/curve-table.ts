@@ -6,6 +6,7 @@ import {
   type CurveQuery,
   figureOf,
   hoursKeptMs,
+  MARK_SERIES,
   MINUTES_KEPT_MS,
   parsePlotSeries,
   PLOTS_MAX,
@@ -19,8 +20,11 @@ const { minute: MINUTE_MS, hour: HOUR_MS } = CURVE_STEPS_MS
  */
 const HOURS_MAX = 4
 
-/** The account's curve has 45,000 points, some 5 MB; a plot 12,000, a good megabyte. */
-const SERIES_MAX = PLOTS_MAX + 1
+/**
+ * The account's own curve of 45,000 points, some 5 MB; its marks, as many in five years; and plots,
+ * each with 12,000, a good megabyte.
+ */
+const SERIES_MAX = PLOTS_MAX + 2
 
 export type PlacedPoint = CurvePoint & { readonly step: number }
 
@@ -60,6 +64,8 @@ export function* salvageCurves(database: DatabaseSync, first: string): Generator
  * as deep:
  *
  *     minute ──older than a week──► the hour's lowest and highest, others dropped ──two years, a plot 30 days──► dropped
+ *
+ * Marks for statements come once an hour, and are kept as they are.
  *
  * Each method needs a transaction of the caller.
  */
@@ -102,7 +108,7 @@ export class CurveTable {
       if (!this.#series.has(point.series) && !this.#hasRoom()) continue
       this.#series.add(point.series)
       this.#live.add(point.series)
-      this.#put({ ...point, step: MINUTE_MS })
+      this.#put({ ...point, step: point.series === MARK_SERIES ? HOUR_MS : MINUTE_MS })
     }
     const now = Math.max(...points.map(({ at }) => at))
     this.#thinAll(now)

@@ -91,6 +91,11 @@ class RiskyDaemon {
       case 'order':
         if (order.reduceOnly !== true && order.dryRun !== true) this.adopted += 1
         return
+      case 'deposit':
+      case 'correctDeposit':
+        if (order.dryRun !== true) this.adopted += 1
+        return
+      case 'withdrawal':
       case 'close':
       case 'cancel':
       case 'logLevel':
@@ -111,6 +116,10 @@ class RiskyDaemon {
         return [`limit: ${this.limit} -> ${this.fileLimit}`]
       case 'order':
         return [`${order.side} ${order.size} ${order.symbol}, as number ${this.adopted}`]
+      case 'deposit':
+        return [`deposit of ${order.amount}, as number ${this.adopted}`]
+      case 'correctDeposit':
+        return [`takes back ${order.id}, as number ${this.adopted}`]
     }
   }
 }

@@ -1,7 +1,7 @@
 import { type ContractRules } from '../../../src/domain/contract-rules.ts'
 import { toClientOid } from '../../../src/domain/ids.ts'
 import { type OrderTerms } from '../../../src/domain/order.ts'
-import { isClosing, tradesAs } from '../../../src/domain/order.ts'
+import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
 import { netLots } from '../../../src/domain/position.ts'
 import { type JournalRecord, type UniverseRecord } from '../../../src/domain/record.ts'
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
