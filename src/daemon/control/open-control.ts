@@ -6,7 +6,7 @@ import type { StatusView } from '../../control/views.ts'
 import { ControlServer } from '../../control/control-server.ts'
 import { openTokens, type TokenFiles } from '../../control/access/token-file.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
-import { CONTROL_SOCKET } from '../../assembly/state/state-place.ts'
+import { agentSocketOf, CONTROL_SOCKET } from '../../assembly/state/state-place.ts'
 import { nameHolder } from '../../assembly/state/taken-port.ts'
 import { DaemonControl, type DaemonControlOptions } from './daemon-control.ts'
 import { readFileSync } from 'node:fs'
@@ -22,6 +22,7 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 const TOKEN_FILE = 'control.token'
 const READ_TOKEN_FILE = 'control.read.token'
+const AGENT_TOKEN_FILE = 'control.agent.token'
 const REFUSED_LOGGED_EVERY_MS = 60_000
 const LOOK_EVERY_MS = 2000
 
@@ -39,6 +40,7 @@ export function tokenFilesOf({ control, state }: OpenControlOptions['config']): 
   return {
     full: control.tokenFile ?? join(state.directory, TOKEN_FILE),
     read: control.readTokenFile ?? join(state.directory, READ_TOKEN_FILE),
+    ...(control.agents.http && { agent: join(state.directory, AGENT_TOKEN_FILE) }),
   }
 }
 
@@ -70,7 +72,7 @@ export function serveControl(
   const { port, host, readOnly } = config.control
   const files = tokenFilesOf(config)
   const tokens = port === undefined ? undefined : openTokens(files)
-  for (const token of tokens ? [tokens.full, tokens.read] : []) logger.hide(token)
+  for (const token of Object.values(tokens ?? {})) logger.hide(token)
   const socket = join(directory, CONTROL_SOCKET)
   let unreachable: StatusView['closedPort']
   const control = create(() => (server.baseUrl === undefined ? unreachable : undefined))
@@ -83,6 +85,7 @@ export function serveControl(
       createAnswerFile(directory, (reason) => logger.log('error', 'control.failed', { reason })),
     ),
     proposals: openProposals(control, options),
+    agentSocket: config.control.agents.http ? agentSocketOf(config) : undefined,
     monotonic: () => options.clock.monotonic(),
     port: port === undefined || tokens === undefined ? undefined : { host, number: port, tokens },
     onRefused: createRefusalLog(options),
