@@ -2,7 +2,8 @@ import type { z } from 'zod'
 import type { OfferedVerb } from '../../control/powers.ts'
 import type { storySchema } from '../../control/detail-views.ts'
 import type { OrderView, PositionView, StatusView } from '../../control/views.ts'
-import { type ChatPicture, drawEquity } from './equity-picture.ts'
+import type { ChatPicture } from './chat-picture.ts'
+import { drawEquity } from './equity-picture.ts'
 import {
   describeOrders,
   describePositions,

@@ -13,7 +13,7 @@ import { runVerb, type VerbRun } from '../process/run-verb.ts'
 const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url))
 
 const WITHIN_MS: Readonly<Record<Power, number>> = {
-  look: 20_000,
+  look: 60_000,
   research: 600_000,
   safer: 20_000,
   riskier: 30_000,
