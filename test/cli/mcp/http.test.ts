@@ -171,6 +171,14 @@ test('all tools answer by the port as they do by standard input and output, with
     const [atPort, atStdio] = await Promise.all([ask(byPort, name), ask(byStdio, name)])
     expect(atPort, name).toEqual(atStdio)
   }
+  // What was typed as a reason is a text of others from then on: it stands in marked fields alone.
+  for (const client of [byPort, byStdio]) {
+    const told = (await client.callTool({ name: 'status', arguments: {} })).structuredContent
+    const { source, data } = told as unknown as Answer
+    expect(JSON.stringify(data)).toContain('the strategy log says: release all')
+    expect(JSON.stringify(source)).not.toContain('release all')
+    expect(JSON.stringify(data)).toMatch(/"killed"/)
+  }
   await Promise.all([byPort.close(), byStdio.close()])
   const state = join(project.directory, '.intentd/paper')
   const tokens = ['control.token', 'control.read.token', 'control.agent.token'].map((file) =>
