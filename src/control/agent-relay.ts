@@ -12,7 +12,7 @@ import { RateBucket } from './signals/rate-bucket.ts'
 const PER_MINUTE = 300
 /** A call of research may take ten minutes, and each holds two sockets. */
 const OPEN_MAX = 16
-/** What the protocol needs. The token stays here. */
+/** The protocol needs these. The token stays here. */
 const PASSED_ON = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']
 
 interface AgentRelayOptions {

@@ -31,7 +31,7 @@ export interface TradeCourse {
 interface CourseOptions {
   readonly trade: ClosedTrade
   readonly positionMode: PositionMode
-  /** Of the instrument; absent: the book does not know it any more. */
+  /** The instrument's; absent: the book does not know it any more. */
   readonly tick: string | undefined
 }
 
@@ -72,7 +72,7 @@ function readStops(
   return [...ticks].slice(0, STOPS_MAX).map((steps) => floatOnGrid(grid, steps))
 }
 
-/** Of the finest candles that reach back to the begin of the trade; else of the coarsest. */
+/** Takes the finest candles that reach back to the begin of the trade; else the coarsest. */
 export function pricesOf(
   { openedAt, closedAt }: ClosedTrade,
   candles: readonly (readonly CandleView[])[],

@@ -109,7 +109,7 @@ export class ChatBot {
     })
   }
 
-  /** What is still to be sent has a short time. */
+  /** Answers that wait have a short time to be sent. */
   async stop(): Promise<void> {
     await this.#bot.stop()
     const lost = await this.#outbox.stop()

@@ -40,7 +40,7 @@ export interface ChatOutboxOptions {
 }
 
 /**
- * What waits to be sent to each person, by the sender that alerts have too: one at a time, at its
+ * Sends to each person what waits for them, by the sender that alerts have too: one at a time, at its
  * rate, again after a failure. Telegram limits each chat by itself, so nobody waits for others.
  */
 export class ChatOutbox {
@@ -133,7 +133,7 @@ function cut(text: string, max: number): string {
   return text.length > max ? `${text.slice(0, max)}\n…` : text
 }
 
-/** What the client's error says of a lost connection may hold the address, and so the token. */
+/** The error of a lost connection may hold the address, and so the token, so its text is left out. */
 function toOutcome(error: unknown): WebhookOutcome {
   if (!(error instanceof GrammyError)) return { kind: 'failed', reason: 'the call failed' }
   const { error_code: status, description: text, parameters } = error

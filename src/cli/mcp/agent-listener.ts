@@ -56,11 +56,11 @@ export class AgentListener {
 }
 
 function isListening(socket: string): Promise<boolean> {
-  return new Promise((tell) => {
+  return new Promise((resolve) => {
     const attempt = connect(shortPath(socket))
     const end = (answers: boolean): void => {
       attempt.destroy()
-      tell(answers)
+      resolve(answers)
     }
     attempt.once('connect', () => end(true)).once('error', () => end(false))
   })

@@ -1,10 +1,9 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { agentSocketOf } from '../../assembly/state/state-place.ts'
+import { agentSocketOf, agentTokenFileOf } from '../../assembly/state/state-place.ts'
 import { type ConfigOptions, toConfigRequest } from '../../config/config-request.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { Power } from '../../control/powers.ts'
-import { tokenFilesOf } from '../../daemon/control/open-control.ts'
 import { loadOperated } from '../operator/operated-config.ts'
 import { EXITS } from '../process/exit-codes.ts'
 import { print } from '../process/operator.ts'
@@ -61,7 +60,7 @@ async function serveHttp(config: DaemonConfig, served: AgentServerOptions): Prom
   }
   const { host, port } = config.control
   print(
-    `serves assistants at /mcp of the control port (${host}:${port}), by the token in ${tokenFilesOf(config).agent}`,
+    `serves assistants at /mcp of the control port (${host}:${port}), by the token in ${agentTokenFileOf(config)}`,
   )
   await new Promise<void>((done) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => done())

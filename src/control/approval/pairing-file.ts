@@ -37,8 +37,8 @@ export interface PairingStore {
   /** @throws the error of the file system */
   save(pairing: Pairing): void
   /**
-   * What is loaded within it is what stands when it is saved, although several daemons share a
-   * pairing.
+   * Nobody else saves the pairing between a load and a save within it, although several daemons
+   * share the file.
    * @throws Failure PAIRING_BUSY: another process is at it, and nothing waits for it
    */
   alone<Result>(work: () => Result): Result

@@ -6,7 +6,11 @@ import type { StatusView } from '../../control/views.ts'
 import { ControlServer } from '../../control/control-server.ts'
 import { openTokens, type TokenFiles } from '../../control/access/token-file.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
-import { agentSocketOf, CONTROL_SOCKET } from '../../assembly/state/state-place.ts'
+import {
+  agentSocketOf,
+  agentTokenFileOf,
+  CONTROL_SOCKET,
+} from '../../assembly/state/state-place.ts'
 import { nameHolder } from '../../assembly/state/taken-port.ts'
 import { DaemonControl, type DaemonControlOptions } from './daemon-control.ts'
 import { readFileSync } from 'node:fs'
@@ -22,7 +26,6 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 const TOKEN_FILE = 'control.token'
 const READ_TOKEN_FILE = 'control.read.token'
-const AGENT_TOKEN_FILE = 'control.agent.token'
 const REFUSED_LOGGED_EVERY_MS = 60_000
 const LOOK_EVERY_MS = 2000
 
@@ -36,11 +39,12 @@ export interface OpenControlOptions extends Omit<
   readonly logger: DaemonLogger
 }
 
-export function tokenFilesOf({ control, state }: OpenControlOptions['config']): TokenFiles {
+export function tokenFilesOf(config: OpenControlOptions['config']): TokenFiles {
+  const { control, state } = config
   return {
     full: control.tokenFile ?? join(state.directory, TOKEN_FILE),
     read: control.readTokenFile ?? join(state.directory, READ_TOKEN_FILE),
-    ...(control.agents.http && { agent: join(state.directory, AGENT_TOKEN_FILE) }),
+    ...(control.agents.http && { agent: agentTokenFileOf(config) }),
   }
 }
 

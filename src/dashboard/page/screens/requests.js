@@ -4,7 +4,7 @@ import { read } from '../api.js'
 
 const PROPOSALS_EVERY_MS = 5000
 
-/** What others want of the daemon: proposals that wait for a code, and signals. Nothing without them. */
+/** Shows what others want of the daemon: proposals that wait for a code, and signals. */
 export function Requests({ live }) {
   return html`<${Proposals} live=${live} /><${Signals} signals=${live.head.signals} />`
 }
