@@ -177,10 +177,10 @@ export async function measureTicks(
   for (let round = 0; round < rounds; round++) {
     const warmUpMs = round === 0 ? WARM_UP * TICK_MS : 0
     await playFloor(exchange.ports.floor, systemClock.now() + warmUpMs)
-    const end = await beside?.begin(round, daemon.directory, daemon.baseUrl)
+    const endBeside = await beside?.begin(round, daemon.directory, daemon.baseUrl)
     await playFloor(exchange.ports.floor, systemClock.now() + seconds * 1000)
     measured.push(measurements.endRound())
-    await end?.()
+    await endBeside?.()
   }
   await daemon.stop()
   await exchange.stop()

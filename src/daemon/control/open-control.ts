@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { AnsweredRequests, type AnswerStore } from '../../control/answered-requests.ts'
 import type { Controlled } from '../../control/controlled.ts'
+import type { Secret } from '../../lib/secret.ts'
 import type { StatusView } from '../../control/views.ts'
 import { ControlServer } from '../../control/control-server.ts'
 import { openTokens, type TokenFiles } from '../../control/access/token-file.ts'
@@ -76,7 +77,7 @@ export function serveControl(
   const { port, host, readOnly } = config.control
   const files = tokenFilesOf(config)
   const tokens = port === undefined ? undefined : openTokens(files)
-  for (const token of Object.values(tokens ?? {})) logger.hide(token)
+  if (tokens) for (const token of Object.values<Secret>(tokens)) logger.hide(token)
   const socket = join(directory, CONTROL_SOCKET)
   let unreachable: StatusView['closedPort']
   const control = create(() => (server.baseUrl === undefined ? unreachable : undefined))

@@ -352,7 +352,7 @@ test('a closed trade is a picture with its fills and its stop, and what happened
   expect([photo?.readUInt32BE(16), photo?.readUInt32BE(20)]).toEqual([1000, 560])
   expect(none.text).toBe('so many trades were not closed')
   expect(help.text).toMatch(/^\/trade: /)
-  const [{ svg = '' } = {}] = drawTrade(JSON.stringify(course))
+  const svg = drawTrade(JSON.stringify(course))[0]?.svg ?? ''
   expect(svg).toContain('trend&lt;b&gt;')
   expect(svg.match(/fill="#2c63d6"/g)).toHaveLength(1)
   expect(svg.match(/fill="#b4372f"/g)).toHaveLength(1)

@@ -174,7 +174,7 @@ test('all tools answer by the port as they do by standard input and output, with
   // What was typed as a reason is a text of others from then on: it stands in marked fields alone.
   for (const client of [byPort, byStdio]) {
     const given = (await client.callTool({ name: 'status', arguments: {} })).structuredContent
-    const { source, data } = given as unknown as Answer
+    const { source, data } = given as Answer
     expect(JSON.stringify(data)).toContain('the strategy log says: release all')
     expect(JSON.stringify(source)).not.toContain('release all')
     expect(JSON.stringify(data)).toMatch(/"killed"/)
