@@ -43,13 +43,12 @@ export function isClosing(action: OrderAction): boolean {
 }
 
 /**
- * The transitions are in `execution/order-machine.ts`.
+ * Transitions: `execution/order-machine.ts`.
  *
  * `queued` known not to be at the exchange, to be sent · `sent` on the wire · `live` accepted ·
  * `unknown` may or may not exist · `quarantined` its fills contradict each other, an operator must
- * look · and, terminal: `filled` · `done` accepted and no longer live, filled as far as it says ·
- * `rejected` refused by the exchange · `expired` no longer wanted and never sent · `absent` proved
- * never to have existed.
+ * look · and, terminal: `filled` · `done` accepted and no longer live · `rejected` refused by the
+ * exchange · `expired` no longer wanted and never sent · `absent` proved never to have existed.
  */
 export type OrderState = (typeof OPEN_STATES | typeof TERMINAL_STATES)[number]
 
@@ -86,10 +85,10 @@ export interface Order {
   readonly filledLots: number
   /** Requests that may have carried it. */
   readonly attempts: number
-  /** Exchange clock: signed timestamps of the first and last such request. */
+  /** Exchange clock: signatures of the first and last such request. */
   readonly firstSentAt: number
   readonly lastSentAt: number
-  /** The same for the last request without an answer, whose copy may be on its way; 0: none. */
+  /** The last request without an answer, whose copy may be on its way; 0: none. */
   readonly unansweredAt: number
   readonly acceptedAt: number
   readonly endedAt: number

@@ -8,7 +8,6 @@ import { formatOnGrid } from '../lib/grid.ts'
 import type { BatchPlaceItem, BatchPlaceRequest } from '../protocol/futures/batch-place-order.ts'
 import { base32, sha256 } from '../lib/digest.ts'
 
-/** New, or sent again unchanged. */
 export interface ApprovedItem {
   readonly intent: Approved<OrderIntent>
   readonly again?: ClientOid
@@ -22,9 +21,8 @@ export interface PackingRules {
 }
 
 /**
- * Fills a batch in the given order, at most `max`. No two items, nor an item and a nameless order,
- * may have fills that look alike: if the answer is lost, fills can then still identify each order.
- * Other items wait.
+ * In the given order, at most `max`. No two items, nor an item and a nameless order, may have fills
+ * that look alike: if the answer is lost, fills then identify each order. Other items wait.
  */
 export function packBatch(
   items: readonly ApprovedItem[],
@@ -48,7 +46,7 @@ export function packBatch(
   return packed
 }
 
-/** A fill may seem this much older than its order, because clocks differ. */
+/** Clocks differ, so a fill may seem this much older than its order. */
 const CLOCK_ERROR_MS = 2000
 
 export type AttributedTerms = Pick<OrderTerms, 'symbol' | 'action' | 'force'> & {
@@ -56,10 +54,9 @@ export type AttributedTerms = Pick<OrderTerms, 'symbol' | 'action' | 'force'> & 
 }
 
 /**
- * The properties that a fill shows of its order: symbol, side, trade side, and for a maker's fill
- * the price, which is the order's limit. No two orders of a batch may share a key, since keys
- * identify an order whose answer was lost. A post-only order has the maker's key, one that cannot
- * rest the taker's, any other both.
+ * A fill shows these of its order: symbol, side, trade side, and a maker's limit. Keys identify an
+ * order whose answer was lost, so no two orders of a batch share one. A post-only order has the
+ * maker's key, one that cannot rest the taker's, any other both.
  */
 function attributionKeys(mode: PositionMode, terms: AttributedTerms): readonly string[] {
   const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]
@@ -74,12 +71,11 @@ export function couldBe(mode: PositionMode, order: Order, fill: Fill): boolean {
   return fill.lots <= openLots(order) && fitsClass(mode, order, fill)
 }
 
-/** Regardless of the fill's size. */
 export function fitsClass(mode: PositionMode, order: Order, fill: Fill): boolean {
   return fill.filledAt >= order.firstSentAt - CLOCK_ERROR_MS && fitsAtAnyTime(mode, order, fill)
 }
 
-/** Regardless of size and date: after a clock was set, dates cannot be compared. */
+/** For when dates cannot be compared, after a clock was set. */
 export function fitsAtAnyTime(mode: PositionMode, order: Order, fill: Fill): boolean {
   const { terms } = order
   const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]
@@ -90,7 +86,7 @@ export function fitsAtAnyTime(mode: PositionMode, order: Order, fill: Fill): boo
   return terms.force !== 'post_only' && isWithinLimit(terms, fill)
 }
 
-/** A limit order is never filled at a worse price than its limit. */
+/** A limit order is never filled at a worse price. */
 function isWithinLimit(terms: OrderTerms, fill: Fill): boolean {
   if (terms.ticks === undefined) return true
   const buys = terms.action === 'openLong' || terms.action === 'closeShort'

@@ -375,7 +375,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     return { kind: 'copySettings', symbol: this.symbol, ...change }
   }
 
-  /** Each getter computes its value on first use, once for all strategies. */
+  /** Computed on first use, once for all strategies. */
   #createIndicators(specs: ResolvedNeeds['indicators']): IndicatorValues<Indicators> {
     const values = Object.create(undeclaredIndicators(this.symbol, Object.keys(specs))) as object
     for (const [name, spec] of Object.entries(specs)) {

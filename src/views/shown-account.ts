@@ -24,7 +24,6 @@ export interface AccountOff {
   readonly error: unknown
 }
 
-/** Read-only, for display. */
 export interface ShownAccount {
   readonly config: DaemonConfig
   readonly settings: EngineSettings
@@ -36,11 +35,9 @@ export interface ShownAccount {
   readonly fatal: unknown
   /** Undefined before the first. */
   readonly tickers: TickerTable | undefined
-  /** Last known, for a journal at rest. */
+  /** For a journal at rest. */
   readonly storedPrices?: ReadonlyMap<string, StoredPrice>
-  /** Missing in the newest tickers. */
   readonly vanished?: ReadonlyMap<string, VanishedPrice>
-  /** Named as in `read.failed`. */
   readonly failingReads?: readonly string[]
   /** Readings much rarer than configured: `fills`, `positions`. */
   readonly late?: readonly string[]

@@ -14,7 +14,6 @@ export interface ExchangeCallsOptions {
   readonly access: Pick<ExchangeAccess, 'baseUrl'> & Partial<ExchangeAccess>
   readonly isEmbedded: boolean
   readonly signingObjection?: (() => string | undefined) | undefined
-  /** Absent for the first limiter of the address. */
   readonly address?: Limiter
   readonly shared?: SharedLimits | undefined
   readonly logger: Pick<DaemonLogger, 'log'>
@@ -68,8 +67,8 @@ function createLimiter({
     use: config.exchange.limitsUse,
     beyondDocument: config.exchange.beyondDocument,
     beyondDocumentPrivate: config.exchange.beyondDocumentPrivate,
-    // An embedded exchange has forgotten an earlier run's calls. Elsewhere a run may have made
-    // calls that the journal lacks: its disk was full, or it died too early.
+    // An embedded exchange forgets earlier calls. Elsewhere the journal may lack some: the disk was
+    // full, or the run died too early.
     previousRunEndedAt: isEmbedded ? undefined : clock.monotonic(),
     onCoolDown: (restMs) => logger.log('warn', 'limits.coolingDown', { restMs }),
   })

@@ -81,10 +81,7 @@ function readValue(
   return field.type === 'object' ? readObject(text) : text
 }
 
-/**
- * `[…]` and `{…}` are JSON; otherwise objects are `name=value,name=value`, and strings are
- * separated by commas.
- */
+/** `[…]` and `{…}` are JSON, else `name=value,name=value` or strings separated by commas. */
 function readItems(text: string, isOfObjects: boolean): unknown[] {
   const isJson = /^\s*[[{]/.test(text)
   if (!isJson) return isOfObjects ? [readPairs(text)] : text.split(',').map((item) => item.trim())

@@ -26,7 +26,7 @@ const LOOK_MS = 20_000
 const DRAWN_CHARS_MAX = 4_000_000
 /** A kill is done when it is proved. */
 const ORDER_MS = 150_000
-/** A question while so many are answered is turned away; an order never is. */
+/** Further questions are turned away; an order never is. */
 const ANSWERED_MAX = 3
 /** A reload is checked whole before it is proposed. */
 const PROPOSE_MS = 120_000
@@ -39,15 +39,14 @@ export interface ChatBotOptions {
   readonly apiUrl: string | undefined
   readonly people: ReadonlySet<number>
   readonly powers: ReadonlySet<Power>
-  /** Names the configuration on the command line. */
   readonly configWords: readonly string[]
   readonly logger: DaemonLogger
   readonly run: (options: VerbOptions) => Promise<VerbRun>
 }
 
 /**
- * Answers people of the list by commands of this program, each in a process of its own. It knows
- * the daemon only through them, so nothing that happens here can delay an order.
+ * Answers listed people by commands of this program, each in its own process, so that nothing here
+ * can delay an order.
  */
 export class ChatBot {
   readonly #options: ChatBotOptions
@@ -55,7 +54,6 @@ export class ChatBot {
   readonly #pending = new PendingOrders(() => systemClock.monotonic())
   readonly #outbox: ChatOutbox
   #answering = 0
-  /** Strangers are logged once each, up to a bound. */
   readonly #strangers = new Set<number>()
 
   constructor(options: ChatBotOptions) {
@@ -71,7 +69,7 @@ export class ChatBot {
       timers: systemTimers,
     })
     this.#bot.use((context, next) => (this.#isKnown(context) ? next() : undefined))
-    // A command that was written while nobody listened is answered, and not obeyed.
+    // A command written while the bot was off is answered, not obeyed.
     this.#bot.on('message', (context, next) =>
       isOld(context) ? this.#send(context, 'I was not there then: say it again') : next(),
     )
@@ -96,7 +94,7 @@ export class ChatBot {
     return this.#options.powers.has('riskier')
   }
 
-  /** Resolves when it has been stopped. @throws if the token is refused, or another program polls with it */
+  /** Resolves when stopped. @throws if the token is refused, or another program polls with it */
   async start(): Promise<void> {
     const { people, logger } = this.#options
     await this.#bot.start({
@@ -117,7 +115,7 @@ export class ChatBot {
       this.#options.logger.log('warn', 'alert.dropped', { target: 'chat', alerts: lost })
   }
 
-  /** Handlers return at once: grammY gives them updates one after the other, and an answer may wait for half a minute. */
+  /** grammY gives updates one after the other, and an answer may take half a minute. */
   #detach(work: Promise<void>): void {
     work.catch((error: unknown) =>
       this.#options.logger.log('warn', 'chat.failed', { reason: messageOf(error) }),
@@ -185,7 +183,6 @@ export class ChatBot {
     const [answer = '', id = ''] = context.callbackQuery?.data?.split(' ') ?? []
     const person = context.from?.id ?? 0
     const order = this.#pending.take(id, person)
-    // Ends the spinner of the button; nothing depends on it.
     context.answerCallbackQuery().catch(() => undefined)
     if (order === undefined)
       return this.#send(context, 'too late, or done already: nothing was done now')
@@ -205,7 +202,7 @@ export class ChatBot {
     )
   }
 
-  /** The command proposes by itself when a chat runs it, and answers with the plan. */
+  /** In a chat the command itself proposes, and prints the plan. */
   async #propose(
     context: Context,
     { verb }: ChatOrder,
@@ -297,7 +294,7 @@ function explainFailure({ code, aside }: VerbRun): string {
   return cleanLines(aside).trim() || `exit code ${code}`
 }
 
-/** With several accounts a command prints one document for each; within one all lines are indented. */
+/** Several accounts print a document each, with indented lines. */
 function splitDocuments(output: string): readonly string[] {
   return output.split(/\n(?=[[{])/)
 }

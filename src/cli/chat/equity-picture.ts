@@ -1,7 +1,6 @@
 import { renderPicture } from '../../report/page/chart-picture.ts'
 import type { ChatPicture } from './chat-picture.ts'
 
-/** Wide enough for a line, and not more than a phone shows. */
 const BUCKETS_MAX = 240
 const MINUTE_MS = 60_000
 
@@ -10,7 +9,6 @@ interface EquityPoint {
   readonly equity: number | null
 }
 
-/** Rows of `intentd profit --curve --csv`. */
 function readPoints(rows: string): readonly EquityPoint[] {
   return rows.split('\n').flatMap((line) => {
     const [time = '', equity = ''] = line.split(',')
@@ -20,7 +18,7 @@ function readPoints(rows: string): readonly EquityPoint[] {
   })
 }
 
-/** A picture for each account whose equity is known, in the order of the configuration. */
+/** One for each account whose equity is known. */
 export function drawEquity(csv: string): readonly ChatPicture[] {
   const curves = csv.split(/^at,.*$/m).slice(1)
   return curves.flatMap((rows, index) => {
@@ -31,7 +29,7 @@ export function drawEquity(csv: string): readonly ChatPicture[] {
   })
 }
 
-/** The last equity of each stretch of time. Undefined: none is known. */
+/** The last equity of each bucket. Undefined: none is known. */
 function drawCurve(points: readonly EquityPoint[]): ChatPicture | undefined {
   const known = points.flatMap(({ equity }) => equity ?? [])
   const [first, last] = [points[0], points.at(-1)]

@@ -63,7 +63,6 @@ export function formatOrders(orders: readonly OrderView[]): string {
   )
 }
 
-/** A flatten or an exit that asks for it, and what the strategy wrote on it. */
 function remarkOf({ purpose, tag }: OrderView): string {
   const why = PLAIN.has(purpose) ? '' : toWords(purpose)
   return [why, tag === '' ? '' : `as ${tag}`].filter(Boolean).join(', ')
@@ -71,7 +70,6 @@ function remarkOf({ purpose, tag }: OrderView): string {
 
 const PLAIN: ReadonlySet<string> = new Set(['place', 'quote', 'target'])
 
-/** Like an order book: by instrument, highest price first. */
 function byPrice(one: OrderView, other: OrderView): number {
   return one.symbol.localeCompare(other.symbol) || Number(other.price ?? 0) - Number(one.price ?? 0)
 }

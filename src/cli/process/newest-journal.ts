@@ -5,8 +5,8 @@ import { REPLICA_FILE } from '../../journal/journal-failures.ts'
 import { Failure } from '../../lib/failure.ts'
 
 /**
- * Each simulated account has its own. A journal on PostgreSQL counts by its replica. @throws
- * Failure EXPLAIN_NO_JOURNAL
+ * Each simulated account has its own; PostgreSQL counts by its replica. @throws Failure
+ * EXPLAIN_NO_JOURNAL
  */
 export function newestJournal(directory: string): string {
   const newest = findNewestJournal(directory)

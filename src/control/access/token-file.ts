@@ -37,7 +37,7 @@ export interface ControlTokens {
   readonly agent?: Secret
 }
 
-/** Keyed by file. A reload keeps the token of open pages; a new process makes another. */
+/** Keyed by file. A reload keeps open pages' token; a new process makes another. */
 const commandingTokens = new Map<string, Secret>()
 
 /**
@@ -88,7 +88,7 @@ function attempt<Result>(file: string, use: () => Result): Result {
   }
 }
 
-/** An existing file must hold a token, so that a file named by mistake is not overwritten. */
+/** An existing file must hold a token: one named by mistake is not overwritten. */
 function renewToken(file: string): Secret {
   lookAt(file, OTHERS)
   const token = commandingTokens.get(file) ?? new Secret(randomHex(TOKEN_BYTES))

@@ -29,14 +29,12 @@ export interface AccountOptions {
   readonly logger: DaemonLogger
   readonly trusted: TrustedClock
   readonly timers: Timers
-  /** Accounts that share one address. */
+  /** On one address. */
   readonly accounts: number
   readonly watchdog?: StrategyWatch | undefined
-  /** Shows the candles that were before the start; absent: the exchange itself. */
+  /** Its candles before the start; absent: the exchange's own. */
   readonly past?: BeyondCaller | undefined
-  /** Absent if the exchange does not show its books. */
   readonly ledger?: (() => ExchangeLedger) | undefined
-  /** Absent where nobody asks for closed trades. */
   readonly tradeLog?: Pick<ClosedTradeLog, 'observe'> | undefined
   readonly onQuiesced?: () => void
   readonly onClosed: () => void

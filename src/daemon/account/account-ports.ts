@@ -49,7 +49,7 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly joined: () => void
 }
 
-/** The watchdog can then name a strategy that never returns. */
+/** Lets the watchdog name a strategy that never returns. */
 function watched({ runners, watchdog }: AccountParts): Ports['strategies'] {
   if (watchdog === undefined) return runners
   const decideOf = (id: StrategyId, runner: DecidingStrategy): DecidingStrategy => ({

@@ -65,7 +65,7 @@ const HEALTH_STEP_MS = 1000
 const OPERATOR_STEP_MS = 250
 
 /**
- * One account: its own engine, journal, keys, limits and mode, on market data that others may use too.
+ * Has its own engine, journal, keys, limits and mode; market data may be shared.
  *
  *     new ──listen()──► listening ──begin()──► begun: recovering, running (the core's modes) ──stop()──► at rest
  *                           └──stop()──┐           └───────── a broken journal or program ────────────────┐  ▲
@@ -85,7 +85,6 @@ export class Account implements MarketListener {
   readonly #polls: PollGrids
   readonly #feeds: Feeds
   readonly #candles: CandleFetcher
-  /** Undefined where no rule chooses instruments. */
   readonly #contracts: ContractsFetcher | undefined
   readonly #eventLog: EventLog
   readonly #operator: Operator
@@ -201,8 +200,8 @@ export class Account implements MarketListener {
   }
 
   /**
-   * Before anything is recorded: refused keys, or those of another account, end the run. A silent
-   * exchange proves nothing. @throws Failure CREDENTIALS_REFUSED, STATE_OF_OTHER_KEYS
+   * Before anything is recorded: refused keys, or another account's, end the run. A silent exchange
+   * proves nothing. @throws Failure CREDENTIALS_REFUSED, STATE_OF_OTHER_KEYS
    */
   async admit(): Promise<void> {
     const { config, settings, calls, directory, access, ledger, journal, trusted } = this.#options
@@ -214,7 +213,6 @@ export class Account implements MarketListener {
     await noteOwnState(journal, own, { directory, isAccepted: answer.kind === 'accepted' })
   }
 
-  /** The clock must be synchronised. */
   begin(): void {
     const { directory, logger, timers } = this.#options
     if (this.#state !== 'new') return
@@ -223,8 +221,8 @@ export class Account implements MarketListener {
     this.#sayUnattended()
     this.#dispatch({ kind: 'started' })
     this.#operator.killSwitch.isThrown()
-    // Commands given before the start are obeyed before the first order, and a thrown kill switch
-    // before them.
+    // Commands given before the start come before the first order, and a thrown kill switch before
+    // them.
     timers.after(0, () => {
       this.#operator.inbox.empty()
       haltWhoHung(directory, logger, (halt) => this.command(halt) !== undefined)
@@ -251,8 +249,8 @@ export class Account implements MarketListener {
   }
 
   /**
-   * The only entry for an operator's commands. Undefined if it is not obeyed: before the run has
-   * begun, after its end, or if the journal could not be written.
+   * The only entry for commands. Undefined: not obeyed, before or after the run or because the
+   * journal could not be written.
    */
   command(given: EngineCommand): CommandAnswer | undefined {
     if (this.#state !== 'begun') return undefined
@@ -290,12 +288,11 @@ export class Account implements MarketListener {
     }
   }
 
-  /** Undefined before the run has begun, after its end, or if it is not durable in time. */
   takeSignal(signal: Signal): Promise<SignalOutcome> {
     return this.#state === 'begun' ? this.#signals.take(signal) : Promise.resolve(undefined)
   }
 
-  /** The book forgets a key with its order, the journal does not. */
+  /** The journal, not the book, remembers keys of ended orders. */
   #withUsedKey(command: HandCommand & { readonly kind: 'order' }): EngineCommand {
     const used = { purpose: 'place', strategyId: MANUAL, key: command.key } as const
     const isUsed = this.#options.journal.usedKeys([used]).length > 0
@@ -578,7 +575,7 @@ export class Account implements MarketListener {
     })
   }
 
-  /** A run that has not begun needs no proof: the journal shows no orders and positions. */
+  /** A run that never began is at rest if the journal shows no orders and positions. */
   #isAtRest(): boolean {
     const { open, account } = this.#options.book
     const isFlat = [...account.values()].every(
@@ -593,7 +590,7 @@ export class Account implements MarketListener {
   }
 }
 
-/** Without a rule they are read for later backtests alone, and only where that is allowed. */
+/** Without a rule they only serve later backtests, and are read only where allowed. */
 function listsContracts(config: AccountOptions['config']): boolean {
   return isEmbedded(config) || config.exchange.beyondDocument
 }

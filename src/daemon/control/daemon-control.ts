@@ -85,7 +85,6 @@ export interface DaemonControlOptions {
   readonly timers: Timers
   readonly processStartedAt?: number | undefined
   readonly fleet?: FleetSource | undefined
-  /** @param approved undefined: whatever a reload changes */
   readonly onReload?: ((approved?: readonly string[]) => void) | undefined
   readonly tryReload?: (() => Promise<ReloadView> | undefined) | undefined
   readonly logger: Pick<DaemonLogger, 'log' | 'listen' | 'setLevel'>
@@ -111,7 +110,7 @@ export class DaemonControl implements Controlled {
     this.#options = options
     this.#metrics = new Metrics(timers)
     this.#startedAt = clock.now()
-    // A run has fewer events than microseconds, so ids of a later run are larger.
+    // A run has fewer events than microseconds, so a later run's ids are larger.
     this.events = new EventHistory(this.#startedAt * 1000)
     logger.listen((fact) => {
       const { level, event, fields } = fact
@@ -384,7 +383,6 @@ export class DaemonControl implements Controlled {
       : { isObeyed: false, text: `not done: ${refusal}` }
   }
 
-  /** Or what to do: an order to several would be several orders. */
   #accountFor({ account: name }: HandControlOrder): Pick<Account, 'shown' | 'command'> | string {
     const accounts = this.#options.accounts.filter(
       ({ shown }) => name === undefined || shown.config.name === name,
@@ -408,7 +406,7 @@ export class DaemonControl implements Controlled {
     ].join('; ')
   }
 
-  /** Errors here must not disturb trading: prices and profits are only for display. */
+  /** Errors here must not disturb trading: prices and profits are only shown. */
   #hear(event: EngineEvent): void {
     const { clock } = this.#options
     if (event.kind === 'snapshotTaken') this.#prices.take(event.tickers)
@@ -445,7 +443,6 @@ function isHandOrder(order: ControlRequest['order']): order is HandControlOrder 
   return order.kind === 'order' || order.kind === 'close' || order.kind === 'cancel'
 }
 
-/** The request's id names the order, or the close, for ever. */
 function toHandCommand(
   { account: _account, dryRun: _dryRun, ...order }: HandControlOrder,
   source: { readonly key: string; readonly reason: string; readonly by: string },

@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { AnsweredRequests, type AnswerStore } from '../../control/answered-requests.ts'
 import type { Controlled } from '../../control/controlled.ts'
-import type { Secret } from '../../lib/secret.ts'
 import type { StatusView } from '../../control/views.ts'
 import { ControlServer } from '../../control/control-server.ts'
 import { openTokens, type TokenFiles } from '../../control/access/token-file.ts'
@@ -77,7 +76,7 @@ export function serveControl(
   const { port, host, readOnly } = config.control
   const files = tokenFilesOf(config)
   const tokens = port === undefined ? undefined : openTokens(files)
-  if (tokens) for (const token of Object.values<Secret>(tokens)) logger.hide(token)
+  for (const token of [tokens?.full, tokens?.read, tokens?.agent]) if (token) logger.hide(token)
   const socket = join(directory, CONTROL_SOCKET)
   let unreachable: StatusView['closedPort']
   const control = create(() => (server.baseUrl === undefined ? unreachable : undefined))
@@ -178,7 +177,7 @@ function announceListening(server: ControlServer, { logger, files, socket }: Lis
     ...(server.socket ? { socket } : {}),
     ...(baseUrl ? { url: baseUrl, token: files.full, readToken: files.read } : {}),
   })
-  // The address contains a code, so it goes only to a terminal, not to a log that is kept.
+  // The address contains a code, so no kept log may have it.
   const address = logger.isTerminal ? server.newAddress() : undefined
   if (address) logger.log('info', 'control.dashboard', { url: address })
 }
@@ -215,7 +214,7 @@ export function createAnswerFile(
       try {
         return answersSchema.parse(parseBoundedJson(readFileSync(file, 'utf8')))
       } catch {
-        // Missing or of another version. Repeated commands change nothing.
+        // Missing or another version's; repeated commands change nothing.
         return []
       }
     },

@@ -78,8 +78,8 @@ export class ProductMarket {
   }
 
   /**
-   * An answer with the previous time comes from a cache: it is no second witness, and its prices
-   * keep their first time (MKT1, MON1).
+   * An answer with the previous time comes from a cache: no second witness, and its prices keep
+   * their first time (MKT1, MON1).
    */
   #dateAnswer(table: TickerTable): void {
     const statedAt = table.requestTime

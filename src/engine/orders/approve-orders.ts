@@ -35,14 +35,12 @@ import { legsOf, lotsOf, marginBehind, pickPrice, rulesOf, SIDES } from '../stat
 export interface ApprovedOrders {
   readonly items: readonly ApprovedItem[]
   readonly denials: readonly (Denial | Undescribed<Denial>)[]
-  /** Some item reduces risk: the call goes before those that add. */
   readonly reduces: boolean
 }
 
 interface ApprovedSoFar {
-  /** The strategy of each. */
   readonly approved: readonly string[]
-  /** Highest buy and lowest sell, approved or resting. */
+  /** Approved or resting. */
   readonly resting: { buyTicks: number; sellTicks: number }
 }
 
@@ -104,7 +102,7 @@ function byUrgency(left: Candidate, right: Candidate): number {
 }
 
 /**
- * Made on demand. All share the account's exposure and the resting prices, so that what is approved
+ * On demand. All share the account's exposure and the resting prices, so that what is approved
  * counts for the next candidate.
  */
 function createRiskContexts(
@@ -199,9 +197,8 @@ function countOthers(core: Core, symbol: string): OtherInstruments {
 }
 
 /**
- * Why a batch must not leave after all: trading was restricted since (RSK2), the account's data are
- * too old to add risk (MKT3), or fills came that nothing explains (RSK4). Asked right before its
- * first byte.
+ * Why a batch must not leave after all: trading was restricted (RSK2), account data are too old to
+ * add risk (MKT3), or unexplained fills came (RSK4). Asked right before its first byte.
  * @param now Unix ms, our clock: the last step may be a while ago
  */
 export function objectToBatch(
@@ -229,7 +226,7 @@ export function objectToBatch(
   return undefined
 }
 
-/** With all its other open orders, since those may be filled first. */
+/** All its other open orders may be filled first. */
 function besideOthers(book: Book, { strategyId, symbol, clientOid }: OrderTerms) {
   const others = [...openOrdersOf(book, symbol)].filter(
     ({ terms }) => terms.strategyId === strategyId && terms.clientOid !== clientOid,

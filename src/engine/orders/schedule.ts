@@ -49,8 +49,8 @@ import type { Recorded } from '../../domain/proofs.ts'
 import type { OutgoingBatch } from '../effect.ts'
 
 /**
- * A resolution, or a request for a batch. Where nothing is to be done before something changes, the
- * instrument is settled.
+ * A resolution, or a request for a batch; settled where nothing is to be done before something
+ * changes.
  */
 export function scheduleInstrument(core: Core, instrument: InstrumentState): void {
   if (instrument.phase !== 'idle') wantNoBatch(instrument)
@@ -64,7 +64,7 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   if (states.has('quarantined') && !isHalted(core.book, instrument.symbol))
     return startResolution(core, instrument, 'released')
   if (isStarting(core, instrument)) return
-  // A cancel-all for all left while a batch was out: which of its orders it cancelled is not known.
+  // A cancel-all for all left while a batch was out: which of its orders it met is unknown.
   if (core.book.cancels.has(instrument.symbol))
     return startResolution(core, instrument, 'cancelledAlong')
   const plan = planInstrument(core, instrument.symbol)
@@ -96,10 +96,7 @@ function isAllDenied({ candidates }: InstrumentPlan, { denials }: ApprovedOrders
   )
 }
 
-/**
- * Everything wanted stands or is a candidate, and nothing else stands or waits. A displaced order
- * reported as late waits only for a record.
- */
+/** And nothing else stands or waits. A displaced order reported as late waits only for a record. */
 function onlyCandidatesRemain(
   core: Core,
   { symbol, displaced }: InstrumentState,
@@ -128,7 +125,7 @@ function askForBatch(
 
 /**
  * Plans the most urgent instrument again on what is known now (late binding), and sends its batch.
- * The grant is returned where nothing is wanted.
+ * Returns the grant where nothing is wanted.
  */
 export function placeBatch(core: Core): void {
   for (const instrument of instrumentsAwaitingBatch(core).sort(byUrgency)) {
@@ -191,7 +188,7 @@ function packInstrument(
 }
 
 /**
- * Their fills could be confused with this batch's. A flatten ignores orders in quarantine: they
+ * Their fills could be confused with this batch's. A flatten ignores quarantined orders, which
  * cannot be accepted any more.
  */
 function namelessBeside(
@@ -240,7 +237,7 @@ function namesOf(orders: readonly Order[]): Order['terms']['clientOid'][] {
   return orders.map(({ terms }) => terms.clientOid)
 }
 
-/** At once: for a kill, a stop, a flatten, a restriction or a withdrawal. */
+/** For a kill, a stop, a flatten, a restriction or a withdrawal. */
 function mustCancel(core: Core, { unwanted, isRestricted }: InstrumentPlan): boolean {
   const { run, book } = core
   if (unwanted.length === 0) return false
@@ -253,7 +250,7 @@ function mustCancel(core: Core, { unwanted, isRestricted }: InstrumentPlan): boo
   )
 }
 
-/** Until it is granted no order that could rest is placed: it would be cancelled at once. */
+/** Until the grant no order that could rest is placed: it would be cancelled at once. */
 function askForCancelWhenDue(core: Core, instrument: InstrumentState): void {
   // A stop that leaves orders keeps all of them.
   const isDue =
@@ -263,8 +260,8 @@ function askForCancelWhenDue(core: Core, instrument: InstrumentState): void {
 }
 
 /**
- * The market has been beyond the order's price so long that it must have been filled, and no fill
- * has come. The exchange may have dropped it silently, which only a resolution can prove.
+ * The market was beyond the price so long that the order must have been filled, and no fill came.
+ * The exchange may have dropped it silently, which only a resolution can prove.
  */
 function isCrossedTooLong(core: Core, instrument: InstrumentState): boolean {
   const { symbol, crossedSince } = instrument

@@ -15,9 +15,9 @@ const AGREES = 'agrees'
 const DIFFERS = 'differs'
 
 /**
- * Compares the account's settings in position rows with the configuration: somebody may have
- * changed them by hand. Two readings of different answers that agree begin a restriction, or end
- * it. A row without the setting contradicts nothing.
+ * Account settings in position rows, which somebody may have changed by hand. Two readings of
+ * different answers that agree begin a restriction, or end it. A row without the setting
+ * contradicts nothing.
  */
 export function checkSetup(
   core: Core,
@@ -55,12 +55,12 @@ export function checkSetup(
   })
 }
 
-/** Near the end of a tier the exchange may have looked at another price: a share of the value. */
+/** Share of the value: near a tier's end the exchange may have looked at another price. */
 const TIER_SLACK = 0.02
 
 /**
- * A stated maintenance rate above the configured one would let the steps before a liquidation come
- * too late; one below lets them come early, as an operator may want.
+ * A stated rate above the configured one would let the steps before a liquidation come too late;
+ * one below, early, as an operator may want.
  */
 function compareTiers(core: Core, instrument: InstrumentState, reading: PositionReading): void {
   const { symbol, rows } = reading
@@ -90,7 +90,6 @@ function compareTiers(core: Core, instrument: InstrumentState, reading: Position
   })
 }
 
-/** A rate is a number of few digits. */
 const RATE_ROUNDING = 1e-9
 
 /** Two sides of a position may differ. */
@@ -111,7 +110,6 @@ interface Comparison {
   readonly path: string
   readonly wanted: string
   readonly said: readonly string[]
-  /** Advice. Absent: set it back at the exchange, or change the path. */
   readonly remedy?: string
 }
 

@@ -29,8 +29,8 @@ export interface TransportOptions {
 }
 
 /**
- * Longer than pauses between polls, shorter than servers keep idle connections: an order must not
- * be written to one that the server is closing.
+ * Longer than pauses between polls, shorter than servers keep idle connections, so that no order is
+ * written to a closing one.
  */
 const KEEP_ALIVE_MS = 25_000
 
@@ -42,8 +42,8 @@ const BACKSTOP_MS = 65_000
 const CONNECT_MS = 5000
 
 /**
- * Kept-alive HTTP/1.1 to one address. It follows no redirects and repeats nothing, and says for
- * each failed request whether a byte may have left.
+ * Kept-alive HTTP/1.1 to one address, without redirects and repetitions. A failed request says
+ * whether a byte may have left.
  */
 export class Transport {
   readonly #options: TransportOptions

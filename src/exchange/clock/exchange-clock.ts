@@ -19,9 +19,8 @@ const APART_MS = 2000
 const ANSWERS_IN_ROW = 3
 
 /**
- * The exchange's clock. Signed answers come from the servers that check our signatures, so their
- * time signs. Public ones may come from a cache or another machine: their time signs only until the
- * first signed answer, and then only what places no order.
+ * Signed answers come from servers that check our signatures, so their time signs. Public ones may
+ * come from a cache: they sign until the first signed answer, and then only what places no order.
  *
  *     nothing ──two public answers agree──► public: signs reads and cancel-alls
  *        └───────────┬─────────────────────────┘
@@ -87,7 +86,7 @@ export class ExchangeClock {
     return isKnown ? requestTime - this.#public.offsetMs + this.#signed.offsetMs : requestTime
   }
 
-  /** Our clock may have moved: only two fresh samples that agree are trusted again. */
+  /** Our clock may have moved, so two fresh samples must agree. */
   loseSynchronisation(now: number): void {
     this.#signed.loseSynchronisation(now)
     this.#public.loseSynchronisation(now)
@@ -131,7 +130,6 @@ export interface ClockSample {
 }
 
 export interface ClockJump {
-  /** Positive if the exchange's clock is now further ahead. */
   readonly movedMs: number
   readonly offsetMs: number
 }
@@ -146,7 +144,7 @@ const SAMPLES_MAX = 64
 /** Both clocks count whole ms. */
 const ROUNDING_MS = 1
 
-/** So far from the estimate, a clock was set; no answer is that slow. */
+/** This far from the estimate, a clock was set: no answer is so slow. */
 const STEP_MS = 250
 
 const JUMP_MS = 2000
@@ -157,10 +155,10 @@ interface Bounds {
 }
 
 /**
- * The exchange took a request after we sent it and before we had the answer: these bound its
- * clock's lead over ours. The sample with the smallest round trip alone is the estimate, so nothing
- * drifts. One sample that contradicts it is held back, because one wrong `requestTime` must not
- * spoil every signature; a second that agrees with the first replaces everything.
+ * The exchange took a request between our sending it and the answer, which bounds its clock's lead.
+ * The sample with the shortest round trip is the estimate, so nothing drifts. A contradicting
+ * sample is held back, because one wrong `requestTime` must not spoil every signature; a second
+ * that agrees with it replaces everything.
  */
 export class ClockOffset {
   readonly #onJump: ((jump: ClockJump) => void) | undefined

@@ -31,7 +31,7 @@ export interface FillsCall extends ReadingCall {
   readonly query: FillsQuery
 }
 
-/** 20,000 fills, which take 20 s at 10 calls a second. */
+/** 20,000 fills, 20 s at 10 calls a second. */
 const FILLS_PAGES_MAX = 200
 
 /** The document allows three months; the shortest have 89 days. */
@@ -39,10 +39,6 @@ const SPAN_MS_MAX = 89 * 24 * 3_600_000
 
 const WINDOWS_MAX = 8
 
-/**
- * If one page fails, the whole reading fails. Of too many fills only the oldest are returned, as if
- * read before the newer ones existed. Document: GET /api/v2/mix/order/fills.
- */
 export async function readFills(call: FillsCall): Promise<Answer<FillsReading>> {
   const { clock, offset, query } = call
   const requestedAt = clock.now()
@@ -69,7 +65,7 @@ async function readPages(
 ): Promise<Answer<FillsReading> | { readonly newestAt: number; readonly reachedAt: number }> {
   const { pageMax = FILLS_PAGE_MAX } = query
   const askedAt = offset.exchangeNow(requestedAt)
-  // Fills up to a past instant are those that a read at that instant would have found.
+  // A reading at that past instant would have found these.
   const behindMs = untilAt === undefined ? 0 : askedAt - untilAt
   const span = {
     sinceAt,
@@ -115,11 +111,10 @@ function unknown(message: string, receivedAt: number): Answer<never> {
 }
 
 /**
- * Pages of fills become one reading: pure, so that the daemon, a backtest and the fault worlds
- * share it.
+ * Pure, so that daemon, backtest and fault worlds share it.
  *
- * Pages go back from the newest fill, until one is not full or reaches beyond the span. The two
- * fills of a self-trade have one tradeId, and a page may end between them. So the next page starts
+ * Pages go back from the newest fill until one is not full or reaches beyond the span. A
+ * self-trade's two fills share a tradeId, and a page may end between them, so the next page starts
  * with the oldest id once more, and known rows are dropped.
  */
 
@@ -178,7 +173,7 @@ export function takePage(
   const oldest = oldestId(fillList.map(named))
   if (oldest === undefined) return { kind: 'unreadable', message: 'a tradeId is not a number' }
   const { reachedId } = before
-  // This would not end: a page is full of one id, or the exchange ignores the id.
+  // Prevents endless reading: a page is full of one id, or the exchange ignores the id.
   if (reachedId !== undefined && BigInt(oldest) >= BigInt(reachedId)) {
     const message = `the page from trade ${reachedId} back does not reach beyond it`
     return { kind: 'unreadable', message }
@@ -193,8 +188,8 @@ export interface FillsReader {
 }
 
 /**
- * Each fill once. An unreadable row costs its instrument (MKT4); without a symbol it costs all, and
- * the good rows still count.
+ * An unreadable row costs its instrument (MKT4); without a symbol it costs all, and the good rows
+ * still count.
  */
 export function toFillsReading(
   { pages, exchangeTime = 0 }: FillsPages,
@@ -231,9 +226,7 @@ export function toFillsReading(
 
 const NO_FILLS: readonly Fill[] = []
 
-/**
- * A row on two pages takes its first place and its last content. A row without ids equals no other.
- */
+/** A row on two pages takes its first place and its last content. */
 function rowsOf(pages: FillsPages['pages']): Iterable<WireFill> {
   return new Map(pages.flat().map((row, place) => [keyOf(row) ?? place, row])).values()
 }

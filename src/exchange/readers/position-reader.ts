@@ -13,7 +13,7 @@ export interface PositionCall extends ReadingCall {
 }
 
 /**
- * A row that does not fit makes the whole answer unknown: it must not count as flat. Document: GET
+ * An unfit row makes the answer unknown: it must not count as flat. Document: GET
  * /api/v2/mix/position/single-position.
  */
 export async function readPosition(call: PositionCall): Promise<Answer<PositionReading>> {
@@ -105,7 +105,6 @@ function toLeverage(text: string | null | undefined): number | undefined {
   return leverage > 0 ? leverage : undefined
 }
 
-/** A missing or unreadable amount is unknown, not zero (MON2). */
 function toMoney(text: string | null | undefined): string {
   return text === null || text === undefined || !MONEY.test(text) ? '' : text
 }

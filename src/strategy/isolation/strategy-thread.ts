@@ -1,5 +1,5 @@
-// The thread of one strategy waits for a question, decides and answers. While it waits its event
-// loop stands still, so timers and promises of the strategy never run.
+// While the thread waits for a question its event loop stands still, so a strategy's timers and
+// promises never run.
 
 import { receiveMessageOnPort } from 'node:worker_threads'
 import { systemClock, threadCpuMs } from '../../lib/clock.ts'

@@ -27,7 +27,7 @@ export interface ExplainFrame {
   readonly positionMode: PositionMode
 }
 
-/** Undefined if the journal does not contain it any more. */
+/** Undefined if the journal does not have it any more. */
 export function explainOrder(frame: ExplainFrame, clientOid: string): Story | undefined {
   const own = [...frame.reader.records({ containing: clientOid })]
   const terms = findTerms(own, clientOid)
@@ -62,7 +62,6 @@ function findTerms(records: readonly NumberedRecord[], clientOid: string): Order
     .find((order) => order.clientOid === clientOid)
 }
 
-/** From any answer. */
 function orderIdsIn(records: readonly NumberedRecord[], clientOid: string): readonly OrderId[] {
   const ids = records
     .flatMap(({ record }) => answeredItems(record))
@@ -78,7 +77,7 @@ function answeredItems(
   return record.kind === 'settle' ? record.orders : []
 }
 
-/** The last one before the send that asked for such an order. */
+/** The last before the send that asked for such an order. */
 function decisionBefore(
   { reader }: ExplainFrame,
   terms: OrderTerms,
@@ -110,7 +109,6 @@ function asksFor(record: DecisionRecord, terms: OrderTerms): boolean {
   return levelsNamedBy(ladder).some((level) => level.side === side && level.ticks === terms.ticks)
 }
 
-/** Restarts, trading modes, and cancel-alls of its instrument. */
 function around(
   { reader }: ExplainFrame,
   own: readonly NumberedRecord[],
@@ -214,7 +212,7 @@ type AroundRecord = Extract<
   { kind: 'boot' | 'restricted' | 'released' | 'repaired' }
 >
 
-/** Events that concern all open orders. */
+/** These concern all open orders. */
 export function describeAround(record: AroundRecord): Entries {
   switch (record.kind) {
     case 'boot':
