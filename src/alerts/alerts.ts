@@ -16,8 +16,8 @@ import {
   type DeliveryResult,
   describeOutcome,
   type FailingTarget,
-  TargetSender,
-} from './delivery/target-sender.ts'
+} from './delivery/message-sender.ts'
+import { TargetSender } from './delivery/target-sender.ts'
 import { WebhookClient } from './delivery/webhook-client.ts'
 import { AlertRules } from './rules/alert-rules.ts'
 import type { LogFacts } from './rules/facts.ts'

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { mountDashboard } from '../dashboard/mount-dashboard.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { describeSocket } from './access/verified-caller.ts'
+import { addAgentRelay } from './agent-relay.ts'
 import type { AnsweredRequests } from './answered-requests.ts'
 import type { Proposals, Refused } from './approval/proposals.ts'
 import {
@@ -42,6 +43,8 @@ export interface ControlAppOptions {
   /** Shared by socket and port, like the next. */
   readonly answered: AnsweredRequests
   readonly proposals: Proposals
+  /** The socket of `intentd mcp --http`, to which the port leads assistants. */
+  readonly agentSocket?: string | undefined
   readonly entrance: Entrance
   readonly address: () => string | undefined
   readonly refusals: Refusals
@@ -88,6 +91,8 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   app.post('/v1/addresses', (context) => context.json({ url: options.address() ?? null }))
   addCommands(app, options)
   addProposals(app, options)
+  if (entrance.tokens?.agent && options.agentSocket !== undefined)
+    addAgentRelay(app, { ...options, socket: options.agentSocket })
   app.notFound((context) => context.json({ error: 'there is no such path; /docs lists them' }, 404))
   app.onError((error, context) => {
     if (error instanceof HTTPException) return error.getResponse()
@@ -136,7 +141,7 @@ function addFollowing(
   { daemon, monotonic, entrance, refusals }: ControlAppOptions,
 ): void {
   const sections = new LiveSections({ read: () => daemon.status(), monotonic, everyMs: EVERY_MS })
-  const followers: Record<Peer, number> = { full: 0, read: 0, nobody: 0 }
+  const followers: Record<Peer, number> = { full: 0, read: 0, agent: 0, nobody: 0 }
   const add = (
     path: string,
     follow: (stream: SSEStreamingApi, from: number) => Promise<void>,

@@ -34,6 +34,7 @@ const OWN = [
   'charts.js',
   'move-chart.js',
   'screens/overview.js',
+  'screens/requests.js',
   'screens/instrument.js',
   'screens/strategies.js',
   'screens/universe.js',

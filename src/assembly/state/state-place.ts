@@ -12,6 +12,16 @@ export function pairingFileOf({ state }: Pick<DaemonConfig, 'state'>): string {
   return join(state.directory, 'pairing.json')
 }
 
+/** That of assistants at the port: the port's other tokens may lie elsewhere. */
+export function agentTokenFileOf({ state }: Pick<DaemonConfig, 'state'>): string {
+  return join(state.directory, 'control.agent.token')
+}
+
+/** `intentd mcp --http` listens there, and is started without knowing which account runs. */
+export function agentSocketOf({ state }: Pick<DaemonConfig, 'state'>): string {
+  return join(state.directory, 'mcp.sock')
+}
+
 export function isEmbedded(config: DaemonConfig): config is DaemonConfig & { simulator: object } {
   return (
     config.environment === 'simulator' &&

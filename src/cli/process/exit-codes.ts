@@ -116,6 +116,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   ],
   // Another process holds a resource, or the disk fails just now.
   temporary: [
+    'PAIRING_BUSY',
     'CONTROL_READING_FAILED',
     'ACCOUNT_HELD',
     'ARCHIVE_UNWRITABLE',

@@ -319,6 +319,10 @@ const controlSchema = z
           description:
             'Whether it may propose a release, an adoption or a reload, which a person confirms with a one-time code (`intentd pair`).',
         }),
+        http: z.boolean().default(false).meta({
+          description:
+            'Whether /mcp of `port` leads to `intentd mcp --http`, which then runs beside the daemon, for programs that show the token in control.agent.token of state.directory.',
+        }),
       })
       .prefault({})
       .meta({

@@ -2,11 +2,12 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Secret } from '../../lib/secret.ts'
 import type { ControlTokens } from './token-file.ts'
 
-export type Peer = 'full' | 'read' | 'nobody'
+export type Peer = 'full' | 'read' | 'agent' | 'nobody'
 
 export function peerOf(authorization: string | undefined, tokens: ControlTokens | undefined): Peer {
   if (hasToken(authorization, tokens?.full)) return 'full'
-  return hasToken(authorization, tokens?.read) ? 'read' : 'nobody'
+  if (hasToken(authorization, tokens?.read)) return 'read'
+  return hasToken(authorization, tokens?.agent) ? 'agent' : 'nobody'
 }
 
 function hasToken(authorization: string | undefined, token: Secret | undefined): boolean {

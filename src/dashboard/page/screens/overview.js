@@ -4,6 +4,7 @@ import { ACTIONS, Badge, Card, Fields, Gain, html, Mode, scopeName, Table, Use, 
 import { read } from '../api.js'
 import { useState } from 'preact/hooks'
 import { MoveChart } from '../move-chart.js'
+import { Requests } from './requests.js'
 
 const CURVE_EVERY_MS = 5000
 const KEPT_EVERY_MS = 60_000
@@ -29,6 +30,7 @@ export function Overview({ live, account, order }) {
     spanMs === undefined ? CURVE_EVERY_MS : KEPT_EVERY_MS,
   )
   return html` <${Verdict} live=${live} account=${account} order=${order} />
+    <${Requests} live=${live} />
     <${Money}
       account=${account}
       curves=${curves.value?.spanMs === spanMs ? curves.value : undefined}
