@@ -1,5 +1,6 @@
 import type { PositionMode } from './instrument.ts'
 
+/** The wire's side, trade side and reduce-only follow from it. */
 export type OrderAction = 'openLong' | 'closeLong' | 'openShort' | 'closeShort'
 
 export interface WireDirection {

@@ -52,6 +52,7 @@ export interface PositionRow {
   readonly holdSide: HoldSide
   readonly lots: number
   readonly openPriceAvg: number
+  /** Empty if not stated (MON2). */
   readonly unrealisedProfit: string
   /** Since the position opened; empty before the first payment, and if not stated. */
   readonly fundingFee: string

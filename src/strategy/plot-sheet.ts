@@ -1,9 +1,12 @@
 import { isPlotName, PLOT_NAMES_MAX, type PlotPoint } from '../domain/plot.ts'
 
+/** Collects the values that a strategy plots in a decision: those that have changed. */
 export class PlotSheet {
+  /** Keyed by symbol, then by name: the last value. */
   readonly #values = new Map<string, Map<string, number>>()
   #changed: PlotPoint[] = []
 
+  /** A value that is no number draws nothing. */
   add(symbol: string, name: unknown, value: unknown): void {
     if (!isPlotName(name) || typeof value !== 'number' || !Number.isFinite(value)) return
     const values = this.#values.get(symbol) ?? new Map<string, number>()

@@ -7,6 +7,10 @@ import { describeScenario } from '../risk/worst-case.ts'
 import type { ShownAccount } from './shown-account.ts'
 import { roundAmount, toAmount } from './money-figures.ts'
 
+/**
+ * As limits use them; null while a part is unknown. A journal at rest knows the equity only without
+ * positions.
+ */
 export function viewEquity(
   { settings, engine, state }: Pick<ShownAccount, 'settings' | 'engine' | 'state'>,
   { total }: Pick<AccountView['profit'], 'total'>,

@@ -17,6 +17,7 @@ import { type MoneyFigures, roundAmount, toAmount, toMoneyFigures } from './mone
 import { byName, type RunStatistics } from './run-statistics.ts'
 import { listUnattended, type UnattendedInput, type UnattendedPosition } from './unattended.ts'
 
+/** The object of `--summary json`. Money is in exact decimal strings. */
 export interface RunSummary {
   readonly environment: string
   readonly positionMode: string
@@ -24,6 +25,7 @@ export interface RunSummary {
   readonly coin: string
   readonly epoch: number
   readonly clean: boolean
+  /** Why the end was not in good order. */
   readonly fault?: string
   readonly durationMs: number
   readonly cycles: number
@@ -64,6 +66,7 @@ export interface StandingRestriction extends Restriction {
 }
 
 export interface AccountSummary extends MoneyFigures {
+  /** Base coin, by symbol and side. */
   readonly positions: Readonly<Record<string, string>>
 }
 
@@ -82,6 +85,7 @@ export interface ExchangeLedger extends Omit<
   AccountSummary,
   'net' | 'netWithUnrealised' | 'uncounted'
 > {
+  /** Keyed by coin. */
   readonly otherFees?: Readonly<Record<string, string>>
   readonly balance: string
   readonly openOrders: number
@@ -92,6 +96,7 @@ export interface ExchangeLedger extends Omit<
 
 export interface ExchangeSummary extends ExchangeLedger {
   readonly agrees: boolean
+  /** A sentence each. */
   readonly differences: readonly string[]
 }
 
@@ -113,6 +118,7 @@ export interface SummaryInput extends Pick<UnattendedInput, 'grids'> {
   readonly exchange: ExchangeLedger | undefined
 }
 
+/** The wire has ten decimals, the ledger all. */
 const UNREALISED_TOLERANCE = decimal('0.00000001')
 
 export function buildSummary(input: SummaryInput): RunSummary {

@@ -24,12 +24,14 @@ export interface SenderOptions {
   readonly now: () => number
 }
 
+/** Older alerts are useless. */
 const AGE_MS_MAX = 6 * 3_600_000
 /** Pauses of 1 s, 2 s, 4 s … up to 5 min. */
 const RETRY_MS = 1000
 const RETRY_MS_MAX = 300_000
 /** Between tests of a target that refused all. */
 const ASK_MS = 300_000
+/** Limits the pause that a service demands. */
 const RETRY_AFTER_MS_MAX = 900_000
 
 /** Limits an urgent alert's wait after a demanded pause. */
@@ -67,8 +69,10 @@ export class TargetSender {
   #nextAt = 0
   #leaveAloneUntil = 0
   #askedAt = 0
+  /** Undefined while it accepts alerts. */
   #failing: FailingTarget | undefined
   #askAt = 0
+  /** The next delivered message counts them. */
   #dropsLogged = 0
 
   constructor(options: SenderOptions) {
@@ -175,6 +179,7 @@ function askAgain({ since, reason }: FailingTarget, at: number): Alert {
   }
 }
 
+/** Contains no secrets. */
 export function describeOutcome(outcome: WebhookOutcome, hidden: HiddenTexts): DeliveryResult {
   if (outcome.kind === 'failed') return { isDelivered: false, words: outcome.reason }
   const { status, text } = outcome
@@ -213,6 +218,7 @@ class SendRate {
   #calls = BURST
   #filledAt = 0
 
+  /** False if it is too early. */
   take(now: number): boolean {
     const earned = Math.floor((now - this.#filledAt) / EVERY_MS)
     if (earned > 0) {
@@ -228,6 +234,7 @@ class SendRate {
 /** Hours of trouble, some 200 KB. */
 const WAITING_MAX = 100
 
+/** Most urgent first, then oldest. */
 class Outbox {
   readonly #waiting: Alert[] = []
   #dropped = 0

@@ -19,6 +19,7 @@ import {
   readConfirmation,
 } from './questions.ts'
 
+/** Telegram takes 4096 characters. */
 const TEXT_MAX = 4000
 const LOOK_MS = 20_000
 /** A curve of a month is 18,000 rows. */
@@ -54,6 +55,7 @@ export class ChatBot {
   readonly #bot: Bot
   readonly #pending = new PendingOrders(() => systemClock.monotonic())
   #answering = 0
+  /** Strangers are logged once each, up to a bound. */
   readonly #strangers = new Set<number>()
 
   constructor(options: ChatBotOptions) {
@@ -175,6 +177,7 @@ export class ChatBot {
     const [answer = '', id = ''] = context.callbackQuery?.data?.split(' ') ?? []
     const person = context.from?.id ?? 0
     const order = this.#pending.take(id, person)
+    // Ends the spinner of the button; nothing depends on it.
     context.answerCallbackQuery().catch(() => undefined)
     if (order === undefined)
       return this.#send(context, 'too late, or done already: nothing was done now')

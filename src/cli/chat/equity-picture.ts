@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { renderPicture } from '../../report/page/chart-picture.ts'
 
+/** Wide enough for a line, and not more than a phone shows. */
 const BUCKETS_MAX = 240
 const MINUTE_MS = 60_000
 
@@ -15,6 +16,7 @@ interface EquityPoint {
   readonly equity: number | null
 }
 
+/** Rows of `intentd profit --curve --csv`. */
 function readPoints(rows: string): readonly EquityPoint[] {
   return rows.split('\n').flatMap((line) => {
     const [time = '', equity = ''] = line.split(',')
@@ -91,6 +93,7 @@ async function loadRasteriser() {
 
 let rasteriser: ReturnType<typeof loadRasteriser> | undefined
 
+/** A chat takes no SVG. */
 export async function toPng(svg: string): Promise<Uint8Array> {
   rasteriser ??= loadRasteriser()
   const rasterise = await rasteriser

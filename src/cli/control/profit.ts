@@ -37,6 +37,7 @@ interface ProfitRow {
   readonly net: string
   readonly realised: string
   readonly fees: string
+  /** Empty where it belongs to no row: funding belongs to an instrument, not to a strategy. */
   readonly funding: string
   readonly uncounted: string
 }
@@ -235,6 +236,7 @@ interface PairSum {
 
 const NOTHING: OwnResult = { profit: ZERO, fees: ZERO }
 
+/** Earlier fills are read too, for the prices at which lots were bought. */
 export function listStrategyProfits(rows: OpenedRows): readonly StrategyProfit[] {
   const counting = new OwnProfits(rows.book())
   const profits = new Map<string, StrategyProfit>()

@@ -313,6 +313,7 @@ function describeEquity({ equity, peak, drawdown, equityBefore, coin }: AccountV
     .join(', ')
 }
 
+/** `+0.52 % in 7 days` */
 function describeChange(before: string | null, equity: number, span: string): string {
   if (before === null || Number(before) <= 0) return ''
   const share = (equity / Number(before) - 1) * 100
@@ -485,6 +486,7 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
   )
 }
 
+/** `uses 1,200.00 of 4,000.00 USDT (40 %)` */
 function describeCapital(
   capital: AccountView['strategies'][number]['capital'],
   coin: string,
@@ -498,12 +500,14 @@ function describeCapital(
   return `uses ${shownUsed} of ${shownMax} ${coin}${share}`
 }
 
+/** `BTCUSDT wants 0 since 12:03 UTC` */
 function describeWish({ symbol, what, since }: Wish): string {
   return `${symbol} wants ${what}${since === null ? '' : ` since ${showSince(since)}`}`
 }
 
 type Wish = AccountView['strategies'][number]['wants'][number]
 
+/** The time alone, for what is younger than a day. */
 function showSince(at: number): string {
   const text = new Date(at).toISOString().slice(0, 16).replace('T', ' ')
   return `${systemClock.now() - at < DAY_MS ? text.slice(11) : text} UTC`

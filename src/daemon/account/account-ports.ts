@@ -42,6 +42,7 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly recorder: FlightRecorder | undefined
   readonly tradeLog?: Pick<ClosedTradeLog, 'observe'> | undefined
   readonly watchdog?: StrategyWatch | undefined
+  /** Instruments have joined while the account runs. */
   readonly joined: () => void
 }
 

@@ -21,6 +21,7 @@ import { judgeScope } from '../account/operator.ts'
 type AccountOrder = Exclude<RiskierOrder, { readonly kind: 'reload' | 'order' }>
 type OrderOf<Kind extends AccountOrder['kind']> = Extract<AccountOrder, { readonly kind: Kind }>
 
+/** Says what an order that may add risk would do to an account. Changes nothing. */
 export function planAccountOrder(
   shown: ShownAccount,
   order: AccountOrder,

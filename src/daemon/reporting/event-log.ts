@@ -12,6 +12,7 @@ export interface EventLogOptions {
   readonly grids: ReadonlyMap<string, InstrumentSteps>
   readonly clock: Clock
   readonly timers: Timers
+  /** Nothing leaves, so no line says that something was sent. */
   readonly isDry?: boolean
 }
 
@@ -73,6 +74,7 @@ export class EventLog {
     this.#outcomes.set(record.batchId, counts)
   }
 
+  /** Writing takes time, so lines are written after the batch has left. */
   announce(announcement: Announcement): void {
     if (this.#unlogged.length === 0) this.#options.timers.after(0, () => this.flush())
     this.#unlogged.push(announcement)

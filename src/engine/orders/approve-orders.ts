@@ -31,6 +31,7 @@ import type { OutgoingBatch } from '../effect.ts'
 export interface ApprovedOrders {
   readonly items: readonly ApprovedItem[]
   readonly denials: readonly (Denial | Undescribed<Denial>)[]
+  /** Some item reduces risk: the call goes before those that add. */
   readonly reduces: boolean
 }
 

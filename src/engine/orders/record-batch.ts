@@ -28,7 +28,9 @@ export function signedWithinMs({
 
 interface NamedOrder {
   readonly terms: OrderTerms
+  /** Sent before, with the same terms. */
   readonly isAgain: boolean
+  /** Our clock: not sent later. */
   readonly deadlineAt: number
 }
 

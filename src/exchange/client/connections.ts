@@ -67,6 +67,10 @@ export class Connections {
     for (const socket of this.#sockets) socket.destroy()
   }
 
+  /**
+   * The HTTP client leaves attempts to connect open, which keeps the process alive, so closing
+   * destroys the socket.
+   */
   #follow(socket: unknown): void {
     if (!(socket instanceof Socket)) return
     this.#sockets.add(socket)

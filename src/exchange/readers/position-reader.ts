@@ -105,6 +105,7 @@ function toLeverage(text: string | null | undefined): number | undefined {
   return leverage > 0 ? leverage : undefined
 }
 
+/** A missing or unreadable amount is unknown, not zero (MON2). */
 function toMoney(text: string | null | undefined): string {
   return text === null || text === undefined || !MONEY.test(text) ? '' : text
 }

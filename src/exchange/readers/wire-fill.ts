@@ -96,6 +96,10 @@ function kindOf({ tradeSide, enterPointSource }: WireFill): Pick<Fill, 'fillKind
   return { fillKind: 'system', systemWord: name }
 }
 
+/**
+ * In hedge mode `side` is the direction of the position; the trade side names it if the system
+ * closed.
+ */
 function toDirection(
   positionMode: PositionMode,
   { side, tradeSide }: WireFill,

@@ -65,7 +65,9 @@ export function putCheckpoint({ rows, symbols }: CoreState, market: Market): voi
   }
 }
 
-/** @throws Failure SIMULATOR_STORE_DAMAGED, SIMULATOR_STORE_VERSION */
+/**
+ * Undefined if nothing was stored. @throws Failure SIMULATOR_STORE_DAMAGED, SIMULATOR_STORE_VERSION
+ */
 export function readCheckpoint(rows: StoredRows): Checkpoint | undefined {
   if (rows.isFresh) return undefined
   const stored = rows.readOne(MARKET, MARKET.id())

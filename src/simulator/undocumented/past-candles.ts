@@ -92,6 +92,7 @@ interface Span {
   readonly endAt: number
 }
 
+/** The market's past, then the statistics, oldest first. */
 function* minutesOf(
   { clock }: CoreState,
   { instrument, statistics, past }: SymbolState,

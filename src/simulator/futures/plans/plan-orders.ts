@@ -113,6 +113,7 @@ interface FoundExit {
   readonly kind: keyof PositionExits
 }
 
+/** The exit of a position has an id of its own, under which the undocumented list shows it. */
 function findExit(
   { positions }: Account,
   { orderId }: WireRequestOf<'modifyPlanOrder'>,
