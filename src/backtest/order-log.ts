@@ -1,7 +1,12 @@
 import type { DenialCode } from '../domain/denial.ts'
 import type { ClientOid } from '../domain/ids.ts'
-import { isTerminal, type Order, type OrderState, type OrderTerms } from '../domain/order.ts'
-import { tradesAs } from '../domain/order-action.ts'
+import {
+  isTerminal,
+  type Order,
+  type OrderState,
+  type OrderTerms,
+  tradesAs,
+} from '../domain/order.ts'
 import type { JournalRecord, SendRecord } from '../domain/record.ts'
 import type { Book } from '../engine/book/book.ts'
 import type { RunFill } from '../report/run-facts.ts'

@@ -15,15 +15,15 @@ import type { Instrument } from '../domain/instrument.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import {
   beginPages,
-  takePage,
-  toFillsReading,
   type FillsPages,
   type FillsReader,
   type FillsSpan,
+  takePage,
+  toFill,
+  toFillsReading,
 } from '../exchange/readers/fills-reader.ts'
 import { toListedExits } from '../exchange/readers/exits-reader.ts'
 import { toPositionRows, type ReadPosition } from '../exchange/readers/position-reader.ts'
-import { toFill } from '../exchange/readers/wire-fill.ts'
 import type { ResponseOf } from '../protocol/endpoints.ts'
 import { SUCCESS_CODE } from '../protocol/envelope.ts'
 import type { WireFill } from '../protocol/futures/order-fills.ts'

@@ -1,5 +1,5 @@
 import type { Answer } from '../domain/answer.ts'
-import type { TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import type { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import { type Grant, type GrantSource, PRIORITY } from '../exchange/limiter/grant.ts'
 import type { CallableName } from '../protocol/endpoints.ts'
 import type { Reply } from '../simulator/shared/reply.ts'

@@ -7,7 +7,7 @@ import { type Book, restrictionOf } from '../engine/book/book.ts'
 import { rebuildBook } from '../engine/book/book-rows.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import type { ExchangeAccess } from '../exchange/client/exchange-access.ts'
-import type { TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import type { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import type { Limiter } from '../exchange/limiter/limiter.ts'
 import type { OpenedJournal } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
@@ -38,6 +38,7 @@ import { readRunningConfig } from '../assembly/state/running-config.ts'
 import { assertGrids } from '../assembly/settings/assert-grids.ts'
 import { isEmbedded, stateDirectoryOf } from '../assembly/state/state-place.ts'
 import { noteEndings } from './watchdog/hang-note.ts'
+import type { StrategyWatch } from './watchdog/watchdog.ts'
 import {
   type LoadedStrategy,
   openRunners,
@@ -150,7 +151,7 @@ async function prepare(options: Opening, ground: AccountState): Promise<OpenedAc
 interface AccountEnvironment {
   readonly market: ProductMarket
   readonly limiter: Limiter
-  readonly watchdog: (number: number | undefined) => void
+  readonly watchdog: StrategyWatch
   readonly tradeLog: ClosedTradeLog | undefined
 }
 
@@ -161,7 +162,6 @@ export function createAccount(
   const { opening, embedded, journal, directory, access, settings, book, runners } = opened
   const { loaded, strategies, logger, trusted, timers } = opening
   const { config, given } = loaded
-  const ids = strategies.map(({ id }) => id)
   const common = { config, isEmbedded: embedded !== undefined, logger, trusted, timers }
   const { lease } = journal
   const kills = lease && new OrderedKills({ lease, directory: config.state.directory })
@@ -177,7 +177,7 @@ export function createAccount(
     access,
     market,
     accounts: opening.accounts,
-    watchdog: (id) => watchdog(id === undefined ? undefined : ids.indexOf(id)),
+    watchdog,
     calls: createCalls({
       ...common,
       access,

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { DaemonConfig } from '../config/load-config.ts'
 import { listServersInClear } from '../config/clear-text.ts'
 import { formatPath } from '../config/yaml/setting-path.ts'
-import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
 import type { Account } from './account/account.ts'
@@ -194,8 +194,6 @@ function assemble(options: OpenDaemonOptions, ground: DaemonParts): OpenedDaemon
   const tradeLogs: ClosedTradeLog[] = []
   for (const opened of all) {
     const { loaded, strategies: own } = opened.opening
-    const first = before + 1
-    before += own.length
     const market = marketData.of(loaded.config.account.productType)
     const readings = openReadings(opened)
     const tradeLog =
@@ -204,9 +202,13 @@ function assemble(options: OpenDaemonOptions, ground: DaemonParts): OpenedDaemon
     const account = createAccount(opened, {
       market,
       limiter: marketData.limiter,
-      watchdog: (place) => watchdog.running(place === undefined ? 0 : first + place),
+      watchdog: watchdog.watchOf(
+        own.map(({ id }) => id),
+        before,
+      ),
       tradeLog,
     })
+    before += own.length
     accounts.push(account)
     const signals = openSignals({
       config: loaded.config,

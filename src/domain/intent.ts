@@ -1,5 +1,5 @@
 import type { ExitKind } from './exits.ts'
-import type { OrderAction } from './order-action.ts'
+import type { OrderAction } from './order.ts'
 
 /**
  * A wish says what it means, so that the wire's traps cannot be written: no side and trade side to

@@ -1,6 +1,12 @@
 import type { OrderIntent, QuoteLevel } from '../domain/intent.ts'
-import { isTerminal, openLots, type Order } from '../domain/order.ts'
-import { isClosing, type OrderAction, tradesAs } from '../domain/order-action.ts'
+import {
+  isClosing,
+  isTerminal,
+  openLots,
+  type Order,
+  type OrderAction,
+  tradesAs,
+} from '../domain/order.ts'
 import { floatOnGrid } from '../lib/grid.ts'
 import type { Candidate, PlanInput } from './candidate.ts'
 

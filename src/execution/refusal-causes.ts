@@ -1,6 +1,5 @@
 import type { Instrument } from '../domain/instrument.ts'
-import { canRest, type OrderTerms } from '../domain/order.ts'
-import { tradesAs } from '../domain/order-action.ts'
+import { canRest, type OrderTerms, tradesAs } from '../domain/order.ts'
 import { showOnGrid } from '../lib/grid.ts'
 import { errorCode, type ErrorTopic } from '../protocol/error-codes.ts'
 

@@ -1,7 +1,6 @@
 import type { ExitKind } from '../domain/exits.ts'
 import type { OrderIntent, OrderPurpose, Tag } from '../domain/intent.ts'
-import { isTerminal, type Order } from '../domain/order.ts'
-import { type OrderAction, tradesAs } from '../domain/order-action.ts'
+import { isTerminal, type Order, type OrderAction, tradesAs } from '../domain/order.ts'
 import { type Holding, netLots } from '../domain/position.ts'
 import { stepAbove, stepBelow } from '../lib/grid.ts'
 import type { Candidate, PlanInput } from './candidate.ts'

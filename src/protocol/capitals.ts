@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/is-record.ts'
+import { isRecord } from '../lib/plain-data.ts'
 
 /** The document lists these in upper case; its samples are in lower case too. */
 const CAPITALISED: ReadonlySet<string> = new Set(['productType', 'symbol', 'settingType'])

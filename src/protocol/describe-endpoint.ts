@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isRecord } from '../lib/is-record.ts'
+import { isRecord } from '../lib/plain-data.ts'
 import type { Endpoint } from './endpoint.ts'
 
 export interface EndpointDescription extends Pick<

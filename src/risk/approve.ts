@@ -6,7 +6,7 @@ import { RISK_CHECKS, type RiskObjection } from './checks.ts'
 import { addToExposure, leftToClose, takeFromExposure } from './exposure.ts'
 import type { RiskContext } from './risk-context.ts'
 import { countApproved } from './worst-case-orders.ts'
-import { tradesAs } from '../domain/order-action.ts'
+import { tradesAs } from '../domain/order.ts'
 
 export type Verdict =
   | { readonly approved: true; readonly intent: Approved<OrderIntent> }

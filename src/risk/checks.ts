@@ -1,7 +1,7 @@
 import type { DenialCode, Objection, Undescribed } from '../domain/denial.ts'
 import { isCountable, notionalOf } from '../domain/instrument.ts'
 import type { OrderIntent } from '../domain/intent.ts'
-import { isClosing, tradesAs } from '../domain/order-action.ts'
+import { isClosing, tradesAs } from '../domain/order.ts'
 import { heldBackBy, type RestrictedMode, type Restriction } from '../domain/trading-mode.ts'
 import { floatOnGrid, nearestStep, showOnGrid, stepAbove, stepBelow } from '../lib/grid.ts'
 import { objectToPrices, objectToSize } from './bounds.ts'

@@ -1,6 +1,5 @@
 import { type Instrument, isInverse, type PositionMode } from '../domain/instrument.ts'
-import { openLots, type Order } from '../domain/order.ts'
-import { isClosing, type OrderAction, tradesAs } from '../domain/order-action.ts'
+import { isClosing, openLots, type Order, type OrderAction, tradesAs } from '../domain/order.ts'
 import { type Holding, netLots } from '../domain/position.ts'
 
 /**

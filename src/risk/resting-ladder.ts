@@ -1,5 +1,5 @@
 import type { Instrument } from '../domain/instrument.ts'
-import { isClosing, type OrderAction } from '../domain/order-action.ts'
+import { isClosing, type OrderAction } from '../domain/order.ts'
 import type { MoveDirection } from '../domain/worst-case.ts'
 import { floatOnGrid } from '../lib/grid.ts'
 

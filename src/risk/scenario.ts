@@ -1,5 +1,5 @@
 import type { MaintenanceRules } from '../domain/liquidation.ts'
-import { isClosing, type OrderAction, tradesAs } from '../domain/order-action.ts'
+import { isClosing, type OrderAction, tradesAs } from '../domain/order.ts'
 import type { PositionMode } from '../domain/instrument.ts'
 import type { HoldSide } from '../domain/position.ts'
 import { type Leg, maintenanceAt } from './liquidation.ts'

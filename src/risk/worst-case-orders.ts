@@ -1,7 +1,7 @@
 import { showCoin } from '../domain/coin-amount.ts'
 import type { Undescribed, Objection } from '../domain/denial.ts'
 import type { Instrument } from '../domain/instrument.ts'
-import { tradesAs } from '../domain/order-action.ts'
+import { tradesAs } from '../domain/order.ts'
 import { floatOnGrid } from '../lib/grid.ts'
 import type { Exposure } from './exposure.ts'
 import { type RestingLadder, type Rung, type SizedOrder, toRung } from './resting-ladder.ts'

@@ -29,7 +29,7 @@ import { buildLiquidation, type LiquidationView } from './views/liquidation-view
 import { type OpenOrder, toOpenOrder } from './views/open-order.ts'
 import { refuseUnknownMembers, refuseUnknownNames } from './views/unknown-names.ts'
 import { strategyFailure } from './strategy-failure.ts'
-import type { PlotSheet } from './plot-sheet.ts'
+import type { PlotSheet } from './strategy-output.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000

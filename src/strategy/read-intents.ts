@@ -13,10 +13,10 @@ import {
   type QuoteLevel,
   TAG_LENGTH_MAX,
 } from '../domain/intent.ts'
-import type { OrderAction } from '../domain/order-action.ts'
+import type { OrderAction } from '../domain/order.ts'
 import { cleanLine } from '../lib/text/clean-text.ts'
 import { didYouMeanEnd } from '../lib/did-you-mean.ts'
-import { isRecord } from '../lib/is-record.ts'
+import { isRecord } from '../lib/plain-data.ts'
 
 const INTENTS_MAX = 500
 

@@ -7,7 +7,7 @@ import { type AccountView, buildAccount } from './views/account-view.ts'
 import type { NoIndicators } from './indicators/specs.ts'
 import { InstrumentView } from './instrument-view.ts'
 import { NO_NEEDS, type ResolvedNeeds } from './needs.ts'
-import type { PlotSheet } from './plot-sheet.ts'
+import type { PlotSheet } from './strategy-output.ts'
 import { strategyFailure } from './strategy-failure.ts'
 import { refuseUnknownMembers } from './views/unknown-names.ts'
 

@@ -6,10 +6,9 @@ import type { Clock } from '../lib/clock.ts'
 import { deepFreeze } from '../lib/plain-data.ts'
 import type { Strategy } from './define-strategy.ts'
 import { resolveNeeds } from './needs.ts'
-import { PlotSheet } from './plot-sheet.ts'
+import { BoundedLog, type Listen, PlotSheet, SILENT_LOG } from './strategy-output.ts'
 import { type IntentDenial, readIntents } from './read-intents.ts'
 import { createStrategyScope } from './strategy-context.ts'
-import { BoundedLog, type Listen, SILENT_LOG } from './strategy-log.ts'
 import { SnapshotView } from './snapshot-view.ts'
 import {
   describeThrown,

@@ -2,7 +2,7 @@
 import type { Strategy } from './define-strategy.ts'
 import { runAsStrategy } from './strategy-context.ts'
 import { deepFreeze } from '../lib/plain-data.ts'
-import { isRecord } from '../lib/is-record.ts'
+import { isRecord } from '../lib/plain-data.ts'
 import {
   describeThrown,
   isStrategyFailure,

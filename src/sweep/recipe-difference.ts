@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/is-record.ts'
+import { isRecord } from '../lib/plain-data.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 /** Shown alone: others follow from them, or do not help. */

@@ -1,7 +1,7 @@
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import { Limiter } from '../../exchange/limiter/limiter.ts'
 import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
-import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import type { TrustedClock } from '../../exchange/clock/exchange-clock.ts'
 import { loadProxies } from '../../config/proxy.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { Timers } from '../../lib/timers.ts'

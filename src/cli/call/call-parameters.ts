@@ -1,6 +1,6 @@
 import { didYouMean } from '../../lib/did-you-mean.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { isRecord } from '../../lib/is-record.ts'
+import { isRecord } from '../../lib/plain-data.ts'
 import { withCapitals } from '../../protocol/capitals.ts'
 import type { EndpointDescription, FieldDescription } from '../../protocol/describe-endpoint.ts'
 import { toKey } from './call-arguments.ts'

@@ -1,5 +1,5 @@
 import { cleanLine } from '../../lib/text/clean-text.ts'
-import { isRecord } from '../../lib/is-record.ts'
+import { isRecord } from '../../lib/plain-data.ts'
 
 const WIDTH_MAX = 110
 const INDENT = '  '

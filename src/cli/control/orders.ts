@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import type { OrderView } from '../../control/views.ts'
-import { tradesAs } from '../../domain/order-action.ts'
+import { tradesAs } from '../../domain/order.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
 import { showEachAccount } from './each-account.ts'
 import { toWords } from './reason-words.ts'

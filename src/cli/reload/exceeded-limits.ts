@@ -4,7 +4,7 @@ import { toLossSettings } from '../../assembly/settings/loss-settings.ts'
 import { DRAWDOWN_STEPS } from '../../domain/loss-limits.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { showCoin } from '../../domain/coin-amount.ts'
-import { tradesAs } from '../../domain/order-action.ts'
+import { tradesAs } from '../../domain/order.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 
 export interface UsedBudget {

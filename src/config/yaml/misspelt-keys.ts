@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { didYouMean } from '../../lib/did-you-mean.ts'
-import { isRecord } from '../../lib/is-record.ts'
+import { isRecord } from '../../lib/plain-data.ts'
 import { secretVariableFor } from '../secret-key.ts'
 import { childSchema, knownKeys } from './schema-walk.ts'
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../../lib/is-record.ts'
+import { isRecord } from '../../lib/plain-data.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 export const SIGNAL_BYTES_MAX = 4096

@@ -32,6 +32,7 @@ import type { UniverseKeeper } from '../recording/universe-keeper.ts'
 import { AccountCurve } from '../reporting/account-curve.ts'
 import { EventLog } from '../reporting/event-log.ts'
 import { Health } from '../reporting/health.ts'
+import { ObserverQueue } from '../reporting/observer-queue.ts'
 import { PlotLog } from '../reporting/plot-log.ts'
 import { RecentActivity } from '../../views/recent-activity.ts'
 import { RunStatistics } from '../../views/run-statistics.ts'
@@ -71,9 +72,11 @@ const OPERATOR_STEP_MS = 250
  *                                      └──────────────────────────────────────────────────────────────────┴──┘
  */
 export class Account implements MarketListener {
-  readonly health: Health
   readonly #options: AccountOptions
   readonly #engine: Engine
+  /** Whatever is shown of the account is read after a flush. */
+  readonly #observers: ObserverQueue
+  readonly #health: Health
   readonly #statistics = new RunStatistics()
   readonly #pace: JournalPace
   readonly #exchange: ClientExchange
@@ -106,6 +109,7 @@ export class Account implements MarketListener {
     const { clock } = options.trusted
     this.#options = options
     this.#startedAt = clock.now()
+    this.#observers = new ObserverQueue(timers, (error) => this.fail(error))
     this.#pace = new JournalPace({ clock, logger })
     this.#engine = createEngine(settings, book)
     this.#statistics.adopt(book)
@@ -114,7 +118,7 @@ export class Account implements MarketListener {
     this.#curve = this.#createCurve()
     this.#plots = new PlotLog({ journal: options.journal, clock })
     const { dryRun } = options.config
-    this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, timers, isDry: dryRun })
+    this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, isDry: dryRun })
     this.#operator = listenToOperator(options, {
       onCommand: (command) => this.command(command),
       killedAt: () => killOf(this.#engine.book)?.at,
@@ -123,20 +127,21 @@ export class Account implements MarketListener {
     this.#recorder = createRecorder({ ...options, clock }, this.#engine)
     this.#universeKeeper = createUniverseKeeper({ ...options, clock })
     this.#exchange = this.#createExchange()
-    this.health = this.#createHealth()
+    this.#health = this.#createHealth()
     this.#signals = new SignalInbox((event) => this.#dispatch(event), timers)
     this.#ports = createPorts({
       ...options,
       limiter: calls.limiter,
       exchange: this.#exchange,
       killSwitch: this.#operator.killSwitch,
+      observers: this.#observers,
       eventLog: this.#eventLog,
       statistics: this.#statistics,
       pace: this.#pace,
       recent: this.#recent,
       wishes: this.#wishes,
       plots: this.#plots,
-      health: this.health,
+      health: this.#health,
       signals: this.#signals,
       recorder: this.#recorder,
       joined: () => this.#followRoster(),
@@ -167,6 +172,11 @@ export class Account implements MarketListener {
 
   get fatal(): unknown {
     return this.#fatal
+  }
+
+  get health(): Health {
+    this.#observers.flush()
+    return this.#health
   }
 
   get loops(): readonly WatchedLoop[] {
@@ -230,8 +240,8 @@ export class Account implements MarketListener {
     if (this.#state === 'atRest') return
     if (event.kind === 'timePassed') this.#operator.killSwitch.isThrown()
     if (event.kind === 'snapshotTaken') this.#statistics.snapshots += 1
-    this.#universeKeeper?.hear(event)
     this.#interpreter.dispatch(event, readAt)
+    this.#universeKeeper?.hear(event)
   }
 
   rollDay(): void {
@@ -247,10 +257,11 @@ export class Account implements MarketListener {
   command(given: EngineCommand): CommandAnswer | undefined {
     if (this.#state !== 'begun') return undefined
     const command = given.kind === 'order' ? this.#withUsedKey(given) : given
-    const { restrictions } = this.#engine.book
+    const { settings, book, trusted } = this.#options
+    const { restrictions } = book
     const before = [...restrictions]
     const { killSwitch } = this.#operator
-    const isKilled = killOf(this.#engine.book) !== undefined
+    const isKilled = killOf(book) !== undefined
     const isThrown = killSwitch.isThrown()
     // A kill that was just seen must precede its release.
     if (command.kind === 'releaseKill' && isThrown && !isKilled) return undefined
@@ -262,23 +273,13 @@ export class Account implements MarketListener {
     const lifted = before
       .filter(([key]) => !restrictions.has(key))
       .map(([, restriction]) => restriction)
-    const judged = judgeScope(command, {
-      book: this.#engine.book,
-      settings: this.#options.settings,
-      now: this.#options.trusted.clock.now(),
-    })
+    const judged = judgeScope(command, { book, settings, now: trusted.clock.now() })
     if (lifted.length > 0)
       this.#sayUnattended(({ symbol }) => judged.unclaimed?.[symbol] !== undefined)
     return {
       held: [...restrictions.values()],
       lifted,
-      stillHeld: describeDropped(
-        {
-          book: this.#engine.book,
-          settings: this.#options.settings,
-        },
-        lifted,
-      ),
+      stillHeld: describeDropped({ book, settings }, lifted),
       ...(this.#engine.phase === 'starting' && { isStarting: true }),
       ...(refusal !== undefined && { refusal }),
       ...(plan?.refusal !== undefined && { refusal: plan.refusal }),
@@ -329,7 +330,7 @@ export class Account implements MarketListener {
     this.#interpreter.close()
     this.#fatal ??= error
     try {
-      this.#eventLog.flush()
+      this.#observers.flush()
       logFatal(this.#options.logger, error)
     } finally {
       if (isPoisoned(error)) this.#space.giveBallast()
@@ -340,6 +341,7 @@ export class Account implements MarketListener {
   async ended(): Promise<boolean> {
     const { client, limiter } = this.#options.calls
     const isClean = await this.#rest.promise
+    this.#observers.flush()
     this.#signals.close()
     this.#space.stop()
     const retreated = this.#retreat()
@@ -351,7 +353,7 @@ export class Account implements MarketListener {
     ])
     await Promise.all([this.#exchange.idle(), retreated])
     this.#interpreter.close()
-    this.#eventLog.flush()
+    this.#observers.flush()
     await client.close()
     await limiter.stop()
     await closeRunners(this.#options.runners)
@@ -368,6 +370,7 @@ export class Account implements MarketListener {
 
   get shown(): ShownAccount {
     const { config, settings, book, trusted, market, calls, runners } = this.#options
+    this.#observers.flush()
     return {
       config,
       settings,
@@ -379,8 +382,8 @@ export class Account implements MarketListener {
       fatal: this.#fatal,
       paused: pausedOf(runners),
       tickers: market.tickers,
-      vanished: this.health.vanished,
-      late: this.health.late,
+      vanished: this.#health.vanished,
+      late: this.#health.late,
       failingReads: this.#eventLog.failingReads,
       positions: this.#exchange.positions,
       limiter: calls.limiter.statistics(),
@@ -395,6 +398,7 @@ export class Account implements MarketListener {
 
   summary(clean = true): RunSummary {
     const { config, settings, book, trusted, market, calls, ledger } = this.#options
+    this.#observers.flush()
     return buildSummary({
       settings,
       configured: config.strategies,

@@ -48,6 +48,7 @@ import {
 } from '../account/command-inbox.ts'
 import type { Readings } from '../explain/readings.ts'
 import type { MarketListener } from '../market-data/product-market.ts'
+import { ObserverQueue } from '../reporting/observer-queue.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { viewAccount, viewFill, viewOrders, viewPositions } from '../../views/account-view.ts'
 import { DenialCounts } from './denial-counts.ts'
@@ -103,6 +104,7 @@ export class DaemonControl implements Controlled {
   readonly #denials = new DenialCounts()
   readonly #curve = new ProfitCurve()
   readonly #prices: PriceHistory
+  readonly #observers: ObserverQueue
 
   constructor(options: DaemonControlOptions) {
     const { clock, timers, logger } = options
@@ -119,10 +121,17 @@ export class DaemonControl implements Controlled {
     this.#prices = new PriceHistory(() =>
       this.#shown.flatMap(({ settings }) => [...settings.instruments.keys()]),
     )
-    options.market.listen({ hear: (event) => this.#hear(event), rollDay: () => undefined })
+    this.#observers = new ObserverQueue(timers, (error) =>
+      logger.log('error', 'control.failed', { reason: messageOf(error) }),
+    )
   }
 
+  /** The accounts must listen already: they come first. */
   start(): void {
+    this.#options.market.listen({
+      hear: (event) => this.#observers.later(() => this.#hear(event)),
+      rollDay: () => undefined,
+    })
     this.#metrics.start()
   }
 
@@ -197,10 +206,12 @@ export class DaemonControl implements Controlled {
   }
 
   candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined {
+    this.#observers.flush()
     return this.#prices.candles(symbol, intervalMs)
   }
 
   curves(): CurvesView {
+    this.#observers.flush()
     return this.#curve.view()
   }
 
@@ -399,18 +410,14 @@ export class DaemonControl implements Controlled {
 
   /** Errors here must not disturb trading: prices and profits are only shown. */
   #hear(event: EngineEvent): void {
-    const { clock, logger } = this.#options
-    try {
-      if (event.kind === 'snapshotTaken') this.#prices.take(event.tickers)
-      const now = clock.monotonic()
-      if (!this.#curve.isDue(now)) return
-      const [account] = this.#shown
-      if (account?.state !== 'begun') return
-      const profit = viewProfit(account)
-      this.#curve.take(now, clock.now(), { profit, ...viewEquity(account, profit) })
-    } catch (error) {
-      logger.log('error', 'control.failed', { reason: messageOf(error) })
-    }
+    const { clock } = this.#options
+    if (event.kind === 'snapshotTaken') this.#prices.take(event.tickers)
+    const now = clock.monotonic()
+    if (!this.#curve.isDue(now)) return
+    const [account] = this.#shown
+    if (account?.state !== 'begun') return
+    const profit = viewProfit(account)
+    this.#curve.take(now, clock.now(), { profit, ...viewEquity(account, profit) })
   }
 
   get #shown() {

@@ -1,7 +1,7 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { EngineEvent } from '../../engine/event.ts'
 import type { ExchangeClient } from '../../exchange/exchange-client.ts'
-import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import type { TrustedClock } from '../../exchange/clock/exchange-clock.ts'
 import type { Limiter } from '../../exchange/limiter/limiter.ts'
 import type { SharedTickers } from '../../exchange/shared-tickers/shared-tickers.ts'
 import { messageOf } from '../../lib/failure.ts'

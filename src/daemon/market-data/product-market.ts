@@ -1,7 +1,7 @@
 import { isOvertaken, TickerBuffers, type TickerTable } from '../../domain/ticker-table.ts'
 import type { EngineEvent } from '../../engine/event.ts'
 import type { ExchangeClient } from '../../exchange/exchange-client.ts'
-import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import type { TrustedClock } from '../../exchange/clock/exchange-clock.ts'
 import { MarketWatch } from '../../market/market-watch.ts'
 import type { PollGrid, PollGridStats } from '../../market/poll-grid.ts'
 import type { ProductType } from '../../domain/instrument.ts'

@@ -4,32 +4,35 @@ import type { Announcement } from '../../engine/effect.ts'
 import type { EngineEvent } from '../../engine/event.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { showOnGrid, type Grid } from '../../lib/grid.ts'
-import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
 export interface EventLogOptions {
   readonly logger: DaemonLogger
   readonly grids: ReadonlyMap<string, InstrumentSteps>
   readonly clock: Clock
-  readonly timers: Timers
   /** Nothing leaves, so no line says that something was sent. */
   readonly isDry?: boolean
 }
 
-/** Logged at first, after this time, and then at doubling intervals. */
+/**
+ * A read that keeps failing is logged at first, after this time, and then at doubling intervals.
+ */
 const REPEAT_MS = 10_000
 const REPEAT_MS_MAX = 640_000
 
-/** A failing cancel-all is repeated every second: so many failures are logged at once. */
+/**
+ * A failing cancel-all is repeated every second: this many failures are logged at once, then at
+ * growing intervals.
+ */
 const CANCEL_FAILURES_AT_ONCE = 3
 const CANCEL_REPEAT_MS = 5000
 const CANCEL_REPEAT_MS_MAX = REPEAT_MS_MAX
-/** A later failure is a new problem: a refused cancel-all waits a minute at most. */
+/** A failure that comes later is a new problem: a refused cancel-all waits a minute at most. */
 const CANCEL_TROUBLE_MS = 120_000
 
 const FAILING_CANCELS_MAX = 1000
 
-/** `undefined`: it failed for some orders. Monotonic ms. */
+/** Same instruments and same code (`undefined`: it failed for some orders). Monotonic ms. */
 interface FailingCancel {
   failedAt: number
   loggedAt: number
@@ -39,8 +42,8 @@ interface FailingCancel {
 }
 
 /**
- * The log file has a line for each order event, to search a clientOid. A terminal shows batches and
- * fills; single orders only at `debug`.
+ * The log file has a line for each order sent, answered, filled and ended, to search a clientOid. A
+ * terminal shows batches with counts, and fills; single orders only at `debug`.
  */
 const ORDER_ROUTINE = new Set([
   'order.sent',
@@ -55,7 +58,6 @@ const BATCHES = new Set(['batch.sent', 'batch.answered'])
 
 export class EventLog {
   readonly #options: EventLogOptions
-  readonly #unlogged: Announcement[] = []
   readonly #outcomes = new Map<number, Readonly<Record<string, number>>>()
   readonly #failing = new Map<string, { loggedAt: number; times: number; repeatMs: number }>()
 
@@ -67,21 +69,11 @@ export class EventLog {
 
   /** Must see a record before its announcements. */
   observe(record: JournalRecord): void {
-    // Other outcomes, found by fills or unknown at a restart, have no line about their batch.
+    // Other outcomes have no line about their batch: those found by fills, or unknown at a restart.
     if (record.kind !== 'outcome' || record.answer === undefined) return
     const counts: Record<string, number> = {}
     for (const { outcome } of record.items) counts[outcome] = (counts[outcome] ?? 0) + 1
     this.#outcomes.set(record.batchId, counts)
-  }
-
-  /** Writing takes time, so lines are written after the batch has left. */
-  announce(announcement: Announcement): void {
-    if (this.#unlogged.length === 0) this.#options.timers.after(0, () => this.flush())
-    this.#unlogged.push(announcement)
-  }
-
-  flush(): void {
-    for (const announcement of this.#unlogged.splice(0)) this.#log(announcement)
   }
 
   get failingReads(): readonly string[] {
@@ -98,7 +90,7 @@ export class EventLog {
     this.#options.logger.log('info', 'read.resumed', { what, failedTimes: failing.times })
   }
 
-  #log({ level, event, fields }: Announcement): void {
+  announce({ level, event, fields }: Announcement): void {
     if (this.#options.isDry === true && this.#logWithheld(event, fields)) return
     if (event === 'read.failed') return this.#logFailedRead(String(fields['what']), fields)
     const isPartlyFailed = event === 'cancelAll.answered' && Number(fields['failed']) > 0

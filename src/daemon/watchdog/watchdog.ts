@@ -1,3 +1,4 @@
+import type { StrategyId } from '../../domain/ids.ts'
 import { Failure } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { SupervisedThread } from '../../lib/supervised-thread.ts'
@@ -18,6 +19,9 @@ export interface WatchdogOptions extends Pick<WatchdogData, 'strategies' | 'logN
   readonly logger: Pick<DaemonLogger, 'log' | 'descriptor'>
   readonly timers: Timers
 }
+
+/** @param strategyId the strategy that runs from now on; undefined: none */
+export type StrategyWatch = (strategyId: StrategyId | undefined) => void
 
 export interface WatchedLoops {
   readonly loops: readonly WatchedLoop[]
@@ -68,8 +72,11 @@ export class Watchdog {
     this.#beat(deadlines, watched)
   }
 
-  running(number: number): void {
-    this.#view[RUNNING] = number
+  /** @param before strategies of the accounts before this one, which has `ids` */
+  watchOf(ids: readonly StrategyId[], before: number): StrategyWatch {
+    return (id) => {
+      this.#view[RUNNING] = id === undefined ? 0 : before + 1 + ids.indexOf(id)
+    }
   }
 
   async stop(): Promise<void> {

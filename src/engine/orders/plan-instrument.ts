@@ -4,7 +4,7 @@ import { isInsideWindow } from '../../execution/order-machine.ts'
 import { planTarget, staleTargetOrders, type TargetPlanInput } from '../../execution/target-plan.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
-import type { Order } from '../../domain/order.ts'
+import { isClosing, type Order, tradesAs } from '../../domain/order.ts'
 import { type Holding, netLots } from '../../domain/position.ts'
 import { stepBelow, nearestStep } from '../../lib/grid.ts'
 import { backedHolding } from '../book/allocation.ts'
@@ -42,7 +42,6 @@ import {
   reductionOf,
   type StrategyReduction,
 } from '../state/trading-mode.ts'
-import { isClosing, tradesAs } from '../../domain/order-action.ts'
 import { stopTicks } from '../../risk/exit-levels.ts'
 
 export interface InstrumentPlan {

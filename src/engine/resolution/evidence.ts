@@ -1,4 +1,4 @@
-import { couldBe, fitsClass } from '../../execution/pack-batch.ts'
+import { couldBe, fitsClass } from '../../execution/batch.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import type { AssignedRecord, SettledOrder } from '../../domain/record.ts'

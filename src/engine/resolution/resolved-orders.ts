@@ -1,6 +1,12 @@
 import { isInsideWindow } from '../../execution/order-machine.ts'
-import { isClosing, tradesAs } from '../../domain/order-action.ts'
-import { canRest, openLots, type Order, type OrderTerms } from '../../domain/order.ts'
+import {
+  canRest,
+  isClosing,
+  openLots,
+  type Order,
+  type OrderTerms,
+  tradesAs,
+} from '../../domain/order.ts'
 import type { SettledOrder } from '../../domain/record.ts'
 import { isHaltedItself, killOf, pairKey, restrictionsOn } from '../book/book.ts'
 import {

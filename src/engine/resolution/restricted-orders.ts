@@ -1,7 +1,6 @@
 import type { Fill } from '../../domain/fill.ts'
 import type { ClientOid } from '../../domain/ids.ts'
-import { canRest, openLots, type Order, type OrderTerms } from '../../domain/order.ts'
-import { isClosing } from '../../domain/order-action.ts'
+import { canRest, isClosing, openLots, type Order, type OrderTerms } from '../../domain/order.ts'
 import { applyToHolding } from '../../domain/position.ts'
 import type { Restriction } from '../../domain/trading-mode.ts'
 import { reducesRisk } from '../../risk/checks.ts'

@@ -1,4 +1,4 @@
-import { couldBe, fitsAtAnyTime, fitsClass } from '../../execution/pack-batch.ts'
+import { couldBe, fitsAtAnyTime, fitsClass } from '../../execution/batch.ts'
 import { type Fill, type FillKind, isLiquidation, isOfOthers } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import { openLots, type Order } from '../../domain/order.ts'

@@ -4,6 +4,7 @@ import {
   type Order,
   type OrderState,
   type OrderTerms,
+  tradesAs,
 } from '../../domain/order.ts'
 import type { ExpireRecord, JournalRecord } from '../../domain/record.ts'
 import { own } from '../../lib/own.ts'
@@ -19,7 +20,6 @@ import {
 import type { StrategyId } from '../../domain/ids.ts'
 import type { Instrument, PositionMode } from '../../domain/instrument.ts'
 import type { Intent } from '../../domain/intent.ts'
-import { tradesAs } from '../../domain/order-action.ts'
 import type { MaintenanceRules } from '../../domain/liquidation.ts'
 import type { AccountEntry } from '../../domain/own-trades.ts'
 import type { InstrumentMoment, ShownExit } from '../../domain/snapshot.ts'

@@ -1,6 +1,5 @@
 import type { StrategyId } from '../../domain/ids.ts'
-import { isClosing, tradesAs } from '../../domain/order-action.ts'
-import type { OrderTerms } from '../../domain/order.ts'
+import { isClosing, type OrderTerms, tradesAs } from '../../domain/order.ts'
 import { netLots } from '../../domain/position.ts'
 import type { ItemOutcome } from '../../domain/record.ts'
 import {
@@ -12,7 +11,7 @@ import {
   type RefusableTerms,
   stepsOf,
 } from '../../execution/refusal-causes.ts'
-import type { ApprovedItem } from '../../execution/pack-batch.ts'
+import type { ApprovedItem } from '../../execution/batch.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { own } from '../../lib/own.ts'
 import { holdingOf, pairKey, pairOf } from '../book/book.ts'

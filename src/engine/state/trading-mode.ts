@@ -1,7 +1,7 @@
 import type { StrategyId } from '../../domain/ids.ts'
 import type { MarginMode } from '../../domain/instrument.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
-import { isClosing } from '../../domain/order-action.ts'
+import { isClosing } from '../../domain/order.ts'
 import type { ReleasedRecord } from '../../domain/record.ts'
 import {
   ACCOUNT,

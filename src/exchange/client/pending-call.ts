@@ -1,8 +1,13 @@
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
-import type { RequestHandler } from './connections.ts'
 import type { OutgoingRequest } from './request-writer.ts'
+
+export interface RequestHandler extends Dispatcher.DispatchHandler {
+  /** Must be called once, when the HTTP client is done with the request in any way. */
+  onFree: () => void
+  onUnsent: (error: unknown) => void
+}
 
 export interface WireRequest<Result> extends Pick<
   OutgoingRequest,

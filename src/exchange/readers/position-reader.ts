@@ -6,7 +6,7 @@ import { isUnreadable } from '../../protocol/answer-values.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import type { WirePosition } from '../../protocol/futures/single-position.ts'
 import type { ReadingCall } from '../client/call-options.ts'
-import { MONEY } from './wire-fill.ts'
+import { MONEY } from './fills-reader.ts'
 
 export interface PositionCall extends ReadingCall {
   readonly instrument: Instrument

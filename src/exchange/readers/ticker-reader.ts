@@ -6,7 +6,7 @@ import {
   type TickerColumn,
   type TickerTable,
 } from '../../domain/ticker-table.ts'
-import { isRecord } from '../../lib/is-record.ts'
+import { isRecord } from '../../lib/plain-data.ts'
 import { requestTimeOf, SUCCESS_CODE, withoutMark } from '../../protocol/envelope.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 

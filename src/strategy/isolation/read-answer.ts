@@ -1,9 +1,9 @@
 import { DENIAL_CODES, type DenialCode } from '../../domain/denial.ts'
 import { isPlotName, type PlotPoint } from '../../domain/plot.ts'
-import { isRecord } from '../../lib/is-record.ts'
+import { isRecord } from '../../lib/plain-data.ts'
 import type { IntentDenial } from '../read-intents.ts'
 import { STRATEGY_FAILURES, type StrategyFailureCode } from '../strategy-failure.ts'
-import type { SaidLine } from '../strategy-log.ts'
+import type { SaidLine } from '../strategy-output.ts'
 
 /** As much as an honest thread sends. */
 const LINES_MAX = 11

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../lib/is-record.ts'
+import { isRecord } from '../../../lib/plain-data.ts'
 import type { Refusal, Reply } from '../../shared/reply.ts'
 import type { Parameters } from './parameters.ts'
 import type { ServedName } from '../served-rows.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { isRecord } from '../../../lib/is-record.ts'
+import { isRecord } from '../../../lib/plain-data.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { accept, type Refusal, type Reply } from '../../shared/reply.ts'
 import type { NamedEndpoint } from '../served-rows.ts'

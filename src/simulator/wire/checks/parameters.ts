@@ -1,4 +1,4 @@
-import { isRecord } from '../../../lib/is-record.ts'
+import { isRecord } from '../../../lib/plain-data.ts'
 import { withCapitals } from '../../../protocol/capitals.ts'
 import type { Endpoint } from '../../../protocol/endpoint.ts'
 import { accept, type Reply } from '../../shared/reply.ts'

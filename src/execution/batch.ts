@@ -1,10 +1,12 @@
-import type { ClientOid } from '../domain/ids.ts'
-import type { PositionMode } from '../domain/instrument.ts'
+import { type ClientOid, toClientOid } from '../domain/ids.ts'
+import type { Instrument, MarginMode, PositionMode } from '../domain/instrument.ts'
 import type { OrderIntent } from '../domain/intent.ts'
-import { canRest, openLots, type Order, type OrderTerms } from '../domain/order.ts'
+import { canRest, openLots, type Order, type OrderTerms, WIRE_DIRECTIONS } from '../domain/order.ts'
 import type { Approved } from '../domain/proofs.ts'
 import type { Fill } from '../domain/fill.ts'
-import { WIRE_DIRECTIONS } from '../domain/order-action.ts'
+import { formatOnGrid } from '../lib/grid.ts'
+import type { BatchPlaceItem, BatchPlaceRequest } from '../protocol/futures/batch-place-order.ts'
+import { base32, sha256 } from '../lib/digest.ts'
 
 export interface ApprovedItem {
   readonly intent: Approved<OrderIntent>
@@ -89,4 +91,75 @@ function isWithinLimit(terms: OrderTerms, fill: Fill): boolean {
   if (terms.ticks === undefined) return true
   const buys = terms.action === 'openLong' || terms.action === 'closeShort'
   return buys ? fill.ticks <= terms.ticks : fill.ticks >= terms.ticks
+}
+
+export interface OrderAccount {
+  readonly positionMode: PositionMode
+  readonly marginMode: MarginMode
+}
+
+export type WireTerms = Pick<
+  OrderTerms,
+  'clientOid' | 'action' | 'lots' | 'ticks' | 'force' | 'takeProfitTicks' | 'stopLossTicks'
+>
+
+/** One symbol, product type, margin coin and margin mode (ORD6). */
+export function buildBatchRequest(
+  account: OrderAccount,
+  instrument: Instrument,
+  orders: readonly WireTerms[],
+): BatchPlaceRequest {
+  return {
+    symbol: instrument.symbol,
+    productType: instrument.productType,
+    marginCoin: instrument.marginCoin,
+    marginMode: account.marginMode,
+    orderList: orders.map((terms) => buildBatchItem(account.positionMode, instrument, terms)),
+  }
+}
+
+function buildBatchItem(
+  mode: PositionMode,
+  instrument: Instrument,
+  terms: WireTerms,
+): BatchPlaceItem {
+  const { side, tradeSide, reduceOnly } = WIRE_DIRECTIONS[mode][terms.action]
+  const priceOf = (ticks: number | undefined) =>
+    ticks === undefined ? undefined : formatOnGrid(instrument.tick, ticks)
+  const isMarket = terms.ticks === undefined
+  // The order is the document's; undefined properties are not written.
+  return {
+    size: formatOnGrid(instrument.lot, terms.lots),
+    price: priceOf(terms.ticks),
+    side,
+    tradeSide,
+    orderType: isMarket ? 'market' : 'limit',
+    force: isMarket ? undefined : terms.force,
+    clientOid: terms.clientOid,
+    reduceOnly,
+    presetStopSurplusPrice: priceOf(terms.takeProfitTicks),
+    presetStopLossPrice: priceOf(terms.stopLossTicks),
+  }
+}
+
+/** 26 characters of base32 are 130 bits. */
+const DIGEST_CHARACTERS = 26
+
+/**
+ * The clientOid of an order: `t` + base32(sha256(salt, strategy, key))[0..25] + `-` +
+ * base36(generation).
+ *
+ * The same decision gives the same id even after the journal is lost, so the exchange recognises
+ * the duplicate. The salt is drawn once for each state directory, so two daemons never use the same
+ * id. Why: docs/orders.md.
+ */
+export function deriveClientOid(options: {
+  readonly salt: string
+  readonly strategyId: string
+  readonly key: string
+  readonly generation: number
+}): ClientOid {
+  const { salt, strategyId, key, generation } = options
+  const digest = base32(sha256([salt, strategyId, key])).slice(0, DIGEST_CHARACTERS)
+  return toClientOid(`t${digest}-${generation.toString(36)}`)
 }
