@@ -37,6 +37,7 @@ export interface AlertsOptions {
 }
 
 export interface AlertSource {
+  /** A line each. */
   digest(): readonly string[]
   /** In words; undefined if not known. @param account undefined: the only one */
   equityOf(account: string | undefined): string | undefined

@@ -23,11 +23,13 @@ export const MARGIN_COIN = 'USDT'
 
 export interface PlacedBatch {
   readonly body: string
+  /** Exchange clock as the client knew it. */
   readonly signedAt: number
   /** Sent a second time on the way. */
   readonly isCopy: boolean
 }
 
+/** The newest first. */
 export interface FillsQuery {
   /** Exchange clock. */
   readonly sinceAt: number
@@ -38,6 +40,7 @@ export interface FillsQuery {
 type FillsPage = ResponseOf<'orderFills'>
 type WireTicker = ResponseOf<'tickers'>[number]
 
+/** Without a wire: bodies in, replies out. */
 export interface SimulatedExchange {
   placeBatch(batch: PlacedBatch): Reply<BatchResult>
   cancelAll(body: string, signedAt: number): Reply<BatchResult>
@@ -51,6 +54,7 @@ export interface SimulatedExchange {
   readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
 }
 
+/** The visible part of the simulated market, and how new it counts as; see played-prices.ts. */
 export interface TickerView {
   isListed(symbol: string, at: number): boolean
   /** Unix ms when a price shown at `shownAt` was last current. */
@@ -60,6 +64,7 @@ export interface TickerView {
 export interface DirectExchangeOptions {
   readonly productType?: ProductType
   readonly marginCoin?: string
+  /** Default: everything, as it stands. */
   readonly view?: TickerView
   /** Absent: only tickers of the simulated market are shown. */
   readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined

@@ -65,6 +65,7 @@ class DirectCall<Data> {
   readonly #latencyMs: number
   /** Our clock. */
   readonly #sentAt: number
+  /** Exchange clock, at its arrival; and the answer there. */
   #requestTime = 0
   #reply: Reply<Data> | undefined
 

@@ -8,6 +8,7 @@ import type { VirtualTime } from './virtual-time.ts'
 
 /** At once in a backtest; in a fault world a process stands still, and dies. */
 export interface Gate {
+  /** Nothing falls due in the process. */
   readonly isStill: boolean
   enter(happens: () => void): void
   /** Heard even when the process's core is closed. */

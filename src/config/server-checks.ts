@@ -45,6 +45,7 @@ function hostOf({ hostname, searchParams }: URL): string {
   return searchParams.get('host') || decodeURIComponent(hostname)
 }
 
+/** @param address without objections */
 export function isDatabaseInClear(address: string): boolean {
   const url = new URL(address)
   const host = hostOf(url)

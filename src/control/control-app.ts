@@ -97,6 +97,7 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   app.onError((error, context) => {
     if (error instanceof HTTPException) return error.getResponse()
     if (error instanceof Failure) return context.json({ error: error.message }, 503)
+    // The client left or timed out, so this answer is not read.
     if (context.req.raw.signal.aborted) return context.json({ error: 'not asked to the end' }, 400)
     onBroken(messageOf(error))
     return context.json({ error: 'the daemon failed to answer; its log says why' }, 500)
@@ -104,6 +105,7 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   return app
 }
 
+/** Without the token the reasons are omitted. */
 function answerReadiness(context: Context, daemon: Controlled, entrance: Entrance): Response {
   const { isReady, checks } = daemon.readiness()
   const lines = Object.entries(checks).map(
@@ -127,6 +129,7 @@ function addSession(app: Hono, { codes, tokens }: Entrance): void {
   })
 }
 
+/** The socket needs no proof: the file system admitted the caller. */
 function addProof(app: Hono, { tokens }: Entrance): void {
   if (tokens === undefined) return
   app.get(PROOF_PATH, (context) => {
@@ -152,6 +155,7 @@ function addFollowing(
       const from = parseEventId(context, daemon.events)
       if (from === undefined)
         return context.json({ error: 'the id of an event is a whole number' }, 400)
+      // Per kind of token, so readers take no place of commanders; the socket has one kind.
       const peer = peerOf(context.req.header('authorization'), entrance.tokens)
       if (followers[peer] >= FOLLOWERS_MAX) {
         refusals.add('follower', `${FOLLOWERS_MAX} follow already`)

@@ -82,6 +82,7 @@ export async function loadPage(): Promise<Page> {
   return { files: new Map(files), policy: buildPolicy(importMap) }
 }
 
+/** All paths, known without reading files. */
 export const PAGE_PATHS: readonly string[] = [
   '/',
   ...OWN.map((path) => `/${path}`),

@@ -1,5 +1,6 @@
 import type { AccountCallIntent, Intent } from './intent.ts'
 
+/** Repeating one of these calls does no harm. */
 const ENDPOINTS = {
   modifyTrigger: 'modifyPlanOrder',
   cancelMargin: 'isolatedBatchCancelOrders',

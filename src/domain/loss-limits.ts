@@ -34,11 +34,13 @@ export interface UsedLoss {
   readonly dayLoss: number
   readonly drawdown: number
   readonly drawdownShare?: number
+  /** For the account a share, else an amount. */
   readonly lastDrawdown: number
   readonly peak: number
   readonly lastPeak: number
 }
 
+/** NaN while not known. */
 export interface Fall {
   readonly dayLoss: number
   readonly drawdown: number
@@ -186,6 +188,7 @@ export interface Dispute {
   readonly isLogged: boolean
 }
 
+/** Changed only by `disputes.ts`. */
 export interface DisputeState {
   readonly open: ReadonlyMap<string, Dispute>
   /** Only reducing is allowed: the worse figure has reached a limit. */

@@ -83,6 +83,7 @@ export interface BootRecord extends DatedRecord {
 export interface DecisionRecord extends DatedRecord {
   readonly kind: 'decision'
   readonly strategyId: StrategyId
+  /** JSON; absent if unchanged. */
   readonly stateText?: string
   readonly quotes?: readonly LadderChange[]
   readonly targets?: readonly Omit<TargetIntent, 'kind'>[]
@@ -126,6 +127,7 @@ export interface SendRecord extends DatedRecord {
   readonly symbol: string
   readonly orders: readonly OrderTerms[]
   readonly again: readonly ClientOid[]
+  /** Exchange clock as we know it, of the signature. */
   readonly requestAt: number
   readonly body: string
   /** When the call was granted, and how long the instrument had waited, ms. */
@@ -164,6 +166,7 @@ export interface AnswerFacts {
   readonly kind: Answer<unknown>['kind']
   readonly code: string
   readonly status?: number
+  /** Exchange clock, from the envelope. */
   readonly requestTime?: number
 }
 
@@ -216,6 +219,7 @@ export interface SettledOrder {
    * `queued`: to be sent again unchanged · `released`: an operator has looked at a quarantined one.
    */
   readonly state: 'done' | 'absent' | 'quarantined' | 'queued' | 'released'
+  /** If fills have revealed it. */
   readonly orderId?: OrderId
   readonly reason: string
   /** The next generation of the key (ORD8). */
@@ -299,6 +303,7 @@ export interface PruneRecord extends DatedRecord {
   readonly ordersMax?: number
   /** Exchange clock: earlier trades are never read again. */
   readonly tradesBefore: number
+  /** Exchange clock: every fill up to here is known. */
   readonly fillsThroughAt: number
   /** No fill after `fillsThroughAt` is known: an earlier time was in the future. */
   readonly isBroughtBack?: true
@@ -366,6 +371,7 @@ export interface ExitsRecord extends DatedRecord {
   readonly kind: 'exits'
   readonly strategyId: StrategyId
   readonly symbol: string
+  /** Null: not configured any more. */
   readonly state: ExitState | null
 }
 

@@ -2,8 +2,10 @@ import type { StrategyId } from './ids.ts'
 import type { HoldSide } from './position.ts'
 import type { ModeReason } from './trading-mode.ts'
 
+/** `risk.survives`: shares of the price, by symbol. */
 export interface SurvivalSettings {
   readonly moves: ReadonlyMap<string, number>
+  /** All instruments move at once, each against us. */
   readonly jointMoves: ReadonlyMap<string, number>
   /** Resting orders fill at the current price, and lose the whole move. */
   readonly isGap: boolean

@@ -121,12 +121,15 @@ export interface Engine {
   readonly phase: RunPhase
   /** This run has not proved, and so does not trade them. */
   readonly unproved: readonly string[]
+  /** The retreat note of the last run is of no use any more. */
   readonly isRetreatSettled: boolean
   /** No stop and no kill; orders may still be held back. */
   readonly isTrading: boolean
   /** The passing of time may give the core something to do, apart from rare work. */
   readonly isWaiting: boolean
+  /** Series of closed candles that strategies wait for, a sentence each. */
   readonly missingCandles: readonly string[]
+  /** Undefined without a kill. */
   readonly kill: KillState | undefined
   /** A kill and a stop under way, with what they wait for. */
   readonly endings: readonly Ending[]
@@ -142,6 +145,7 @@ export interface Engine {
   staleReadings(now: number): readonly StaleReading[]
   /** Keyed by kind, the longest first. @param now Unix ms, our clock */
   silentCalls(now: number): readonly (readonly [string, SilentCalls])[]
+  /** Undefined where it is not traded. */
   instrument(symbol: string): InstrumentState | undefined
   /** Asked right before its first byte. @param now Unix ms, our clock */
   objectTo(batch: Pick<OutgoingBatch, 'symbol' | 'clientOids'>, now: number): string | undefined
@@ -149,6 +153,7 @@ export interface Engine {
   isCallHeldBack(callId: number): boolean
   /** Why a strategy cannot take over what no strategy holds. */
   objectToAdoption(command: AdoptCommand): string | undefined
+  /** Says what a trade by hand would do, or which check denies it; changes nothing. */
   planByHand(command: HandCommand): HandPlan
   /** Undefined: no drawdown is released, or the effect is not known. */
   planPeakRelease(command: ReleaseCommand): PeakRelease | undefined
@@ -158,7 +163,9 @@ export interface Engine {
   readonly losses: ReadonlyMap<string, UsedLoss>
   /** With its peak; undefined while a part is not known. */
   readonly equity: Equity | undefined
+  /** Keyed by symbol, as last measured. */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
+  /** Keyed by symbol, in this run. */
   readonly nearestDistances: ReadonlyMap<string, NearestDistance>
   /** As last compared; undefined: unknown or none set. */
   readonly worstCase: WorstCase | undefined
@@ -252,6 +259,9 @@ export function resumeEngine(core: Core): Engine {
   }
 }
 
+/**
+ * Apply the event, judge what it changed, plan the dirty instruments, advance what is under way.
+ */
 function handleStep(core: Core, event: EngineEvent, now: number): readonly Effect[] {
   const touched = applyEvent(core, event, now)
   judgeChanges(core, event)

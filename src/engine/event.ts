@@ -21,6 +21,7 @@ export type GrantedEndpoint = 'batchPlaceOrder' | 'cancelAllOrders'
 export type StopPolicy = 'leave' | 'cancel' | 'flatten'
 
 export type EngineEvent =
+  /** A run begins; the book has been rebuilt. */
   | { readonly kind: 'started' }
   /**
    * Exchange clock less ours, measured twice alike. `isPublic`: by public answers alone, good
@@ -38,6 +39,7 @@ export type EngineEvent =
       readonly intents: readonly Intent[]
       /** Plain data that nobody changes. */
       readonly state: unknown
+      /** Returned intents that were not valid. */
       readonly denials: readonly Denial[]
       /** Keys that the book has forgotten. */
       readonly usedKeys?: readonly UsedKey[]
@@ -85,6 +87,7 @@ export type EngineEvent =
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
   /** Sent from outside, with the secret of this signal. */
   | ({ readonly kind: 'signalTaken' } & Signal)
+  /** It is time to read again. */
   | { readonly kind: 'pollDue'; readonly what: 'fills' | 'positions' }
   | { readonly kind: 'commanded'; readonly command: EngineCommand }
   /** Bytes; `isLow`: less than configured. */
@@ -143,6 +146,7 @@ export type EngineCommand =
   | ({
       readonly kind: 'close'
       readonly scope: Scope
+      /** Above 0 and at most 1. */
       readonly share: number
       readonly key: string
     } & CommandSource)

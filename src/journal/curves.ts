@@ -3,6 +3,7 @@
  * shown: no order depends on them, and a missing point is a gap.
  */
 
+/** The curve of the account; its value is an {@link AccountPoint}. */
 export const ACCOUNT_SERIES = 'account'
 
 const MINUTE_MS = 60_000
@@ -14,12 +15,14 @@ export const MARK_SERIES = 'marks'
 
 export const CURVE_STEPS_MS = { minute: MINUTE_MS, hour: HOUR_MS } as const
 
+/** Points by minute are kept for so long; points by hour for {@link hoursKeptMs}. */
 export const MINUTES_KEPT_MS = 7 * DAY_MS
 const ACCOUNT_KEPT_MS = 2 * 365 * DAY_MS
 const PLOTS_KEPT_MS = 30 * DAY_MS
 /** Statements of past years are asked for late. */
 const MARKS_KEPT_MS = 5 * 365 * DAY_MS
 
+/** Plots of all strategies of an account; further ones are not kept. */
 export const PLOTS_MAX = 64
 
 export interface PlotSeries {
@@ -35,6 +38,7 @@ export function toPlotSeries({ strategy, symbol, name }: PlotSeries): string {
   return [PLOT, symbol, strategy, name].join(' ')
 }
 
+/** Undefined: it is no plot. */
 export function parsePlotSeries(series: string): PlotSeries | undefined {
   const [kind, symbol = '', strategy = '', ...words] = series.split(' ')
   return kind === PLOT ? { symbol, strategy, name: words.join(' ') } : undefined
@@ -47,11 +51,13 @@ export function hoursKeptMs(series: string): number {
 
 export interface CurvePoint {
   readonly series: string
+  /** Unix ms, our clock. */
   readonly at: number
   /** Decimals separated by blanks, `?` where one is not known. */
   readonly value: string
 }
 
+/** Unix ms: `since` is included, `until` is not. */
 export interface CurveQuery {
   readonly series: string
   readonly since?: number | undefined
@@ -60,6 +66,7 @@ export interface CurveQuery {
   readonly everyMs?: number | undefined
 }
 
+/** Margin coin; null: not known then. */
 export interface AccountPoint {
   readonly at: number
   readonly equity: string | null

@@ -59,6 +59,7 @@ export class JournalTables {
   /** A new journal's, until they are written. */
   #carried: Required<Pick<TableSettings, 'bookings' | 'curves'>>
   #last: Mark
+  /** Undefined: there is no checkpoint. */
   #sealed: SealedPlace | undefined
 
   constructor({ nature, prefix, records, ...parts }: TablesParts) {

@@ -45,6 +45,7 @@ const LOG_PAGES_MAX = 2000
 
 export interface SqliteJournalOptions extends TableSettings {
   readonly file: string
+  /** Account and place: another's journal is refused. */
   readonly identity: string
   /** For a new journal; drawn when absent. */
   readonly salt?: string | undefined
@@ -137,6 +138,7 @@ export function findFlawedRows(
   return undefined
 }
 
+/** It exists and is not empty. */
 export function isJournalFile(file: string): boolean {
   return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
 }

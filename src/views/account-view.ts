@@ -265,6 +265,7 @@ export function viewEntry(
   return { entryPrice, entryFrom: statedLots > 0 ? 'exchange' : 'fills' }
 }
 
+/** Signed: in one-way mode two may be opposite. */
 function holdersOf(
   { book, grids }: ShownAccount,
   symbol: string,

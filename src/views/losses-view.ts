@@ -8,6 +8,10 @@ import { describeScenario } from '../risk/worst-case.ts'
 import type { ShownAccount } from './shown-account.ts'
 import { roundAmount, toAmount } from './money-figures.ts'
 
+/**
+ * As limits use them; null while a part is unknown. A journal at rest knows the equity only without
+ * positions.
+ */
 export function viewEquity(
   account: Pick<ShownAccount, 'settings' | 'engine' | 'state' | 'book'>,
   { total }: Pick<AccountView['profit'], 'total'>,

@@ -38,6 +38,7 @@ export function viewRestriction(
   return { scope, mode, code, reason, by, at, ends, command, isClosing, releasableAt }
 }
 
+/** Ends it once the reason is gone. */
 function commandOf(
   { code, scope, by, isVolatile }: Restriction,
   configOption: string,

@@ -24,6 +24,7 @@ export interface AccountOff {
   readonly error: unknown
 }
 
+/** Read-only, for display. */
 export interface ShownAccount {
   readonly config: DaemonConfig
   readonly settings: EngineSettings
@@ -37,7 +38,9 @@ export interface ShownAccount {
   readonly tickers: TickerTable | undefined
   /** For a journal at rest. */
   readonly storedPrices?: ReadonlyMap<string, StoredPrice>
+  /** Missing in the newest tickers. */
   readonly vanished?: ReadonlyMap<string, VanishedPrice>
+  /** Named as in `read.failed`. */
   readonly failingReads?: readonly string[]
   /** Readings much rarer than configured: `fills`, `positions`. */
   readonly late?: readonly string[]

@@ -18,6 +18,7 @@ import { type MoneyFigures, roundAmount, toAmount, toMoneyFigures } from './mone
 import { byName, type RunStatistics } from './run-statistics.ts'
 import { listUnattended, type UnattendedInput, type UnattendedPosition } from './unattended.ts'
 
+/** The object of `--summary json`. Money is in exact decimal strings. */
 export interface RunSummary {
   readonly environment: string
   readonly positionMode: string
@@ -25,6 +26,7 @@ export interface RunSummary {
   readonly coin: string
   readonly epoch: number
   readonly clean: boolean
+  /** Why the end was not in good order. */
   readonly fault?: string
   readonly durationMs: number
   readonly cycles: number
@@ -65,6 +67,7 @@ export interface StandingRestriction extends Restriction {
 }
 
 export interface AccountSummary extends MoneyFigures {
+  /** Base coin, by symbol and side. */
   readonly positions: Readonly<Record<string, string>>
 }
 
@@ -83,6 +86,7 @@ export interface ExchangeLedger extends Omit<
   AccountSummary,
   'net' | 'netWithUnrealised' | 'uncounted'
 > {
+  /** Keyed by coin. */
   readonly otherFees?: Readonly<Record<string, string>>
   readonly balance: string
   readonly openOrders: number
@@ -93,6 +97,7 @@ export interface ExchangeLedger extends Omit<
 
 export interface ExchangeSummary extends ExchangeLedger {
   readonly agrees: boolean
+  /** A sentence each. */
   readonly differences: readonly string[]
 }
 
@@ -114,6 +119,7 @@ export interface SummaryInput extends Pick<UnattendedInput, 'grids'> {
   readonly exchange: ExchangeLedger | undefined
 }
 
+/** The wire has ten decimals, the ledger all. */
 const UNREALISED_TOLERANCE = decimal('0.00000001')
 
 export function buildSummary(input: SummaryInput): RunSummary {

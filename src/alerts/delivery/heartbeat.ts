@@ -10,6 +10,7 @@ export interface HeartbeatOptions {
   readonly client: Pick<WebhookClient, 'call'>
   readonly hidden: HiddenTexts
   readonly logger: AlertLog
+  /** Why it is withheld. */
   readonly obstacle: () => string | undefined
 }
 

@@ -34,9 +34,11 @@ const urgencyOfMode = ({ code, by }: LogFacts): Urgency =>
     ? 'info'
     : 'urgent'
 const releaseSymbol = ({ symbol }: LogFacts) => `release ${toArgument(symbol)} --reason "..."`
+/** `2 of BTCUSDT at 60000, -9452.1` */
 const describeDeed = ({ size, symbol, price, net, profit }: LogFacts) =>
   `${showFact(size)} of ${showFact(symbol)} at ${showFact(price)}, ${showFact(net ?? profit)}`
 const describeSeconds = (ms: unknown): string => `${Math.round(Number(ms) / 1000)} s`
+/** `3 unknown orders (absent 2, filled 1)` */
 const describeFound = (unknownOrders: unknown, found: unknown): string => {
   const states = Object.entries(found ?? {}).map(([state, count]) => `${state} ${count}`)
   const orders =

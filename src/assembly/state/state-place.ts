@@ -37,6 +37,7 @@ export function stateDirectoryOf(config: DaemonConfig, market: MarketOverride): 
   return join(directory, worldOf(config, config.simulator, market))
 }
 
+/** A journal that is not on PostgreSQL. */
 export const JOURNAL_FILE = 'journal.sqlite'
 
 export function journalPlaceOf({ environment, account, journal }: DaemonConfig, directory: string) {

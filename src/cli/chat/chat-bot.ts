@@ -54,6 +54,7 @@ export class ChatBot {
   readonly #pending = new PendingOrders(() => systemClock.monotonic())
   readonly #outbox: ChatOutbox
   #answering = 0
+  /** Strangers are logged once each, up to a bound. */
   readonly #strangers = new Set<number>()
 
   constructor(options: ChatBotOptions) {
@@ -183,6 +184,7 @@ export class ChatBot {
     const [answer = '', id = ''] = context.callbackQuery?.data?.split(' ') ?? []
     const person = context.from?.id ?? 0
     const order = this.#pending.take(id, person)
+    // Ends the spinner of the button; nothing depends on it.
     context.answerCallbackQuery().catch(() => undefined)
     if (order === undefined)
       return this.#send(context, 'too late, or done already: nothing was done now')

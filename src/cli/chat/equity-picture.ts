@@ -1,6 +1,7 @@
 import { renderPicture } from '../../report/page/chart-picture.ts'
 import type { ChatPicture } from './chat-picture.ts'
 
+/** Wide enough for a line, and not more than a phone shows. */
 const BUCKETS_MAX = 240
 const MINUTE_MS = 60_000
 
@@ -9,6 +10,7 @@ interface EquityPoint {
   readonly equity: number | null
 }
 
+/** Rows of `intentd profit --curve --csv`. */
 function readPoints(rows: string): readonly EquityPoint[] {
   return rows.split('\n').flatMap((line) => {
     const [time = '', equity = ''] = line.split(',')

@@ -18,6 +18,7 @@ import {
 
 interface ChatCommand {
   readonly name: string
+  /** The command of the command line, whose power is this one's. */
   readonly verb: OfferedVerb
   readonly help: string
 }
@@ -107,6 +108,7 @@ export const CHAT_QUESTIONS: readonly ChatQuestion[] = [
 ]
 
 export interface ChatOrder extends ChatCommand {
+  /** Undefined: the chat's words are not understood. */
   read(given: readonly string[]): AskedOrder | undefined
 }
 

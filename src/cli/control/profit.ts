@@ -40,6 +40,7 @@ interface ProfitRow {
   readonly net: string
   readonly realised: string
   readonly fees: string
+  /** Empty where it belongs to no row: funding belongs to an instrument, not to a strategy. */
   readonly funding: string
   readonly uncounted: string
 }

@@ -314,6 +314,7 @@ function describeEquity({ equity, peak, drawdown, equityBefore, coin }: AccountV
     .join(', ')
 }
 
+/** `+0.52 % in 7 days` */
 function describeChange(before: string | null, equity: number, span: string): string {
   if (before === null || Number(before) <= 0) return ''
   const share = (equity / Number(before) - 1) * 100
@@ -492,6 +493,7 @@ function describeWish({ symbol, what, since }: Wish): string {
 
 type Wish = AccountView['strategies'][number]['wants'][number]
 
+/** The time alone, for what is younger than a day. */
 function showSince(at: number): string {
   const text = new Date(at).toISOString().slice(0, 16).replace('T', ' ')
   return `${systemClock.now() - at < DAY_MS ? text.slice(11) : text} UTC`

@@ -145,6 +145,7 @@ function formatHeld(view: WhatIfView): string {
   )
 }
 
+/** `every price moves by -10.0 %`, or each instrument that moves. */
 function describeMoves(moves: Readonly<Record<string, number>>): string {
   const entries = Object.entries(moves)
   const [first = 0] = Object.values(moves)

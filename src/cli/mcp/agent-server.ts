@@ -164,6 +164,7 @@ function parse(output: string): unknown {
   }
 }
 
+/** How many commands of a kind run at a time. What makes the account safer is never turned away. */
 class Turns {
   readonly #running: Record<Power, number> = { look: 0, research: 0, safer: 0, riskier: 0 }
   readonly #max: Readonly<Record<Power, number>> = {

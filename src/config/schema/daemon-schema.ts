@@ -255,6 +255,7 @@ const executionSchema = z
 
 const backtestSchema = z
   .strictObject({
+    // With slower polls the clock measurement would be too old.
     pollMs: wholeNumber(
       { min: 50, max: 60_000 },
       'Time between two reads of all tickers in a backtest, in ms. Absent: as `polling` says, which takes hours for a month.',

@@ -86,6 +86,7 @@ export class Account implements MarketListener {
   readonly #polls: PollGrids
   readonly #feeds: Feeds
   readonly #candles: CandleFetcher
+  /** Undefined where no rule chooses instruments. */
   readonly #contracts: ContractsFetcher | undefined
   readonly #eventLog: EventLog
   readonly #operator: Operator
@@ -216,6 +217,7 @@ export class Account implements MarketListener {
     await noteOwnState(journal, own, { directory, isAccepted: answer.kind === 'accepted' })
   }
 
+  /** The clock must be synchronised. */
   begin(): void {
     const { directory, logger, timers } = this.#options
     if (this.#state !== 'new') return
@@ -291,6 +293,7 @@ export class Account implements MarketListener {
     }
   }
 
+  /** Undefined before the run has begun, after its end, or if it is not durable in time. */
   takeSignal(signal: Signal): Promise<SignalOutcome> {
     return this.#state === 'begun' ? this.#signals.take(signal) : Promise.resolve(undefined)
   }

@@ -17,6 +17,7 @@ import type { ExchangePort, OnAnswer } from '../../interpreter/ports.ts'
 import type { CallableName, ResponseOf } from '../../protocol/endpoints.ts'
 import type { BatchResult } from '../../protocol/values.ts'
 
+/** Shorter refusals are not logged. */
 const SAID_AFTER_MS = 3000
 
 export interface ClientExchangeOptions {
@@ -40,6 +41,7 @@ interface WithheldCall {
 
 export class ClientExchange implements ExchangePort {
   readonly #options: ClientExchangeOptions
+  /** Monotonic ms: since then calls are refused, and none was accepted. */
   #refusedSince: number | undefined
   #isRefusalSaid = false
   readonly #inFlight = new Set<Promise<void>>()

@@ -85,6 +85,7 @@ export interface DaemonControlOptions {
   readonly timers: Timers
   readonly processStartedAt?: number | undefined
   readonly fleet?: FleetSource | undefined
+  /** @param approved undefined: whatever a reload changes */
   readonly onReload?: ((approved?: readonly string[]) => void) | undefined
   readonly tryReload?: (() => Promise<ReloadView> | undefined) | undefined
   readonly logger: Pick<DaemonLogger, 'log' | 'listen' | 'setLevel'>
@@ -381,6 +382,7 @@ export class DaemonControl implements Controlled {
       : { isObeyed: false, text: `not done: ${refusal}` }
   }
 
+  /** Or what to do: an order to several would be several orders. */
   #accountFor({ account: name }: HandControlOrder): Pick<Account, 'shown' | 'command'> | string {
     const accounts = this.#options.accounts.filter(
       ({ shown }) => name === undefined || shown.config.name === name,

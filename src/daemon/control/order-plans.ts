@@ -24,6 +24,7 @@ type AccountOrder = Exclude<
 >
 type OrderOf<Kind extends AccountOrder['kind']> = Extract<AccountOrder, { readonly kind: Kind }>
 
+/** Says what an order that may add risk would do to an account. Changes nothing. */
 export function planAccountOrder(
   shown: ShownAccount,
   order: AccountOrder,

@@ -273,6 +273,7 @@ function applySend(book: WritableBook, record: SendRecord): void {
     changeOrder(book, clientOid, (order) => markSentAgain(order, record.requestAt))
 }
 
+/** Keys of ladders and targets end in it: `quote:BTCUSDT:17`. */
 function ordinalOf(key: string): number {
   return Number(key.slice(key.lastIndexOf(':') + 1))
 }

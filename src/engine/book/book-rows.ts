@@ -65,6 +65,7 @@ const COLLECTIONS = [
 ] as const
 type Collection = (typeof COLLECTIONS)[number]
 
+/** Single numbers and words are one row, which every checkpoint writes. */
 const SCALARS_ROW = 'scalars'
 const SCALARS: Readonly<
   Record<Exclude<keyof Book, Collection | 'open' | 'byOrderId' | 'ended' | 'placesBySymbol'>, true>
@@ -88,6 +89,7 @@ export function toBookRows(book: Book): readonly BookRow[] {
   return [scalarsOf(book), ...rows]
 }
 
+/** Since the last call, or since the book was read. */
 export function takeBookChanges(book: Book): readonly RowChange[] {
   const removed: RowChange[] = []
   const put: RowChange[] = []

@@ -42,6 +42,7 @@ export interface KeyEntry {
 export interface Book {
   readonly positionMode: PositionMode
   readonly epoch: number
+  /** Unix ms, our clock, of the last record. */
   readonly recordedAt: number
   /** Keyed by symbol: the grids in which prices and sizes are counted. */
   readonly grids: ReadonlyMap<string, InstrumentGrids>
@@ -69,6 +70,7 @@ export interface Book {
   readonly trades: ReadonlyMap<string, number>
   /** Exchange clock. */
   readonly tradesSinceAt: number
+  /** Keyed by strategy and symbol; fills that wait are held under their orderId. */
   readonly holdings: ReadonlyMap<string, Holding>
   /** Keyed by symbol, while a fill waits: the allocation is worked out again from this state. */
   readonly unsettled: ReadonlyMap<string, UnsettledAllocation>
@@ -87,9 +89,11 @@ export interface Book {
   readonly strategyStates: ReadonlyMap<StrategyId, string>
   readonly quotes: ReadonlyMap<string, readonly QuoteLevel[]>
   readonly targets: ReadonlyMap<string, number>
+  /** Those of the standing targets that have one. */
   readonly targetTags: ReadonlyMap<string, Tag>
   /** Keyed by strategy and key: places that wait. */
   readonly places: ReadonlyMap<string, OrderIntent>
+  /** Keyed by strategy and symbol. */
   readonly placesBySymbol: ReadonlyMap<string, ReadonlyMap<string, OrderIntent>>
   /** Keyed by strategy and key: calls that have not ended, and when recent keys were used. */
   readonly calls: ReadonlyMap<string, AccountCall>
@@ -110,11 +114,13 @@ export interface Book {
   readonly exits: ReadonlyMap<string, KeptExits>
   /** Keyed by symbol and interval (`candleKey`), changed in place. */
   readonly candles: ReadonlyMap<string, CandleSeries>
+  /** Keyed by scope, where losses are limited. */
   readonly watermarks: ReadonlyMap<Scope, Watermark>
   /** Keyed by strategy and symbol, where there are exits. */
   readonly exitStates: ReadonlyMap<string, ExitState>
   /** Keyed by strategy, where a rule chooses its instruments. */
   readonly universes: ReadonlyMap<StrategyId, KeptUniverse>
+  /** Keyed by strategy and symbol: members that leave. */
   readonly leavings: ReadonlyMap<string, UniverseLeaving>
   /** Also where it has expired. */
   readonly signals: ReadonlyMap<FeedId, FeedReading>
@@ -128,6 +134,11 @@ export interface Book {
   readonly archivedBefore: number
 }
 
+/**
+ * The book while a record is applied, or while it is read from a checkpoint. Its collections
+ * remember changes for the next checkpoint; `open`, `byOrderId`, `ended` and `placesBySymbol`
+ * follow from the others.
+ */
 export type WritableBook = Own<Book>
 
 export function createBook(positionMode: PositionMode): Book {
@@ -280,6 +291,7 @@ export function indexPlace(book: WritableBook, place: OrderIntent): void {
   places.set(place.key, place)
 }
 
+/** @param pair strategy and key */
 export function removePlace(book: WritableBook, pair: string): void {
   const place = book.places.get(pair)
   if (place === undefined) return
@@ -456,6 +468,7 @@ export interface EndedOrder {
   readonly endedAt: number
 }
 
+/** Adds it at the end, unless the clock was set back. */
 export function addEnded(ended: EndedOrder[], order: EndedOrder): void {
   let place = ended.length
   while (place > 0 && (ended[place - 1] as EndedOrder).endedAt > order.endedAt) place--

@@ -154,6 +154,7 @@ function inWords(core: Core, amount: number): string {
   return Number.isNaN(amount) ? 'not known' : showAmount(core, amount)
 }
 
+/** Strategies whose losses are limited. */
 function limitedOn({ settings }: Core, symbol: string): readonly StrategySettings[] {
   const { losses, strategies } = settings
   if (!losses) return []

@@ -33,6 +33,7 @@ import { tradingStateOf } from '../state/trading-mode.ts'
 
 const SIDES = ['long', 'short'] as const
 
+/** Between two lists of an instrument: while something is expected, and otherwise. */
 const EXPECTED_MS = 1000
 const USUAL_MS = 30_000
 /** A stop that was set is listed by then, or reported missing. */

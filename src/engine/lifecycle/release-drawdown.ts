@@ -29,6 +29,7 @@ export interface PeakRelease {
   readonly below: string
   /** `warn at 97.00, reducing at 95.00, flatten at 92.00` */
   readonly limits: string
+  /** The used share of the last step: `69.1 %`. */
   readonly lastUsed?: string
   /** At or below this level the last step would close everything again at once. */
   readonly closesBelow?: string

@@ -17,6 +17,7 @@ import { dropPlace, takeDecision } from '../strategies/take-decision.ts'
 export type OrderCommand = Extract<EngineCommand, { kind: 'order' }>
 export type CancelCommand = Extract<EngineCommand, { kind: 'cancel' }>
 
+/** Says in words what a command by hand would do, or why it does nothing. */
 export interface HandPlan {
   readonly refusal?: string
   readonly detail?: string

@@ -90,6 +90,7 @@ function compareTiers(core: Core, instrument: InstrumentState, reading: Position
   })
 }
 
+/** A rate is a number of few digits. */
 const RATE_ROUNDING = 1e-9
 
 /** Two sides of a position may differ. */
@@ -110,6 +111,7 @@ interface Comparison {
   readonly path: string
   readonly wanted: string
   readonly said: readonly string[]
+  /** Advice. Absent: set it back at the exchange, or change the path. */
   readonly remedy?: string
 }
 

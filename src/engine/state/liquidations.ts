@@ -482,6 +482,7 @@ export function forgetHours(core: Core, symbol: string): void {
 const HOUR_MS = 3_600_000
 /** One close more than moves, and the present hour. */
 const CLOSES_MAX = 24 + 2
+/** The median of fewer is chance. */
 const MOVES_MIN = 3
 
 /** Costs a comparison, and a count in each new hour. */
@@ -498,6 +499,7 @@ function takeClose(hours: HourlyCloses, price: number): void {
   own(hours.closes)[hours.closes.length - 1] = price
 }
 
+/** Share of the price; NaN with fewer than three moves. */
 function typicalMoveOf(core: Core, symbol: string): number {
   return core.hours.get(symbol)?.typical ?? Number.NaN
 }

@@ -227,6 +227,7 @@ function isOtherAnswer(
   return (trust === 'alone' && !needsBoth) || before.positionAt !== positionAt
 }
 
+/** Since the journal began, by each figure of {@link Worth}; NaN while a part is not known. */
 interface ScopeWorth {
   readonly isDisputed: boolean
   readonly ours: number
@@ -266,6 +267,7 @@ function worthsOfAccount(core: Core): readonly (Worth | undefined)[] {
   return worths
 }
 
+/** Where nothing is held and the position was not read, nothing is unrealised. */
 function worthOfInstrument(core: Core, symbol: string): Worth | undefined {
   const known = core.losses.worths.get(symbol)
   if (known) return known
@@ -355,6 +357,7 @@ export function notePeak(core: Core): void {
   if (!Number.isNaN(peak)) own(core.losses.peaks).set(ACCOUNT, peak)
 }
 
+/** The instrument has left: what it has settled counts on. */
 export function forgetWorths({ losses }: Core, symbol: string): void {
   const { worths, statements, askedAt } = own(losses)
   for (const key of Array.from(worths.keys()))
@@ -499,6 +502,7 @@ export function writePeaks(core: Core): void {
   if (risen.length > 0) writeDown(core, risen)
 }
 
+/** Passed since this was last asked. */
 export function noteWarned({ losses }: Core, scope: Scope, isBeyond: boolean): boolean {
   const isNews = isBeyond && !losses.warned.has(scope)
   if (isBeyond) own(losses.warned).add(scope)

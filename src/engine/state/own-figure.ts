@@ -12,6 +12,7 @@ import { marketOf } from './market-state.ts'
 export interface OwnPrice {
   /** The last price, held inside bid and ask; NaN without fresh and possible prices. */
   readonly price: number
+  /** Exchange clock: the answer. */
   readonly answeredAt: number
   /** Last price, bid, ask and index are close to each other. */
   readonly isInBand: boolean

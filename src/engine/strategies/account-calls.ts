@@ -34,6 +34,7 @@ export type CallTaken =
   | { readonly ok: true; readonly call: AccountCall }
   | { readonly ok: false; readonly code: DenialCode; readonly detail: string }
 
+/** Returns why it is denied. */
 export function takeAccountCall(
   core: Core,
   strategyId: string,

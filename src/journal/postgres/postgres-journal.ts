@@ -82,6 +82,7 @@ export class PostgresJournal implements OpenedJournal {
   readonly #tables: JournalTables
   #found: JournalContents | undefined
   #checkpointed: number
+  /** `#steps` that are records. */
   #recordsWaiting = 0
   #steps: WriteStep[] = []
   #waitingFor: OnDone[] = []

@@ -45,6 +45,7 @@ export function* readCurve(
   }
 }
 
+/** Whether every point is as it was written; that none is missing is not known. */
 export function areCurvesWhole(database: DatabaseSync, first: string): boolean {
   for (const row of database.prepare('SELECT * FROM curves').iterate())
     if (row['digest'] !== digestOf(first, toPoint(row))) return false
@@ -114,6 +115,7 @@ export class CurveTable {
     this.#thinAll(now)
   }
 
+  /** Puts points back as they were kept elsewhere. */
   carry(points: Iterable<PlacedPoint>): void {
     for (const point of points) {
       this.#series.add(point.series)
@@ -160,6 +162,7 @@ export class CurveTable {
     }
   }
 
+  /** @returns how many hours it has folded */
   #thin(series: string, now: number, hoursMax: number): number {
     const { drop } = this.#statements
     let folded = 0

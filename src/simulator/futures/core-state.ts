@@ -41,6 +41,7 @@ export interface CoreState {
   readonly clock: CoreClock
   readonly nextSettlement: { at: number }
   readonly rows: StoredRows
+  /** Keyed by product type, with the count of market moves at which rows were written. */
   readonly tickerBoards: Map<string, { readonly moves: number; readonly rows: WireTicker[] }>
 }
 
@@ -52,6 +53,7 @@ export interface CoreClock {
   tradeSequence: number
   /** 0 while the market runs. */
   pausedAt: number
+  /** Total of earlier pauses, by which the market's clock is behind. */
   pausedMs: number
 }
 
@@ -68,6 +70,7 @@ export interface Account {
   readonly coins: Map<string, CoinBalance>
   /** Oldest first, at most `productOrdersMax` for each product type. */
   readonly openOrders: Map<number, Order>
+  /** Within the idempotency window, oldest first. */
   readonly closedOrders: Map<number, Order>
   readonly positions: Map<string, Position>
   /** Completed ones stay within the idempotency window. */
@@ -96,6 +99,7 @@ export interface SymbolState extends OrderBook<Order> {
   /** At mark prices within, no position needs a check; see liquidation.ts. */
   readonly safe: { fromTicks: number; toTicks: number }
   readonly statistics: DayStatistics
+  /** Delivered or delisted: not traded, and pays no funding. */
   isSettled: boolean
   /** When a delivery contract is listed and opens; 0 for other instruments. */
   readonly listedAt: number
@@ -163,6 +167,10 @@ export function createSymbolState(
 
 type MarketFacts = Pick<Market, 'endings' | 'funding' | 'past' | 'priceStepsMs' | 'references'>
 
+/**
+ * A contract is listed when the one before is delivered. With recorded prices, the recording says
+ * when trading begins.
+ */
 function listingOf(
   { symbol, delivery }: Instrument,
   { priceStepsMs }: MarketFacts,

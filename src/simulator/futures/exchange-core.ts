@@ -87,6 +87,7 @@ export class ExchangeCore {
 
   /** @returns false after 100 ms with work left: call again with the same `now` */
   advance(now: number): boolean {
+    // After a kill all of an unfinished stretch is played again.
     if (!playUntil(this.#state, this.#market, now)) return false
     for (const play of this.#played) play(this.now)
     this.#save()
@@ -144,6 +145,7 @@ export class ExchangeCore {
     return ledgerStatement(this.#state, accountOf(this.#state, uid))
   }
 
+  /** For each margin coin; `sum` is always zero. */
   books(): readonly BookSum[] {
     const { counterparties, accounts } = this.#state
     return [...counterparties].map(([coin, others]) => {

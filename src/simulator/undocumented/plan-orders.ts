@@ -55,6 +55,7 @@ function showPending(state: CoreState, { uid }: AccountRef, query: PlansQuery) {
   const toRow = (plan: ListedPlan) => toPlanRow(state, account, plan)
   if (query.planType === 'profit_loss') {
     const exits = pendingExits(state, account, query).map(toPlan)
+    // The order is that of ids, not of age: stop-losses have the higher ids.
     exits.sort((one, other) => (one.orderId < other.orderId ? -1 : 1))
     return showPage(exits, query, { now, toRow })
   }
@@ -99,6 +100,7 @@ function pendingPlans(state: CoreState, { planOrders }: Account, asked: PlanFilt
   return [...planOrders.values()].filter(isPending).filter(isAsked)
 }
 
+/** In order of the positions' opening. */
 function pendingExits(state: CoreState, { positions }: Account, asked: PlanFilter) {
   const isAsked = isOfAsked(state, { productType: asked.productType, symbol: asked.symbol })
   return [...positions.values()].filter(isAsked).flatMap(exitsOf)

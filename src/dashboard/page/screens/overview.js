@@ -7,6 +7,7 @@ import { MoveChart } from '../move-chart.js'
 import { Requests } from './requests.js'
 
 const CURVE_EVERY_MS = 5000
+/** A point a minute is kept, and one that is older than a week by hour. */
 const KEPT_EVERY_MS = 60_000
 const DAY_MS = 86_400_000
 /** Undefined: since the start, of which the daemon knows every second. */
@@ -179,6 +180,7 @@ function proofOf({ phase, isReleaseAsked }) {
   return isReleaseAsked ? `${proof} A release waits for that; another kill takes it back.` : proof
 }
 
+/** Higher is stricter. */
 function severityOf({ mode }) {
   return ['reducing', 'halted', 'killed'].indexOf(mode)
 }

@@ -113,6 +113,7 @@ function Strategy({ strategy, account, order, curve, denials }) {
   </section>`
 }
 
+/** `BTCUSDT 0 since 12:03:00` */
 function describeWish({ symbol, what, since }) {
   return `${symbol} ${what}${since === null ? '' : ` since ${time(since)}`}`
 }
