@@ -1,4 +1,5 @@
 import type { StrategyId } from './ids.ts'
+import type { AnswerTimes } from './loss-limits.ts'
 import type { HoldSide } from './position.ts'
 import type { ModeReason } from './trading-mode.ts'
 
@@ -42,7 +43,7 @@ export interface WorstCaseState {
   readonly equity: number | undefined
   readonly isWarned: boolean
   /** These answers have exceeded the budget once: others have to confirm it. */
-  readonly awaited: { readonly positionAt: number; readonly tickersAt: number } | undefined
+  readonly awaited: AnswerTimes | undefined
 }
 
 /** The daemon itself closes a part. Changed only by `engine/state/trading-mode.ts`. */
