@@ -9,7 +9,7 @@ import type { OutgoingBatch } from '../effect.ts'
 import { exchangeNow, freshUntil, seenMarketOf } from '../state/market-state.ts'
 import { type Core, recordBefore, specOf, type InstrumentState } from '../state/core.ts'
 import { notePace } from '../state/open-calls.ts'
-import { marginModeOf } from '../state/trading-mode.ts'
+import { noteModeSent } from '../resolution/account-setup.ts'
 
 /**
  * Our acceptance window counts from the batch's record, the exchange's from its signature. So it is
@@ -69,13 +69,14 @@ function toTerms(core: Core, intent: OrderIntent): OrderTerms {
  */
 export function recordBatch(
   core: Core,
-  { symbol, wantsBatchSince }: InstrumentState,
+  instrument: InstrumentState,
   orders: readonly NamedOrder[],
 ): Recorded<OutgoingBatch> {
+  const { symbol, wantsBatchSince } = instrument
   const batchId = core.book.batchId + 1
   const terms = orders.map((order) => order.terms)
   const { positionMode } = core.settings
-  const account = { positionMode, marginMode: marginModeOf(core, symbol) }
+  const account = { positionMode, marginMode: noteModeSent(core, instrument, terms) }
   const body = JSON.stringify(buildBatchRequest(account, specOf(core, symbol), terms))
   const batch: OutgoingBatch = {
     batchId,

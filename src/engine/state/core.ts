@@ -265,6 +265,10 @@ export interface SetupCheck {
   readonly found: ReadonlyMap<string, { readonly verdict: string; readonly at: number }>
   /** The mode of the held position; undefined if there is none, or it is not known. */
   readonly marginMode: MarginMode | undefined
+  /** The mode that the last batch named. */
+  readonly sentMode: MarginMode | undefined
+  /** The exchange has refused the last such orders for this mode, since something is held. */
+  readonly refusedMode: MarginMode | undefined
   /** The leverage that was believed last in this run. */
   readonly leverage: string | undefined
 }

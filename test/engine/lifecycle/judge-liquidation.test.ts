@@ -613,7 +613,7 @@ test.each<[string, Stated, number | undefined]>([
   ['profit', { unrealisedProfit: '0' }, undefined],
   ['price of the tickers', {}, ENTRY],
 ])(
-  '[MON1] every second %s wrong: the readings between them confirm each other',
+  '[MON1] every second answer with a wrong %s: the readings between them confirm each other',
   (_, stated, priced) => {
     const bench = holding({ steps: STEPS, rules: RULES })
     fallTo(bench, priceAt(0.03), {}, 1000)
