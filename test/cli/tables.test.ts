@@ -394,6 +394,19 @@ test('a drawdown says from when on it may be released, other limits may be at an
   )
 })
 
+test('what restricts before the first event of a run does so since the account was opened', () => {
+  const restriction: Restriction = {
+    scope: '*',
+    mode: 'halted',
+    code: 'clockUnsynchronised',
+    reason: "the exchange's clock was never measured",
+    by: 'intentd',
+    at: 0,
+  }
+
+  expect(viewRestriction(restriction, { ...FRAME, openedAt: AT }).at).toBe(AT)
+})
+
 test('a strategy says what it wants on each instrument, and since when', () => {
   const wants = [
     { symbol: 'BTCUSDT', what: '0', since: AT },
