@@ -45,7 +45,10 @@ const outcome = {
   used: z
     .number()
     .nullable()
-    .meta({ description: 'need over equity; null: not known, or nothing is left' }),
+    .meta({
+      description:
+        'the maintenance margin ratio of the account, need over equity; null: not known, or nothing is left',
+    }),
   isLiquidated: z.boolean().meta({ description: 'on the way there' }),
 }
 

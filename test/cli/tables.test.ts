@@ -602,7 +602,7 @@ test('a position that can be liquidated has the price, and how far it is', () =>
 
   expect(formatPositions([held])).toContain('66123.45, 10.1 % ')
   expect(formatPositions([held])).toContain(
-    '\n\nBTCUSDT short: it needs 4.3 % of the margin behind it\n',
+    '\n\nBTCUSDT short: its maintenance margin ratio is 4.3 %\n',
   )
   expect(formatPositions([ours])).toContain('66120.3, 10.1 % ')
   expect(shownAs({ moves: 12.34 })).toContain(
