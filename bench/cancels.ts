@@ -10,7 +10,7 @@
 import { parseArgs } from 'node:util'
 import { type Instrument } from '../src/domain/instrument.ts'
 import { openLots, type Order } from '../src/domain/order.ts'
-import { tradesAs } from '../src/domain/order-action.ts'
+import { tradesAs } from '../src/domain/order.ts'
 import { type StrategyId, toStrategyId } from '../src/domain/ids.ts'
 import { type EngineSettings, type StrategySettings } from '../src/engine/settings.ts'
 import { decimal } from '../src/lib/decimal.ts'

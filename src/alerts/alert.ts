@@ -2,7 +2,6 @@ import type { LogEvent } from '../domain/log-events.ts'
 
 export type Urgency = 'info' | 'warning' | 'urgent'
 
-/** Closed trades alone, or with every fill. */
 export type TradeMessage = 'alert.closed' | 'alert.trades'
 
 export interface Alert {
@@ -10,9 +9,7 @@ export interface Alert {
   /** Equal alerts have equal keys. */
   readonly key: string
   readonly urgency: Urgency
-  /** A sentence without its full stop. */
   readonly title: string
-  /** A line each. */
   readonly lines: readonly string[]
   /** The next command, if one helps. */
   readonly command?: string | undefined
@@ -20,7 +17,6 @@ export interface Alert {
   readonly account?: string | undefined
   /** Unix ms. */
   readonly at: number
-  /** Since the last message; 0 for a new alert. */
   readonly repeats: number
 }
 

@@ -27,7 +27,7 @@ export interface AlertsOptions {
   readonly settings: AlertSettings
   readonly secrets: AlertSecrets
   readonly place: MessagePlace
-  /** The machine's clock, used directly only by quiet hours and the digest. */
+  /** The machine's; only quiet hours and the digest use it directly. */
   readonly clock: Clock
   readonly timers: Timers
   /** Messages about alerts themselves cause no alert. */
@@ -37,14 +37,10 @@ export interface AlertsOptions {
 }
 
 export interface AlertSource {
-  /** A line each. */
   digest(): readonly string[]
   /** In words; undefined if not known. @param account undefined: the only one */
   equityOf(account: string | undefined): string | undefined
-  /**
-   * Why the heartbeat is withheld; undefined if data are fresh, trading is possible and the books
-   * agree.
-   */
+  /** Undefined if data are fresh, trading is possible and the books agree. */
   obstacle(): string | undefined
 }
 
@@ -54,8 +50,7 @@ const STEP_MS = 1000
 const STOP_MS = 3000
 
 /**
- * Reads every log line and sends alerts. Reading takes microseconds and awaits nothing; sending
- * runs beside it.
+ * Reading a log line takes microseconds and awaits nothing; sending runs beside it.
  *
  *     new ──start()──► sending ──stop()──► stopped
  */
@@ -115,7 +110,7 @@ export class Alerts {
     this.#cancel = this.#options.timers.after(STEP_MS, step)
   }
 
-  /** Never throws: an alert that cannot be built must not harm the caller. */
+  /** Never throws: a broken alert must not harm the caller. */
   hear(event: LogEvent, facts: LogFacts): void {
     try {
       const shown = hideIn(facts, this.#hidden)
@@ -147,7 +142,7 @@ export class Alerts {
     return new Map(targets.map(({ name }, index) => [name, this.#senders[index]?.failing]))
   }
 
-  /** The monitor then misses the heartbeat, and reports that these targets cannot deliver. */
+  /** The monitor then misses the heartbeat. */
   #describeFailing(): string | undefined {
     const failing = [...this.targets.values()].filter((one) => one !== undefined)
     if (failing.length === 0) return undefined
@@ -177,7 +172,6 @@ export class Alerts {
     )
   }
 
-  /** Gives queued alerts a short time. */
   async stop(): Promise<void> {
     this.#cancel()
     this.#add(this.#rules.flush())
@@ -202,7 +196,7 @@ export class Alerts {
       const now = this.#clock.now()
       this.#add(this.#rules.due(now))
       const isQuiet = this.#isQuiet()
-      // A night's trades are one message, and displace no alert that waits.
+      // A night's trades are one message, and displace no alert.
       if (!isQuiet) this.#add(this.#tradesDue(now))
       this.#digest()
       this.#heartbeat?.advance(now)
@@ -227,7 +221,7 @@ export class Alerts {
     )
   }
 
-  /** Digests due before the start belong to the last run. */
+  /** Earlier digests belong to the last run. */
   #skipDigest(): void {
     const { settings, clock } = this.#options
     const { day, minute } = this.#localTime(clock.now())

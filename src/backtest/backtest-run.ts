@@ -33,23 +33,19 @@ export interface BacktestRunOptions {
   readonly backtest: Omit<BacktestOptions, 'listener' | 'createJournal' | 'exchange'>
   readonly model: string
   readonly coverage: readonly ViewedPrices[]
-  /** All that may be traded; absent: those of the settings. */
   readonly instruments?: ReadonlyMap<string, Instrument>
-  /** Tickers of all instruments that were kept; absent: none. */
   readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined
   readonly productType: ProductType
   readonly coin: string
   /** Unix ms. */
   readonly toAt: number
-  /** For CSV files; undefined: none. */
   readonly directory: string | undefined
   /** See CollectorOptions. */
   readonly bucketMs?: number
-  /** Before its effects. */
   readonly onStep?: (step: Step) => void
 }
 
-/** How many by strategy, and why the first failed. */
+/** Counted by strategy; the first reason is kept. */
 class FailedDecisions {
   readonly #byStrategy = new Map<string, { count: number; readonly reason: string }>()
 
@@ -72,7 +68,6 @@ class FailedDecisions {
   }
 }
 
-/** `risk.liquidation`, as announced. */
 class TakenSteps {
   readonly taken: TakenStep[] = []
 
@@ -90,7 +85,6 @@ const STEP_OF_CODE: Readonly<Partial<Record<string, LiquidationStep>>> = {
   liquidationFlatten: 'flatten',
 }
 
-/** A watched and reported backtest: one fill model, from the first price to the last. */
 export class BacktestRun {
   readonly #options: BacktestRunOptions
   readonly #core: ExchangeCore
@@ -158,24 +152,22 @@ export class BacktestRun {
     this.#moments = new WorstMomentWatch(this.#backtest.engine, settings, options.config)
   }
 
-  /** How far it has come. */
   get now(): number {
     return this.#backtest.now
   }
 
-  /** At most to the end. @returns whether there is more @throws whatever broke the run */
+  /** @throws whatever broke the run */
   playTo(at: number): boolean {
     const { toAt } = this.#options
     this.#backtest.run(Math.min(at, toAt) - this.now)
     return this.now < toAt
   }
 
-  /** As the strategies have seen it last; the report is drawn from the exchange's ledger. */
+  /** As the strategies saw it last; the report uses the exchange's ledger. */
   get equity(): number | undefined {
     return this.#backtest.equity?.equity
   }
 
-  /** As far as it was played. */
   finish(): RunReport {
     const { model, toAt, coin } = this.#options
     while (!this.#core.advance(this.now));
@@ -242,15 +234,12 @@ export class BacktestRun {
   }
 }
 
-/**
- * When trading ended and why, the earliest first, as it stands at the end: nothing is released in a
- * backtest. A run may begin restricted.
- */
+/** When trading ended and why, the earliest first: nothing is released in a backtest. */
 export function describeRestrictions(
   restrictions: readonly Restriction[],
   { fromAt, toAt }: { readonly fromAt: number; readonly toAt: number },
 ): readonly string[] {
-  // A limit that flattens holds both; it says itself what was reached.
+  // A limit that flattens holds both, and says what was reached.
   const isSaid = ({ scope, code }: Restriction): boolean =>
     code === 'flatten' &&
     restrictions.some((other) => other.scope === scope && other.code !== 'flatten')
@@ -287,19 +276,18 @@ function toLimiterUse(endpoint: EndpointStatistics): LimiterUse {
   }
 }
 
-/** A coin may cost 0.00000248 or 101,010.5, and an account may count in dollars or in bitcoin. */
+/** Prices may be 0.00000248 or 101,010.5, and accounts in dollars or bitcoin. */
 const DIGITS = 8
 
 function shorten(text: string): string {
   return decimal(text).prec(DIGITS).toString()
 }
 
-/** As the daemon's book counts them. */
 class TradeLog {
   readonly #book: () => Book
   readonly #table: TradeTable
   readonly #purposes = new Map<string, ClosePurpose>()
-  /** Begins with the first record that may move something: before, the book knows no instrument. */
+  /** The book knows no instrument before the first record that may move something. */
   #fold: TradeFold | undefined
 
   constructor(options: { readonly book: () => Book; readonly directory: string | undefined }) {

@@ -24,29 +24,22 @@ import type { VirtualPolling } from './virtual-pollers.ts'
 import { VirtualTime } from './virtual-time.ts'
 
 export interface BacktestOptions {
-  /** The exchange's market begins. */
   readonly startAt: number
-  /** Its only account is {@link UID}. */
   readonly core: ExchangeCore
   readonly settings: EngineSettings
   readonly strategies: ReadonlyMap<StrategyId, VirtualStrategy>
   readonly polling: VirtualPolling
-  /** Shown beside the market. */
   readonly feeds?: readonly PlayedFeed[]
-  /** The exchange lists these; rules choose among them. */
   readonly contracts?: ReadonlyMap<string, ContractRules>
-  /** One way between us and the exchange, ms. */
+  /** Between us and the exchange, one way. */
   readonly latencyMs: number
   readonly exchange?: DirectExchangeOptions
   readonly limits?: VirtualLimits
   readonly listener?: RunListener
-  /** As a daemon would log. */
   readonly onAnnounced?: (announcement: Announcement) => void
-  /** Default: in memory, durable at once. */
   readonly createJournal?: (time: VirtualTime) => JournalPort
 }
 
-/** The exchange's page of fills. */
 const PAGE_FILLS = 100
 
 /** A stop has its own patience; this only ends a backtest. */
@@ -61,8 +54,8 @@ const UNDISTURBED: Pick<VirtualEnvironment, 'gate' | 'isKilled' | 'retreatNote'>
 }
 
 /**
- * The daemon's core, strategies and limits on the simulated exchange, in virtual time and without
- * I/O: the same options give the same run to the byte.
+ * The daemon's core on the simulated exchange, in virtual time and without I/O: the same options
+ * give the same run to the byte.
  *
  *     new ──run()──► running ──stop()──► stopped
  */
@@ -70,7 +63,6 @@ export class Backtest {
   readonly #time: VirtualTime
   readonly #options: BacktestOptions
   readonly #account: VirtualAccount
-  /** Undefined before the stop. */
   #stopped: boolean | undefined
   #isStarted = false
 
@@ -108,12 +100,11 @@ export class Backtest {
     return this.#account.limiter
   }
 
-  /** As strategies, limits and the daemon's status have it. */
+  /** As strategies, limits and status have it. */
   get equity(): Equity | undefined {
     return this.#account.engine.equity
   }
 
-  /** For reading only. */
   get engine(): Engine {
     return this.#account.engine
   }
@@ -133,7 +124,7 @@ export class Backtest {
     this.#time.runUntil(this.#time.now + forMs)
   }
 
-  /** In good order, as the daemon would; false if what rests or is held could not be proved. */
+  /** As a daemon stops; false if what rests or is held could not be proved. */
   stop(policy: StopPolicy): boolean {
     this.#account.dispatch({ kind: 'commanded', command: { kind: 'stop', policy } })
     this.#time.runUntil(this.#time.now + STOP_MS_MAX, () => this.#stopped !== undefined)

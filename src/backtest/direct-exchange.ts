@@ -18,19 +18,16 @@ import { accept, type Reply } from '../simulator/shared/reply.ts'
 import { planOrderRows } from '../simulator/undocumented/plan-orders.ts'
 import type { KeptRows, MarketRow } from './kept-rows.ts'
 
-/** The one account. */
 export const UID = '1'
 export const MARGIN_COIN = 'USDT'
 
 export interface PlacedBatch {
   readonly body: string
-  /** Exchange clock as the client knew it. */
   readonly signedAt: number
   /** Sent a second time on the way. */
   readonly isCopy: boolean
 }
 
-/** The newest first. */
 export interface FillsQuery {
   /** Exchange clock. */
   readonly sinceAt: number
@@ -41,33 +38,30 @@ export interface FillsQuery {
 type FillsPage = ResponseOf<'orderFills'>
 type WireTicker = ResponseOf<'tickers'>[number]
 
-/** Without a wire: bodies in, replies out. */
 export interface SimulatedExchange {
   placeBatch(batch: PlacedBatch): Reply<BatchResult>
   cancelAll(body: string, signedAt: number): Reply<BatchResult>
   fillsPage(query: FillsQuery): Reply<FillsPage>
   position(symbol: string): Reply<readonly ReadPosition[] | null>
-  /** Pending trigger orders of an instrument, and one changed. Absent: not simulated. */
+  /** Absent: trigger orders are not simulated. */
   exitsListed?(symbol: string): Reply<ResponseOf<'ordersPlanPending'>>
   modifyPlan?(body: string): Reply<ResponseOf<'modifyPlanOrder'>>
   readTickers(table: TickerTable): void
-  /** As they were known with the tickers that were read last; absent: not kept. */
+  /** As known with the last tickers; absent: not kept. */
   readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
 }
 
-/** The visible part of the simulated market, and how new it counts as; see played-prices.ts. */
 export interface TickerView {
   isListed(symbol: string, at: number): boolean
-  /** Unix ms when a price that came at `shownAt` was current last. */
+  /** Unix ms when a price shown at `shownAt` was last current. */
   currentAt(symbol: string, shownAt: number, now: number): number
 }
 
 export interface DirectExchangeOptions {
   readonly productType?: ProductType
   readonly marginCoin?: string
-  /** Default: everything, as it stands. */
   readonly view?: TickerView
-  /** Tickers of all instruments that were kept; absent: only those of the simulated market are shown. */
+  /** Absent: only tickers of the simulated market are shown. */
   readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined
   /** The market was played, and nothing has heard of it. */
   readonly onPlayed?: () => void

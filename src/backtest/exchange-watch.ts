@@ -17,7 +17,6 @@ interface Touch {
   askTicks: number
 }
 
-/** Hears, in the order of time, what the exchange knows of the account. */
 export interface WatchListener {
   /** Before the account's figures of the same moment. */
   onPrice(at: number, symbol: string, last: number): void
@@ -28,8 +27,8 @@ export interface WatchListener {
 }
 
 /**
- * Looks at the exchange after each quote's matching: fills, funding and the account's worth, each
- * exactly once, and none sooner than it happened. No trade depends on it.
+ * Looks after each quote's matching: fills, funding and worth, each exactly once and none sooner
+ * than it happened. No trade depends on it.
  */
 export class ExchangeWatch {
   readonly #state: CoreState
@@ -44,11 +43,11 @@ export class ExchangeWatch {
     net: 0,
     marginUse: 0,
   }
-  /** The display before the present quote: an order that came in between met it. */
+  /** The display before the present quote, which an order in between met. */
   readonly #touches = new Map<string, Touch>()
-  /** Positions, closed ones until their funding is known, and their funding then. */
+  /** With their funding; closed ones until it is known. */
   readonly #positions = new Map<Position, Decimal>()
-  /** A liquidation came since the last valuation: it cannot be seen afterwards. */
+  /** Since the last valuation; it cannot be seen afterwards. */
   #isLiquidated = false
   #fillsSeen = 0
   #fundingSeen: Decimal = ZERO
@@ -61,14 +60,13 @@ export class ExchangeWatch {
     for (const symbol of this.#state.symbols.values()) this.#follow(symbol)
   }
 
-  /** Whenever the market was played: an order may have been filled between two quotes. */
+  /** Called whenever the market was played: an order may be filled between two quotes. */
   look(): void {
     if (this.#state.clock.tradeSequence > this.#fillsSeen) this.#takeFills()
     const { funding = ZERO } = this.#account.coins.get(this.#coin) ?? {}
     if (funding !== this.#fundingSeen) this.#takeFunding(funding)
   }
 
-  /** At mark prices. */
   figures(): Readonly<AccountFigures> {
     this.#value()
     return this.#figures
@@ -85,7 +83,6 @@ export class ExchangeWatch {
     )
   }
 
-  /** The nearest on each side. */
   resting(symbol: string): RestingPrices {
     const instrument = this.#state.symbols.get(symbol)?.instrument
     let [buy, sell] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
@@ -135,8 +132,7 @@ export class ExchangeWatch {
     const order = this.#orderOf(fill)
     const market = this.#state.symbols.get(fill.symbol)?.market
     const shown = { bidTicks: market?.bidTicks ?? 0, askTicks: market?.askTicks ?? 0 }
-    // A resting order meets the quote that fills it; one that takes met what stood there when it
-    // came.
+    // A resting order meets the quote that fills it; one that takes, what stood before.
     const before = fill.tradeScope === 'taker' && fill.source === 'API' && this.#isBeforeQuote(fill)
     const known = before ? this.#touches.get(fill.symbol) : undefined
     // Nothing was displayed before the first quote.
@@ -185,7 +181,7 @@ export class ExchangeWatch {
     this.#listener.onFunding({ symbol, slot, amount: funding.minus(known), at: position.updatedAt })
   }
 
-  /** Funding paid before a position ended belongs to those that held it then. */
+  /** Funding belongs to those that held the position then. */
   #payEnded(symbol: string): void {
     for (const position of this.#positions.keys())
       if (position.lots === 0 && position.symbol === symbol) this.#payFunding(position)
@@ -227,7 +223,7 @@ export class ExchangeWatch {
       )
   }
 
-  /** Margin coin: worth, gain, and what must stand behind it. */
+  /** Margin coin: worth, gain, and required margin. */
   #worthOf(position: Position, { instrument, markTicks }: SymbolState) {
     const mark = markTicks * instrument.tickFloat
     const quoteValue = mark * position.lots * instrument.lotFloat

@@ -4,32 +4,27 @@ import { basename } from 'node:path'
 import type { FeedId, FeedReading } from '../domain/feed.ts'
 import { nameOfSignal } from '../domain/signal.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
-import { isRecord } from '../lib/is-record.ts'
-import { deepFreeze } from '../lib/plain-data.ts'
+import { deepFreeze, isRecord } from '../lib/plain-data.ts'
 import { parseValue, writeValue } from '../lib/value-text.ts'
 import { RECORDING_BYTES_MAX, unpackGzip } from '../prices/unpack-gzip.ts'
 
 /**
- * The readings of one feed, as lines of JSON, plain or gzipped. The first line names the request
- * that they answer (`docs/data.md`); each other line is one reading:
+ * One feed's readings as lines of JSON, plain or gzipped; the first names the request
+ * (`docs/data.md`):
  *
  *     {"feed":"longShortRatio?symbol=BTCUSDT","format":1}
  *     {"readAt":1748476800123,"data":[{"ts":"1748476800000","longShortRatio":"1.52"}]}
  *
- * A line of a signal (`"feed":"signal:tv"`) has an `id` too; without one, its instant names it.
- *
- * From `readAt` on a strategy may know it: Unix ms, or ISO 8601 with its zone.
- * `snapshot.feed(name).data` gives `data`.
+ * A signal's line (`"feed":"signal:tv"`) may have an `id`; else its instant names it. A strategy
+ * may know a reading from `readAt` on: Unix ms, or ISO 8601 with its zone.
  */
 export interface FeedFile {
   readonly feed: FeedId
-  /** File name, for reports. */
   readonly source: string
-  /** The unpacked file's. */
   readonly sha256: string
   /** Rising. */
   readonly readAt: readonly number[]
-  /** Parsed each time: a year of readings would not fit into memory as objects. */
+  /** Parsed each time: a year of objects would not fit into memory. */
   reading(index: number): FeedReading
 }
 
@@ -60,7 +55,7 @@ export async function loadFeedFile(path: string): Promise<FeedFile> {
   return parseFeedFile(await unpackGzip(packed, { path, bytesMax: RECORDING_BYTES_MAX }), path)
 }
 
-/** @param bytes unpacked @throws Failure FEED_DAMAGED */
+/** @throws Failure FEED_DAMAGED */
 export function parseFeedFile(bytes: Buffer, path: string): FeedFile {
   const lines = listLines(bytes)
   const feed = readHead(textOf(bytes, lines[0]), path)
@@ -91,7 +86,6 @@ export function parseFeedFile(bytes: Buffer, path: string): FeedFile {
   }
 }
 
-/** @param readings in the order of their instants */
 export function formatFeedFile(feed: FeedId, readings: readonly FeedReading[]): string {
   const lines = readings.map(
     ({ readAt, id, data }) =>
@@ -174,7 +168,6 @@ function toInstant(value: unknown): number | undefined {
     : undefined
 }
 
-/** A 30th of February would be a day of March. */
 function parseIso(text: string): number | undefined {
   const [, day, month] = /^(\d{4}-(\d{2})-\d{2})T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/.exec(text) ?? []
   if (day === undefined) return undefined
@@ -191,7 +184,7 @@ function assertLater(readAt: number, before: number | undefined, place: Place): 
   )
 }
 
-/** A row with a later instant than its reading would let a backtest see the future. */
+/** A row later than its reading would let a backtest see the future. */
 function assertKnown({ data, readAt }: FeedReading, place: Place): void {
   for (const row of listRecords(data)) {
     for (const name of INSTANTS) {
@@ -212,7 +205,7 @@ function listRecords(value: unknown): readonly Readonly<Record<string, unknown>>
   return isRecord(value) ? [value, ...Object.values(value).flatMap(listRecords)] : []
 }
 
-/** Unix s or ms, number or text, or a date as text; undefined for no instant. */
+/** Unix s or ms, number or text, or a date; undefined for no instant. */
 function toTime(value: unknown): number | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   const number = Number(value)

@@ -11,33 +11,30 @@ import type { UniverseRecording, UniverseSpan } from '../recording/universe/univ
 
 export interface KeptRowsOptions extends Pick<UniverseSpan, 'fromAt' | 'toAt'> {
   readonly recording: Pick<UniverseRecording, 'entries'>
-  /** Between two answers, ms: for so long a row counts as new. */
+  /** Between two answers, ms: a row counts as new so long. */
   readonly stepMs: number
-  /** Instruments that trade on these rows; others that trade have prices of their own. */
+  /** Instruments that trade on these rows; others have prices of their own. */
   readonly traded: ReadonlySet<string>
 }
 
-/** A row of the simulated market, as the exchange would show it. */
+/** As the exchange would show a simulated market. */
 export type MarketRow = Readonly<Record<TickerColumn, number>>
 
-/** Columns of an instrument with prices of its own that come from these; the rest is as it was kept. */
+/** Taken from the instrument's own prices; the rest is as kept. */
 const PRICE_COLUMNS = ['lastPr', 'askPr', 'bidPr', 'bidSz', 'askSz', 'ts'] as const
 
-/**
- * The tickers of all instruments as they were kept, in the order of time: at an instant the last
- * answer before it. One run reads them once, from the beginning.
- */
+/** At an instant, the last answer before it. Each run reads the file once, from the beginning. */
 export class KeptRows {
   readonly #options: KeptRowsOptions
   readonly #entries: ReturnType<UniverseRecording['entries']>
   readonly #shown = new TickerTable()
   #isShown = false
   #market: MarketAggregates | undefined
-  /** The next answer, which is not due yet. */
+  /** Not due yet. */
   #next: TickerTable | undefined
   readonly #watch = new MarketWatch()
   #contracts: ReadonlyMap<string, ContractRules> | undefined
-  /** Those that were kept with the next answer. */
+  /** Kept with the next answer. */
   #nextContracts: ReadonlyMap<string, ContractRules> | undefined
 
   constructor(options: KeptRowsOptions) {
@@ -47,21 +44,21 @@ export class KeptRows {
     this.#read()
   }
 
-  /** Known with the answer that is shown, and the same object until they change; undefined: none were kept. */
+  /** The same object until they change; undefined: none were kept. */
   get contracts(): ReadonlyMap<string, ContractRules> | undefined {
     return this.#contracts
   }
 
-  /** Counted from all rows that were kept, whatever else is known of their prices. */
+  /** Counted from all kept rows, whatever else is known of prices. */
   get market(): MarketAggregates | undefined {
     return this.#market
   }
 
   /**
-   * Fills the table: the rows of the last answer, in its order, with those of the simulated market in
-   * their places, and behind them what the market has besides.
-   * @param market All instruments that it has; undefined: not listed now. @returns false before the
-   * first answer
+   * Fills the table with the last answer's rows in order, those of the simulated market in their
+   * places or behind.
+   * @param market all its instruments; undefined: not listed now @returns false before the first
+   * answer
    */
   fill(
     table: TickerTable,
@@ -92,7 +89,7 @@ export class KeptRows {
     return place
   }
 
-  /** Outside of its own prices it is not listed, whatever was kept. */
+  /** Outside of its own prices it is not listed. */
   #copyPriced(
     table: TickerTable,
     {
@@ -106,7 +103,7 @@ export class KeptRows {
     for (const column of PRICE_COLUMNS) table.columns[column][place] = own[column]
   }
 
-  /** Its prices count as new until the next answer, as those of a file of prices. */
+  /** Its prices count as new until the next answer. */
   #copyTraded(
     table: TickerTable,
     { row, symbol, now }: { readonly row: number; readonly symbol: string; readonly now: number },
@@ -149,10 +146,9 @@ function copyTable(from: TickerTable, to: TickerTable): void {
 }
 
 /**
- * When prices are asked for, so that each answer is seen at the instant at which it was kept, and
- * nothing between the beginning of its interval and that instant: what is decided at multiples of
- * the interval is then decided on the same rows as live.
- * @param instants Of the kept answers, Unix ms, rising.
+ * Looks see each answer at the instant at which it was kept, so decisions at multiples of the
+ * interval have the same rows as live.
+ * @param instants of the kept answers, Unix ms, rising
  * @returns ms from now until the next request
  */
 export function createKeptLooks(

@@ -4,7 +4,7 @@ import type { Booking } from '../journal/booking.ts'
 import type { Journal, JournalContents, RowChange } from '../journal/journal.ts'
 import { MemoryKeys, MemoryRows } from '../journal/tables/key-table.ts'
 
-/** It ends with its process. Records are copied as the disk would. */
+/** Ends with its process. Records are copied as the disk would. */
 export class MemoryJournal implements Journal {
   readonly salt: string
   readonly #records: string[] = []
@@ -54,7 +54,7 @@ export class MemoryJournal implements Journal {
   close(): void {}
 }
 
-/** It is never read again: only used keys are kept, since they name one order for ever. */
+/** Never read again: keeps only used keys, which name one order for ever. */
 export class PassingJournal implements JournalPort {
   readonly recordsSinceCheckpoint = 0
   readonly #keys = new MemoryKeys()

@@ -6,13 +6,9 @@ import { errorCode } from '../protocol/error-codes.ts'
 import type { Reply } from '../simulator/shared/reply.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** The exchange's part when it arrives, and the listener of the answer. */
 export interface VirtualCall<Data> {
   readonly site: CallableName
-  /**
-   * Ours, for the answer's times. It hears the exchange's time of each answer, and ours of both
-   * ends.
-   */
+  /** Hears the exchange's time of each answer, and ours of both ends. */
   readonly trusted: { readonly clock: Clock; readonly offset: Pick<ExchangeClock, 'observe'> }
   /** @param isCopy sent a second time on the way */
   perform(isCopy: boolean): Reply<Data>
@@ -20,7 +16,6 @@ export interface VirtualCall<Data> {
   hear(answer: Answer<Data>): void
 }
 
-/** Carries calls to the exchange and answers back. */
 export interface Network {
   /** Each call arrives once, and its answer is heard once. */
   readonly isFaithful: boolean
@@ -33,7 +28,7 @@ export function originOf({ site }: Pick<VirtualCall<unknown>, 'site'>): AnswerOr
   return site === 'tickers' ? 'public' : 'signed'
 }
 
-/** Nothing goes wrong: each way takes the same time. */
+/** Nothing goes wrong, and each way takes the same time. */
 export class DirectNetwork implements Network {
   readonly isFaithful = true
   readonly #time: VirtualTime
@@ -62,14 +57,12 @@ interface DirectCallOptions<Data> {
   readonly latencyMs: number
 }
 
-/** On its way to the exchange; then its answer on its way back. */
 class DirectCall<Data> {
   readonly #call: VirtualCall<Data>
   readonly #time: VirtualTime
   readonly #latencyMs: number
   /** Our clock. */
   readonly #sentAt: number
-  /** Exchange clock, at its arrival; and the answer there. */
   #requestTime = 0
   #reply: Reply<Data> | undefined
 
@@ -101,7 +94,7 @@ class DirectCall<Data> {
   }
 }
 
-/** As a client reads a reply, by the class of its code. */
+/** Reads a reply as a client does: the class follows from its code. */
 export function toAnswer<Data>(
   reply: Reply<Data>,
   times: { readonly receivedAt: number; readonly requestTime?: number },

@@ -1,7 +1,12 @@
 import type { DenialCode } from '../domain/denial.ts'
 import type { ClientOid } from '../domain/ids.ts'
-import { isTerminal, type Order, type OrderState, type OrderTerms } from '../domain/order.ts'
-import { tradesAs } from '../domain/order-action.ts'
+import {
+  isTerminal,
+  type Order,
+  type OrderState,
+  type OrderTerms,
+  tradesAs,
+} from '../domain/order.ts'
 import type { JournalRecord, SendRecord } from '../domain/record.ts'
 import type { Book } from '../engine/book/book.ts'
 import type { RunFill } from '../report/run-facts.ts'
@@ -21,7 +26,7 @@ export interface OrderLogOptions {
   readonly onDenied: (strategyId: string, symbol: string, count: number) => void
 }
 
-/** The states' names in files for other programs. */
+/** Other programs read these files. */
 const STATUS: Readonly<Record<OrderState, string>> = {
   queued: 'INITIALIZED',
   sent: 'SUBMITTED',
@@ -35,10 +40,8 @@ const STATUS: Readonly<Record<OrderState, string>> = {
   absent: 'EXPIRED',
 }
 
-/** Open orders, from the run's records: their strategy, purpose and end. */
 export class OrderLog {
   readonly denials = new Map<DenialCode, number>()
-  /** With an order sent or denied. */
   readonly strategies = new Set<string>()
   readonly denialsByStrategy = new Map<string, Map<DenialCode, number>>()
   /** Keyed by the exchange's code, with its words. */
@@ -50,7 +53,6 @@ export class OrderLog {
     this.#options = options
   }
 
-  /** Just applied to the book. */
   observe(record: JournalRecord): void {
     if (record.kind === 'send') this.#send(record)
     else if (record.kind === 'outcome') {
@@ -89,7 +91,6 @@ export class OrderLog {
     return { strategyId: terms.strategyId, middle: open?.middle ?? 0 }
   }
 
-  /** At the end of the run. */
   close(): void {
     for (const clientOid of this.#open.keys()) {
       const order = this.#options.book().orders.get(clientOid)

@@ -6,7 +6,6 @@ import type { VirtualTime } from './virtual-time.ts'
 /** Known readings, in the order of their instants. */
 export interface PlayedFeed {
   readonly feed: FeedId
-  /** Rising: when the run hears of each. */
   readonly heardAt: readonly number[]
   reading(index: number): FeedReading
 }
@@ -25,8 +24,8 @@ export interface PlayedFeedsOptions {
 }
 
 /**
- * Gives each reading at its own instant and never before. A run that begins between two begins with
- * the first, as a daemon reads each feed when it starts.
+ * Never gives a reading before its instant. A run begins with the last one before it, as a daemon
+ * reads each feed when it starts.
  */
 export class PlayedFeeds {
   readonly #options: PlayedFeedsOptions
@@ -38,7 +37,7 @@ export class PlayedFeeds {
   start(): void {
     const { feeds, time } = this.#options
     for (const feed of feeds) {
-      // A daemon reads each feed when it starts; a signal comes when it is sent.
+      // A daemon reads feeds when it starts; a signal comes when it is sent.
       const isSignal = nameOfSignal(feed.feed) !== undefined
       const known = isSignal ? -1 : feed.heardAt.findLastIndex((at) => at <= time.now)
       if (known >= 0) this.#hear(feed, known)

@@ -5,7 +5,6 @@ import type { PriceCoverage, PriceGap } from '../report/run-facts.ts'
 import { candleLength, indexFrom, type Recording } from '../prices/recording.ts'
 import type { TickerView } from './direct-exchange.ts'
 
-/** The end is excluded. */
 export interface PlayedRange {
   readonly fromAt?: number | undefined
   readonly toAt?: number | undefined
@@ -16,7 +15,7 @@ const GAP_STEPS = 1.5
 /** Quotes come when they change: only so long a silence is a gap. */
 const QUOTE_GAP_MS_MIN = 60_000
 const GAPS_SHOWN = 5
-/** Error that dividing floats leaves, in ticks. */
+/** Error of dividing floats, in ticks. */
 const TICK_ERROR_MAX = 1e-4
 
 /** @throws Failure BACKTEST_RANGE_EMPTY */
@@ -62,7 +61,7 @@ function rowsWithin(
   return [indexFrom(at, fromAt), indexFrom(at, toAt)]
 }
 
-/** Prices between two ticks, a share. @param tick quote coin */
+/** Share of prices between two ticks. @param tick quote coin */
 export function shareOffTick({ rows }: Recording, tick: number): number {
   const columns =
     rows.kind === 'candles'
@@ -78,13 +77,11 @@ export function shareOffTick({ rows }: Recording, tick: number): number {
   return count / Math.max(1, columns.length * rows.at.length)
 }
 
-/** Candles without a trade, a share; 0 for quotes. */
 export function shareWithoutVolume({ rows }: Recording): number {
   if (rows.kind !== 'candles') return 0
   return rows.volume.filter((volume) => !(volume > 0)).length / Math.max(1, rows.volume.length)
 }
 
-/** @param facts what is there instead */
 export function emptyRange(facts: Readonly<Record<string, string>>): Failure {
   return new Failure({
     code: 'BACKTEST_RANGE_EMPTY',
@@ -95,8 +92,8 @@ export function emptyRange(facts: Readonly<Record<string, string>>): Failure {
 }
 
 /**
- * Also names what the recording lacks. @param stepMs of the whole recording: how long a price
- * counts as new must not depend on the cut
+ * With what the recording lacks. @param stepMs of the whole recording: how long a price counts as
+ * new must not depend on the cut
  */
 export function describeRecording(
   recording: Recording,
@@ -125,13 +122,13 @@ export function describeRecording(
 }
 
 export interface ViewedPrices extends Pick<PriceCoverage, 'symbol' | 'fromAt' | 'toAt' | 'stepMs'> {
-  /** Since when the first price stood before the prices begin; absent: it is new then. */
+  /** Since when the first price stood before; absent: it is new. */
   readonly firstAt?: number
 }
 
 /**
- * Shows a trader's view: nothing of an instrument before its recording begins or after its end, and
- * a price as new for as long as the recording knows no other.
+ * A trader sees no instrument before its recording begins or after its end, and a price as new
+ * until the next.
  */
 export function viewOf(coverage: readonly ViewedPrices[]): TickerView {
   const bySymbol = new Map(coverage.map((one) => [one.symbol, one]))
@@ -149,9 +146,7 @@ export function viewOf(coverage: readonly ViewedPrices[]): TickerView {
 }
 
 /**
- * Candles of recordings, as exact as these are. Intervals that are not whole rows have none,
- * because what lies within a row is made up.
- *
+ * Intervals that are not whole rows have none: what lies within a row is made up.
  * @param toAt the end of the run: nothing is known of what closes later
  */
 export function readRecordedCandles(
@@ -170,7 +165,6 @@ export function readRecordedCandles(
     const closeAt = openAt + intervalMs
     if (closeAt > toAt) return undefined
     const [from, until] = [indexFrom(rows.at, openAt), indexFrom(rows.at, closeAt)]
-    // A row that reaches beyond the end knows what comes after.
     const isWithin = from < until && (rows.at[until - 1] ?? 0) + stepMs <= closeAt
     return isWithin ? joinRows(rows, { openAt, from, until }) : undefined
   }

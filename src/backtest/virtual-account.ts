@@ -5,7 +5,7 @@ import type { ContractRules } from '../domain/contract-rules.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
 import type { EngineEvent } from '../engine/event.ts'
 import type { EngineSettings } from '../engine/settings.ts'
-import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import type { GrantSource } from '../exchange/limiter/grant.ts'
 import type { EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
 import { Limiter, type LimiterOptions } from '../exchange/limiter/limiter.ts'
@@ -31,16 +31,12 @@ import type { VirtualTime } from './virtual-time.ts'
 import type { Gate, VirtualWire } from './virtual-wire.ts'
 import type { TokenPool, TokenPoolOptions } from '../exchange/limiter/call-window.ts'
 
-/** With params as its own schema gave them back. */
 export interface VirtualStrategy {
   readonly strategy: Strategy
   readonly params: unknown
 }
 
-/**
- * The surroundings of a run in virtual time: a backtest has none, a fault world everything that can
- * go wrong.
- */
+/** Nothing disturbs a backtest; in a fault world everything can go wrong. */
 export interface VirtualEnvironment {
   readonly gate: Gate
   readonly interruptions?: Interruptions
@@ -64,13 +60,12 @@ export interface VirtualAccountOptions {
   readonly journal: JournalPort
   readonly strategies: ReadonlyMap<StrategyId, VirtualStrategy>
   readonly polling: VirtualPolling
-  /** Shown beside the market. */
   readonly feeds?: readonly PlayedFeed[] | undefined
-  /** The exchange lists these; rules choose among them. Absent: no rule does. */
+  /** Absent: no rule chooses. */
   readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
   /** Fills that one page of the exchange has. */
   readonly pageFills: number
-  /** A run before this one may just have called the exchange. */
+  /** An earlier run may just have called the exchange. */
   readonly hasPreviousRun: boolean
   /** Default: {@link VirtualCalls}. */
   readonly createCalls?: ((options: VirtualCallsOptions) => ExchangePort) | undefined
@@ -79,10 +74,7 @@ export interface VirtualAccountOptions {
   readonly surroundings: VirtualEnvironment
 }
 
-/**
- * One run of an account in virtual time: the core, its interpreter, its strategies, and what
- * happens by itself.
- */
+/** One run: the core, its interpreter, its strategies, and what happens by itself. */
 export class VirtualAccount {
   readonly engine: Engine
   readonly interpreter: Interpreter
@@ -107,12 +99,10 @@ export class VirtualAccount {
     this.interpreter = new Interpreter(this.engine, this.ports)
   }
 
-  /** Keyed by endpoint, so far. */
   get limiter(): readonly EndpointStatistics[] {
     return this.#limiter.statistics()
   }
 
-  /** Before that there is nothing to bring to an end. */
   get hasBegun(): boolean {
     return this.#hasBegun
   }
@@ -124,7 +114,7 @@ export class VirtualAccount {
       wire: this.#wire,
       exchange,
       polling,
-      // All instruments of the exchange are shown where they were kept.
+      // All kept instruments are shown.
       instruments: polling.nextTickersMs === undefined ? settings.instruments.size : undefined,
       isOver: () => this.#isClosed,
       dispatch: (event) => this.dispatch(event),
@@ -144,13 +134,12 @@ export class VirtualAccount {
     this.#playFeeds()
   }
 
-  /** The core is not asked any more, and nothing falls due: what is left is a retreat. */
+  /** Nothing falls due any more: what is left is a retreat. */
   close(): void {
     this.#isClosed = true
     this.interpreter.close()
   }
 
-  /** No call is granted any more either. */
   end(): void {
     this.#isEnded = true
     this.close()
@@ -247,7 +236,7 @@ export class VirtualAccount {
 
 function ignore(): void {}
 
-/** Without the asynchronous machinery: a returned token is in stock at once. */
+/** Synchronous: a returned token is in stock at once. */
 export class DirectPool implements TokenPool {
   readonly leadMs = 0
   #stock: number

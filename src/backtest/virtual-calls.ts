@@ -15,25 +15,25 @@ import type { Instrument } from '../domain/instrument.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import {
   beginPages,
-  takePage,
-  toFillsReading,
   type FillsPages,
   type FillsReader,
   type FillsSpan,
+  takePage,
+  toFill,
+  toFillsReading,
 } from '../exchange/readers/fills-reader.ts'
 import { toListedExits } from '../exchange/readers/exits-reader.ts'
 import { toPositionRows, type ReadPosition } from '../exchange/readers/position-reader.ts'
-import { toFill } from '../exchange/readers/wire-fill.ts'
 import type { ResponseOf } from '../protocol/endpoints.ts'
 import { SUCCESS_CODE } from '../protocol/envelope.ts'
 import type { WireFill } from '../protocol/futures/order-fills.ts'
 
 export interface VirtualCallsOptions extends VirtualReadingsOptions {
-  /** A batch did not leave: the kill switch may have been thrown, unknown to the core. */
+  /** The kill switch may have been thrown, unknown to the core. */
   readonly onWithheld: () => void
 }
 
-/** More than a retreat waits for all its instruments. */
+/** Longer than a retreat waits for all its instruments. */
 const GRANT_MS = 6000
 
 interface VirtualSend<Data> {
@@ -58,7 +58,7 @@ export class VirtualCalls implements ExchangePort {
     this.#onWithheld = options.onWithheld
   }
 
-  /** A batch waits a moment for its connection, is checked once more, signed and written. */
+  /** A batch waits for its connection, is checked once more, signed and written. */
   placeBatch(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void {
     const { time, network, gate } = this.#wire
     const waitMs = network.connectMs()
@@ -86,7 +86,7 @@ export class VirtualCalls implements ExchangePort {
     this.#withGrant(send, (grant) => this.#write(send, grant))
   }
 
-  /** The simulator's core takes no other than a changed trigger order. */
+  /** Only a changed trigger order: the simulator's core takes no other. */
   callAccount(
     { endpoint, body }: Pick<OutgoingCall, 'endpoint' | 'body'>,
     options: CallOptions,
@@ -187,7 +187,7 @@ interface VirtualReadingsOptions {
   readonly settings: Pick<EngineSettings, 'positionMode' | 'instruments'>
 }
 
-/** As the exchange's client does, without promises: pages become a reading by the same code. */
+/** Pages become a reading by the client's code, without promises. */
 class VirtualReadings {
   readonly #wire: VirtualWire
   readonly #exchange: SimulatedExchange
@@ -347,7 +347,6 @@ class ExitsCall implements WireCall<PlansPage> {
   }
 }
 
-/** As the exchange's client answers it. */
 function unreadableRow(message: string, receivedAt: number): Answer<never> {
   return {
     kind: 'unknown',
@@ -359,7 +358,6 @@ function unreadableRow(message: string, receivedAt: number): Answer<never> {
   }
 }
 
-/** As the daemon's reader does. */
 function unreadableAnswer(message: string, receivedAt: number): Answer<never> {
   return {
     kind: 'unknown',

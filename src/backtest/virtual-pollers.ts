@@ -2,28 +2,24 @@ import type { Answer } from '../domain/answer.ts'
 import type { ContractRules } from '../domain/contract-rules.ts'
 import { TickerTable } from '../domain/ticker-table.ts'
 import type { EngineEvent } from '../engine/event.ts'
-import type { TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import type { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import { accept, type Reply } from '../simulator/shared/reply.ts'
 import type { SimulatedExchange } from './direct-exchange.ts'
 import type { VirtualCall } from './network.ts'
 import type { VirtualWire } from './virtual-wire.ts'
 
-/** Read before each wait. */
 export interface VirtualPolling {
   readonly tickersMs: number
   readonly fillsMs: number
   readonly positionsMs: number
   readonly timeMs: number
-  /**
-   * While the core waits for a moment, time passes so soon after each event, then ever more seldom.
-   * Absent: as ever.
-   */
+  /** While the core waits, time passes this soon after an event, then ever more seldom. */
   readonly waitingMs?: number
-  /** So long before each read of the tickers, and not every `fillsMs` and `positionsMs`. */
+  /** Before each read of the tickers, instead of at intervals. */
   readonly beforeTickers?: { readonly fillsMs: number; readonly positionsMs: number }
-  /** Rising: from the first on prices are read then, and not every `tickersMs`. */
+  /** Rising; replaces `tickersMs` from the first on. */
   readonly tickersAt?: readonly number[]
-  /** Ms from now until prices are asked for again, in the place of `tickersMs`. */
+  /** Ms from now; replaces `tickersMs`. */
   readonly nextTickersMs?: (now: number) => number
 }
 
@@ -31,12 +27,11 @@ export interface VirtualPollersOptions {
   readonly wire: VirtualWire
   readonly exchange: SimulatedExchange
   readonly polling: VirtualPolling
-  /** Rows that a ticker table has; undefined: as many as an exchange may list. */
+  /** Undefined: as many as an exchange may list. */
   readonly instruments: number | undefined
   readonly isOver: () => boolean
   readonly dispatch: (event: EngineEvent) => void
   readonly onTime: () => void
-  /** The core waits for a moment. */
   readonly isWaiting: () => boolean
 }
 
@@ -47,24 +42,21 @@ const TIME_PASSED: EngineEvent = { kind: 'timePassed' }
 const FILLS_DUE: EngineEvent = { kind: 'pollDue', what: 'fills' }
 const POSITIONS_DUE: EngineEvent = { kind: 'pollDue', what: 'positions' }
 
-/** Everything that happens by itself, as the daemon's pollers make it happen. */
+/** Does what the daemon's pollers do. */
 export class VirtualPollers {
   readonly #options: VirtualPollersOptions
   #hasBegun = false
-  /** The core's last wait, and until when it waits; virtual ms. */
   #waitsMs = 0
   #waitsUntil = 0
   /** In `tickersAt`. */
   #nextRead = 0
-  /** The offset heard last, and when (Unix ms, our clock; 0: not any more). */
+  /** Unix ms, our clock; 0: not any more. */
   #saidOffsetMs = 0
   #saidAt = 0
-  /** The contracts that the core read last. */
   #saidContracts: ReadonlyMap<string, ContractRules> | undefined
   /** The table that the core looks at, and the spare ones. */
   #shown: TickerTable | undefined
   readonly #spare: TickerTable[] = []
-  /** Repeated by time. */
   readonly #readTickers = () => this.start()
   readonly #readFills = () => this.#poll(FILLS_DUE)
   readonly #readPositions = () => this.#poll(POSITIONS_DUE)
@@ -111,7 +103,7 @@ export class VirtualPollers {
     return isListed ? nextAt - now : tickersMs
   }
 
-  /** A cancel-all due in a quarter of a second is not to wait for the next minute. */
+  /** A cancel-all due in a quarter of a second must not wait for the next minute. */
   noteStep({ kind }: EngineEvent): void {
     const { wire, polling, isWaiting } = this.#options
     const { waitingMs, timeMs } = polling
@@ -157,7 +149,7 @@ export class VirtualPollers {
     this.#options.dispatch({ kind: 'contractsRead', contracts })
   }
 
-  /** The core knows it for a minute: it is said again long before. */
+  /** The core forgets it after a minute. */
   #sayOffset(offsetMs: number, now: number): void {
     if (offsetMs === this.#saidOffsetMs && now - this.#saidAt < OFFSET_SAID_MS) return
     this.#saidOffsetMs = offsetMs
@@ -209,7 +201,6 @@ interface TickersCallOptions {
 
 const READ = accept(undefined)
 
-/** One reading, on its way. */
 class TickersCall implements VirtualCall<undefined> {
   readonly site = 'tickers'
   readonly trusted: TrustedClock
@@ -225,9 +216,7 @@ class TickersCall implements VirtualCall<undefined> {
     this.#hear = hear
   }
 
-  /**
-   * The core's table stays as it was, however often the request arrives and its answer is heard.
-   */
+  /** The core's table stays unchanged, however often request and answer arrive. */
   perform(): Reply<undefined> {
     if (this.#table.readAt === 0) this.#exchange.readTickers(this.#table)
     return READ

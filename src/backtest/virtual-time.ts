@@ -3,15 +3,9 @@ import type { Timers } from '../lib/timers.ts'
 
 export type DueTask = (() => void) | { run(): void }
 
-/**
- * Things are due at instants of the exchange's clock (Unix ms), and happen one after the other, at
- * one instant in the order in which they were scheduled.
- */
+/** Due at instants of the exchange's clock (Unix ms), at one instant in the order of scheduling. */
 export class VirtualTime {
-  /**
-   * Callbacks and their instants (Unix ms), the next one last. The lists are short: a few calls and
-   * timers of one account. Two lists, because objects would be made a million times a run.
-   */
+  /** The next one last. Two short lists, because objects would be made a million times a run. */
   readonly #dues: DueTask[] = []
   readonly #instants: number[] = []
   #now: number
@@ -34,7 +28,7 @@ export class VirtualTime {
     return this.#now
   }
 
-  /** Can be cancelled, for code written against the daemon's. */
+  /** Can be cancelled, as the daemon's. */
   readonly timers: Timers = {
     after: (delayMs, callback) => {
       let isCancelled = false
@@ -63,7 +57,7 @@ export class VirtualTime {
     instants[place] = at
   }
 
-  /** Stops early when there is nothing left, or `isOver` says so. */
+  /** Stops early when nothing is left, or `isOver` says so. */
   runUntil(endAt: number, isOver: () => boolean = () => false): void {
     const instants = this.#instants
     for (

@@ -1,20 +1,16 @@
 import type { Answer } from '../domain/answer.ts'
-import type { TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import type { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import { type Grant, type GrantSource, PRIORITY } from '../exchange/limiter/grant.ts'
 import type { CallableName } from '../protocol/endpoints.ts'
 import type { Reply } from '../simulator/shared/reply.ts'
 import type { Network, VirtualCall } from './network.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/**
- * How something reaches a process: at once in a backtest. In a fault world it stands still, and
- * dies.
- */
+/** At once in a backtest; in a fault world a process stands still, and dies. */
 export interface Gate {
-  /** Nothing falls due in the process. */
   readonly isStill: boolean
   enter(happens: () => void): void
-  /** A grant, or the end of a call: a process hears of it even when its core is closed. */
+  /** Heard even when the process's core is closed. */
   settle(happens: () => void): void
 }
 
@@ -29,7 +25,7 @@ export interface VirtualWire {
 
 export interface WireCall<Data> {
   readonly site: CallableName
-  /** It reaches the core once: an answer that comes twice would begin two readings. */
+  /** An answer that comes twice would begin two readings. */
   readonly isReading: boolean
   perform(isCopy: boolean): Reply<Data>
   hear(answer: Answer<Data>): void

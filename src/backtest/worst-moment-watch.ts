@@ -12,8 +12,7 @@ import { type AccountPicture, pictureAccount } from '../views/scenario-account.t
 type MomentFigure = Pick<WorstMoment, 'measure' | 'figure' | 'subject'>
 
 /**
- * Keeps the account of the moment at which a move would have hurt most: where `risk.survives` was
- * used most; without it, where a position was nearest to its liquidation.
+ * When a move would have hurt most: by the use of `risk.survives`, else by the nearest liquidation.
  */
 export class WorstMomentWatch {
   readonly #engine: Engine
@@ -40,7 +39,7 @@ export class WorstMomentWatch {
     if (found !== undefined) this.#worst = { ...found, at, ...this.#picture() }
   }
 
-  /** With its curve; undefined where nothing was held, or figures were not known. */
+  /** Undefined where nothing was held, or figures were not known. */
   report(): WorstMoment | undefined {
     if (this.#worst === undefined) return undefined
     const { measure, figure, subject, at, account, notCounted } = this.#worst

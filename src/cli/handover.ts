@@ -19,7 +19,7 @@ import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts
 import type { VerbFrame } from './process/verb-frame.ts'
 import { writeOut } from '../lib/write-out.ts'
 
-/** A stop that leaves orders takes seconds; a longer one reports itself. */
+/** Exceeds a stop that leaves orders; a longer one reports itself. */
 const WITHIN_MS = 120_000
 const LOOK_MS = 250
 
@@ -86,8 +86,7 @@ async function handOver(options: HandoverOptions): Promise<number> {
       const tookMs = systemClock.monotonic() - begunAt
       if (now.token > token && now.isHeld) {
         if (now.holder !== before.holder) return say(0, takenOver(now.holder, tookMs))
-        // The daemon was reloading its configuration: with its new lease it has not seen the
-        // request.
+        // A reload gave the daemon a new lease, with which it has not seen the request.
         token = now.token
         await handover.ask(token)
       }

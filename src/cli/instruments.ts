@@ -75,7 +75,6 @@ interface InstrumentRow extends Partial<ContractRules> {
   readonly symbol: string
   readonly isConfigured: boolean
   readonly origins: Readonly<Record<string, Origin>>
-  /** Unix ms, of the answer of the exchange. */
   readonly readAt?: number
 }
 
@@ -132,7 +131,7 @@ const COLUMNS_SHOWN: readonly Column<InstrumentRow>[] = [
   { title: 'rules of', of: describeOrigin, isBelow: true },
 ]
 
-/** The origins of the four rules, and when the contract was listed or will be removed. */
+/** Where the four rules come from, and when the contract was listed or will be removed. */
 function describeOrigin({ origins, readAt, launchedAt, offAt }: InstrumentRow): string {
   const said = new Set(RULE_NAMES.flatMap((name) => origins[name] ?? []))
   const words = [...said].map((origin) =>

@@ -206,7 +206,7 @@ export function describeNext(
   const kept = options.set.filter((one) => to === 'postgres' || !one.startsWith('journal.'))
   const start = readRunStart(config)
   const isListed = start !== undefined && start.mainFile !== config.file
-  // Such an account runs with the configuration that lists it, whose `--set` does not apply to it.
+  // Such an account runs with the file that lists it, whose `--set` does not apply to it.
   const again = isListed
     ? repeatOptions({ config: start.mainFile, set: start.set })
     : repeatOptions({ ...options, set: kept })

@@ -161,7 +161,6 @@ export async function createProgram(
     .exitOverride()
     .showSuggestionAfterError()
     .showHelpAfterError('(--help lists what there is)')
-    // An unknown word may be an address with a password.
     .configureOutput({ outputError: (text, write) => write(hideLogins(text)) })
   for (const addVerb of await Promise.all(verbs.map(({ load }) => load())))
     addVerb(program, { version, setExit })

@@ -19,10 +19,7 @@ interface RepairCommandOptions extends ConfigOptions, MarketOptions {
   readonly fromExchange?: boolean
 }
 
-/**
- * A verb and no option of `run`, so that no unit file repairs by itself what a person should look
- * at.
- */
+/** Not an option of `run`, so that no unit file repairs what a person should look at. */
 export function addRepairCommand(program: Command, { version, setExit }: VerbFrame): void {
   addConfigOptions(program.command('repair'))
     .description(

@@ -45,7 +45,7 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
     .option(QUEUE_FLAGS, 'the PostgreSQL server with the queue')
     .addOption(jobsOption('--threads <n>'))
     .action(async ({ threads }: { readonly threads: number }, command: Command) => {
-      // The sweep has an option of that name, which takes it in any position.
+      // The sweep has an option of that name, which commander takes in any position.
       const { queue } = command.optsWithGlobals<{ readonly queue?: string }>()
       if (queue === undefined) command.error("error: required option '--queue <url>' not specified")
       assertAddress(command, queue)
@@ -55,10 +55,7 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
     })
 }
 
-/**
- * All users can see the arguments of processes (SEC1). The option's parser would show the value in
- * its errors.
- */
+/** Other users see arguments (SEC1). The option's parser would show the value in its errors. */
 function assertAddress(command: Command, queue: string | undefined): void {
   assertDatabase(command, QUEUE_FLAGS, queue)
   const url = queue === undefined ? undefined : new URL(queue)

@@ -4,13 +4,12 @@ import type { AlertSettings, AlertTargetSettings } from './schema/alerts-schema.
 import { loadSecrets, type SecretsRequest, variableProblem } from './secrets.ts'
 import { ConfigError } from './yaml/problem.ts'
 
-/** The address is secret too: it alone allows writing. */
+/** Secret too: the address alone allows writing. */
 export interface AlertTarget extends Pick<
   AlertTargetSettings,
   'name' | 'kind' | 'least' | 'chat' | 'trades'
 > {
   readonly url: Secret
-  /** Sent as `Authorization: Bearer`. */
   readonly token: Secret | undefined
 }
 

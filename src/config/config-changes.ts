@@ -1,11 +1,7 @@
-// Compares the running configuration with another, in the operator's words.
-
 import type { DaemonConfig, StrategyConfig } from './load-config.ts'
 
 export interface SettingChange {
-  /** As for `--set`; a strategy's path begins with its id. */
   readonly path: string
-  /** JSON; undefined: absent. */
   readonly was: string | undefined
   readonly is: string | undefined
   readonly limit?: 'tighter' | 'looser'
@@ -14,13 +10,12 @@ export interface SettingChange {
 export interface ConfigChanges {
   readonly started: readonly string[]
   readonly stopped: readonly string[]
-  /** Settings of continuing strategies and of the daemon. */
   readonly settings: readonly SettingChange[]
-  /** Only a new process can take these, since the state depends on them. */
+  /** The state depends on these, so only a new process can take them. */
   readonly refused: readonly SettingChange[]
 }
 
-/** They identify the state, the account and the exchange. Logs and alerts belong to the process. */
+/** They identify state, account and exchange, or belong to the process. */
 const FIXED = [
   'log',
   'alerts',
@@ -39,9 +34,8 @@ const FIXED = [
 /** A file's place does not affect its contents. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['file', 'moduleFile', 'strategies'])
 
-/** These limits are stricter when they are larger; all others when they are smaller. */
+/** Larger is stricter for these. */
 const LOOSE_WHEN_SMALLER: ReadonlySet<string> = new Set(['freeBytesMin', 'coolDownMs'])
-/** A larger move must be survived; a larger distance is reached sooner. */
 const STRICTER_WHEN_LARGER = /(?:^|\.)risk\.(?:survives|liquidation)\./
 
 export function compareConfigs(was: DaemonConfig, is: DaemonConfig): ConfigChanges {
@@ -102,7 +96,6 @@ function judge(
   if (path.endsWith('risk.losses')) return is === '"none"' ? 'looser' : 'tighter'
   const [before, after] = [was, is].map((text) => Number(text?.replaceAll(/["%]/g, '')))
   if (before === undefined || after === undefined || Number.isNaN(before) || Number.isNaN(after)) {
-    // An absent limit is off.
     if (was === undefined && is !== undefined) return 'tighter'
     return is === undefined ? 'looser' : undefined
   }

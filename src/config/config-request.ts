@@ -23,7 +23,7 @@ export function toConfigRequest(
 }
 
 /**
- * Prefers the working directory to the checkout. A package's files are only templates, or the state
+ * The working directory's before the checkout's. A package's files are only templates, or the state
  * would be in the installation.
  */
 function shippedFile(shipped: string): string {

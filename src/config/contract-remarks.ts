@@ -1,4 +1,4 @@
-/** How what the exchange says of its contracts differs from the configuration and from before. */
+/** Differences between the exchange's contracts, the configuration, and before. */
 import { type ContractRules, TRADABLE_STATUS } from '../domain/contract-rules.ts'
 import { fundingMinutesOf } from './funding-minutes.ts'
 import type { KeptContract, KeptContracts } from './kept-contracts.ts'
@@ -10,9 +10,7 @@ import type { Problem } from './yaml/problem.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
 export interface ContractRemark {
-  /** The log event that a start makes of it. */
   readonly event: 'contracts.notRead' | 'contract.changed' | 'contract.differs'
-  /** Absent for all contracts. */
   readonly symbol?: string
   readonly problem: Problem
 }
@@ -92,7 +90,7 @@ function listDifferences(
   return problems.map((problem) => ({ event: 'contract.differs', symbol, problem }))
 }
 
-/** The configuration wins, and the exchange may reject what follows from it. */
+/** The configuration wins, and the exchange may reject what follows. */
 function listWrittenOtherwise(
   { config, source, symbol }: InstrumentPlace,
   contract: ContractRules,
@@ -136,7 +134,6 @@ const STATUS_WORDS: Readonly<Record<string, string>> = {
   off: 'is removed',
 }
 
-/** Sentences about a contract that cannot be traded, or will be removed. */
 function describeStatus({ status, offAt }: ContractRules): readonly string[] {
   const word =
     status === undefined || status === TRADABLE_STATUS

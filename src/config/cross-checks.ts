@@ -1,4 +1,4 @@
-/** Checks settings that are valid alone but contradict each other, on the salvaged parts. */
+/** Settings that are valid alone but contradict each other. */
 import { isProxyUrl } from '../lib/net/proxy.ts'
 import { isLoopback } from './loopback.ts'
 import { explainPattern, isTimeZone } from './schema/calendar-pattern.ts'
@@ -24,7 +24,6 @@ export interface ReadableFile<T> {
 type DaemonSource = ReadableFile<DaemonFile>
 type Instruments = DaemonSource['settings']['instruments']
 
-/** @param pricing see {@link checkMarket} */
 export const checkDaemon = (daemon: DaemonSource, pricing: Pricing = {}): Problem[] => [
   ...checkVersion(daemon),
   ...checkEnvironment(daemon),
@@ -82,7 +81,7 @@ function objectToDemo(
   return [source.problem(path, 'is for an exchange outside: set exchange.baseUrl')]
 }
 
-/** A dry run sends nothing, so a cancel-all would never be answered. */
+/** A dry run sends nothing, so a cancel-all is never answered. */
 function checkDryRun({ source, settings: { dryRun, onRestart, onStop } }: DaemonSource): Problem[] {
   if (dryRun !== true) return []
   return [
@@ -163,7 +162,7 @@ function checkOrigin(
 
 function checkSimulatorSection({ source, settings }: DaemonSource, pricing: Pricing): Problem[] {
   const { environment, exchange, simulator, instruments } = settings
-  // A misspelt key is among the settings as it was meant; what is written wrongly is not.
+  // A misspelt key is corrected here; other mistakes are missing.
   const isWritten = simulator !== undefined || source.has(['simulator'])
   const hasUrl = exchange?.baseUrl !== undefined || source.has(['exchange', 'baseUrl'])
   const isEmbedded = environment === 'simulator' && !hasUrl
@@ -205,11 +204,9 @@ function checkSimulatorSection({ source, settings }: DaemonSource, pricing: Pric
 }
 
 export interface Pricing {
-  /** Absent for a command that plays no recordings. */
   readonly recorded?: readonly string[] | undefined
-  /** Absent if any may be traded. */
   readonly traded?: ReadonlySet<string>
-  /** A rule chooses instruments among contracts that an exchange lists, or listed when they were kept: none is needed here. */
+  /** A rule chooses among listed contracts, so none is needed here. */
   readonly isChosen?: boolean
 }
 
@@ -299,7 +296,7 @@ const MARGIN_COINS: Readonly<Record<string, string>> = {
   'SUSDC-FUTURES': 'SUSDC',
 }
 
-/** A product type that settles in one coin accepts no other margin. */
+/** A product type of one coin accepts no other margin. */
 export function checkAccount(
   source: YamlSource,
   path: SettingPath,

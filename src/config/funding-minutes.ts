@@ -1,4 +1,3 @@
-/** Configured funding times in minutes after midnight UTC, ascending. */
 import { everyHours } from '../domain/instrument.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 
@@ -6,7 +5,7 @@ const DAY_MINUTES = 1440
 const HOUR_MINUTES = 60
 const USUAL_HOURS = 8
 
-/** Uses the instrument's hours, else the calendar, else every 8 hours. */
+/** The instrument's hours, else the calendar, else every 8 hours. */
 export function fundingMinutesOf(
   { calendar, instruments }: Pick<DaemonFile, 'calendar' | 'instruments'>,
   symbol: string,
@@ -21,8 +20,8 @@ export function usualFundingMinutes(calendar: DaemonFile['calendar']): readonly 
 }
 
 /**
- * Times of a pattern such as `5 0 0,8,16 * * *`, whose seconds only wait for the payment. Empty if
- * it does not apply every day, or in another time zone.
+ * Times of a pattern such as `5 0 0,8,16 * * *`, whose seconds only wait for the payment. Empty
+ * unless it applies every day in UTC.
  */
 export function calendarFundingMinutes({
   funding,
@@ -37,7 +36,7 @@ export function calendarFundingMinutes({
     .toSorted((one, other) => one - other)
 }
 
-/** Values below `end` of a cron field with numbers, ranges and steps. Empty for anything else. */
+/** Empty for anything but numbers, ranges and steps. */
 function readField(field: string, end: number): readonly number[] {
   const values = new Set<number>()
   for (const part of field.split(',')) {

@@ -1,4 +1,4 @@
-/** Rules of contracts that the configuration leaves out: of the exchange, kept, or simulated. */
+/** Rules that the configuration leaves out: of the exchange, kept, or simulated. */
 import type { ContractRules } from '../domain/contract-rules.ts'
 import { type KeptContracts, keptOf } from './kept-contracts.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
@@ -7,16 +7,14 @@ import type { PartialSettings } from './yaml/salvage.ts'
 
 /** The exchange was asked for its contracts, and this came of it. */
 export interface ContractsAnswer {
-  /** As kept by an earlier start, of the same exchange and product type. */
+  /** An earlier start kept them, of the same exchange and product type. */
   readonly before: KeptContracts | undefined
   readonly now?: KeptContracts
   /** Why there was none. */
   readonly reason?: string
-  /** They are played, as they were kept with the tickers of all instruments. */
   readonly isPlayed?: true
 }
 
-/** Answers under the absolute path of the main file. */
 export type ContractAnswers = ReadonlyMap<string, ContractsAnswer>
 
 export type RulesOrigin = 'exchange' | 'kept' | 'simulator'
@@ -29,10 +27,9 @@ export interface KnownContract {
 }
 
 export interface KnownContracts {
-  /** All that are known; the simulator's own come last. */
   readonly symbols: readonly string[]
   find(symbol: string): KnownContract | undefined
-  /** Why a contract is not among them, and what to do. */
+  /** Why a contract is missing, and what to do. */
   readonly lack: string
 }
 
@@ -40,7 +37,7 @@ type Settings = PartialSettings<
   Pick<DaemonFile, 'environment' | 'account' | 'exchange' | 'simulator'>
 >
 
-/** Address of the exchange whose contracts are meant; undefined: the simulator's own alone. */
+/** Whose contracts are meant; undefined: the simulator's own alone. */
 export function contractsAddressOf({ exchange, simulator }: Settings): string | undefined {
   const address = exchange?.baseUrl ?? simulator?.market?.live?.baseUrl
   return address !== undefined && URL.canParse(address) ? new URL(address).origin : undefined

@@ -1,10 +1,7 @@
 import type { LoadedConfig } from './load-config.ts'
 import type { Problem } from './yaml/problem.ts'
 
-/**
- * Warns if `risk.liquidation` would let no order open an isolated position, since it would begin
- * too near to liquidation.
- */
+/** Warns if `risk.liquidation` would refuse every isolated position at this leverage. */
 export function warnOfLeverage({
   config,
   documents: { main: source },

@@ -4,8 +4,8 @@ import { ConfigError, type Problem } from './yaml/problem.ts'
 type Losses = DaemonConfig['risk']['losses']
 
 /**
- * The operator must have decided the maximum loss: a limit, or the word none. Commands that only
- * read or reduce risk need no decision.
+ * A live operator must have decided the maximum loss, or `none`. Commands that read or reduce risk
+ * need no decision.
  */
 export function findUndecidedLosses({
   config,
@@ -32,7 +32,7 @@ export function isLossLimited(losses: Losses): boolean {
 }
 
 /**
- * Missing protection of live accounts. Alerts and the port belong to the daemon.
+ * Alerts and the port belong to the daemon.
  * @param accounts the main file's first
  */
 export function listMissingProtection(accounts: readonly LoadedConfig[]): Problem[] {

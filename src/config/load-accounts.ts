@@ -1,4 +1,4 @@
-/** Accounts of one daemon: the main file, and each file under its `accounts`. */
+/** Accounts are the main file and each file under its `accounts`. */
 import { relative, sep } from 'node:path'
 import {
   type ConfigRequest,
@@ -83,7 +83,6 @@ function checkAlike(
   ]
 }
 
-/** These settings must differ between accounts. */
 function checkApart(
   { config, documents }: LoadedConfig,
   earlier: readonly LoadedConfig[],

@@ -20,15 +20,12 @@ import type { PartialSettings } from './yaml/salvage.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
 export interface ConfigRequest {
-  /** Relative to `cwd` or absolute. */
   readonly file: string
   /** `path=value` texts of `--set` for the main file, in order. */
   readonly overrides?: readonly string[]
   /** `strategy.param=value` texts of `--param` for the strategies' files. */
   readonly params?: readonly string[]
-  /** Settings of the command line for the simulator's prices, which replace those of the file. */
   readonly played?: PlayedPrices | undefined
-  /** Contracts that the exchange listed just now. Absent: as kept by a start. */
   readonly contracts?: ContractAnswers | undefined
   /** Files are shown relative to it. */
   readonly cwd: string
@@ -40,15 +37,12 @@ export interface StrategyConfig extends StrategyFile {
   readonly moduleFile: string
 }
 
-/** Paths are absolute; durations are ms; decimals are text. */
 export interface DaemonConfig extends Omit<DaemonFile, 'strategies' | 'instruments'> {
   readonly file: string
-  /** With the rules of their contracts, written or read. */
   readonly instruments: Readonly<Record<string, TradedInstrument>>
   readonly strategies: readonly StrategyConfig[]
 }
 
-/** For problems that are found later. */
 export interface ConfigDocuments {
   readonly main: YamlSource
   readonly strategies: ReadonlyMap<string, YamlSource>
@@ -69,7 +63,6 @@ export interface LoadedConfig {
   readonly given: GivenChanges
 }
 
-/** All problems; without any, the configuration. */
 export interface ConfigReading {
   readonly problems: readonly Problem[]
   readonly loaded?: LoadedConfig
@@ -91,7 +84,7 @@ function findTraded(strategies: readonly ReadableFile<StrategyFile>[]): Readonly
   )
 }
 
-/** The simulator inside the daemon lists no other instruments than the main file. */
+/** The embedded simulator lists only the main file's instruments. */
 function choosesElsewhere(
   { exchange, simulator }: ReadableFile<DaemonFile>['settings'],
   {
@@ -129,7 +122,7 @@ export function readConfig(request: ConfigRequest): ConfigReading {
   }
   const problems = [
     ...main.problems,
-    // Contracts are read for a file without mistakes.
+    // Rules are only judged in a file without mistakes.
     ...(main.problems.length === 0 ? rules.problems : []),
     ...checkDaemon(daemon, {
       recorded: played?.recorded,
@@ -164,7 +157,7 @@ export function readConfig(request: ConfigRequest): ConfigReading {
   return { problems: [], loaded: assemble(parts) }
 }
 
-/** The main file alone, with `--set`; instruments may be a list of symbols. */
+/** With `--set`; instruments may be a list of symbols. */
 export function readMainFile({
   file,
   cwd,
@@ -223,7 +216,7 @@ function readStrategy(request: FileRequest): StrategyReading {
   return { file, ...checked, problems: [...checked.problems, problem] }
 }
 
-/** Reads one strategy file. @throws ConfigError with all its problems */
+/** @throws ConfigError with all its problems */
 export function loadStrategyFile(request: FileRequest): {
   strategy: StrategyConfig
   document: YamlSource

@@ -17,7 +17,6 @@ export function resolveMarket(market: SimulatorMarket, directory: string): Simul
   return { ...market, recordings: resolved(market.recordings), funding: resolved(market.funding) }
 }
 
-/** `path` is the market's. */
 export function checkMarketFiles(
   { source, path, directory }: { source: YamlSource; path: SettingPath; directory: string },
   market: PartialSettings<SimulatorMarket> | undefined,
@@ -33,17 +32,13 @@ export function checkMarketFiles(
 }
 
 export interface PlayedPrices {
-  /** Values of `--market`, which replace those of the file: a path, or `SYMBOL=path`. */
   readonly files: readonly string[]
   /** Absent if the files only name a state. */
   readonly recorded?: readonly string[]
   readonly speed: number | undefined
 }
 
-/**
- * Only the embedded simulator plays prices. Generated ones need `startPrices`, and live ones have
- * their own speed.
- */
+/** Only the embedded simulator plays prices. Live ones have their own speed. */
 export function checkPlayed(
   { source, settings }: ReadableFile<DaemonFile>,
   strategies: readonly ReadableFile<StrategyFile>[],

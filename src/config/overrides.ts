@@ -26,7 +26,7 @@ function applyOverride(source: YamlSource, text: string): Problem | undefined {
 }
 
 /**
- * Applies the `strategy.param=value` texts of this strategy to its file.
+ * Applies `strategy.param=value`.
  * @returns problems of unreadable ones
  */
 export function applyParams(source: YamlSource, params: readonly string[]): Problem[] {
@@ -41,7 +41,6 @@ export function applyParams(source: YamlSource, params: readonly string[]): Prob
   })
 }
 
-/** @param ids of existing strategies */
 export function checkParams(params: readonly string[], ids: readonly string[]): Problem[] {
   return params.flatMap((text) => {
     const [strategy = '', ...keys] = pathOf(text)
@@ -64,7 +63,6 @@ export function checkParams(params: readonly string[], ids: readonly string[]): 
   })
 }
 
-/** Empty without an equals sign. */
 function pathOf(text: string): readonly string[] {
   const at = text.indexOf('=')
   return at < 0 ? [] : text.slice(0, at).trim().split('.')

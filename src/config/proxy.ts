@@ -28,9 +28,7 @@ export function loadProxies(
   return (address) => (isLoopback(new URL(address).hostname) ? undefined : only)
 }
 
-/**
- * Reads variables like other programs: lower case first, and HTTP_PROXY for https as a last resort.
- */
+/** Like other programs: lower case first, HTTP_PROXY for https as a last resort. */
 function fromEnvironment(request: SecretsRequest): ProxyFor {
   const variables = readVariables(request)
   const find = (...names: readonly string[]): ForwardProxy | undefined => {
@@ -67,7 +65,7 @@ function toAuthorization(login: string): Secret {
   return new Secret(`Basic ${Buffer.from(login).toString('base64')}`)
 }
 
-/** Describes the route to an address for display; empty without a proxy. Contains no login. */
+/** Empty without a proxy. Contains no login. */
 export function describeWay({ exchange }: Pick<DaemonConfig, 'exchange'>, address: string): string {
   if (exchange.proxy === undefined) return ''
   const proxy = loadProxies({ exchange })(address)

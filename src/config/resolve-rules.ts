@@ -18,7 +18,7 @@ export interface ResolvedRules {
 }
 
 /**
- * Completes instruments by the rules known of their contracts. One with all four stays as written.
+ * One with all four rules stays as written.
  * @param known is called only if one lacks a rule
  */
 export function resolveRules(
@@ -56,7 +56,6 @@ export function resolveRules(
 /** As `fundingHours` takes them. */
 const FUNDING_HOURS = [1, 2, 4, 8, 12, 24] as const
 
-/** @param instruments without problems */
 export function asTraded(
   instruments: PartialInstruments | undefined,
 ): Readonly<Record<string, TradedInstrument>> {

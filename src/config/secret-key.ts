@@ -1,4 +1,4 @@
-/** Keys that seem to hold a secret, which no file may contain: lower case, no separators. */
+/** Keys that seem to hold a secret: lower case, no separators. */
 const SECRET_KEYS = new Map([
   ['apikey', 'INTENTD_API_KEY'],
   ['accesskey', 'INTENTD_API_KEY'],

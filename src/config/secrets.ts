@@ -1,8 +1,3 @@
-/**
- * Reads secrets, and is the only reader of the process environment. A secret comes from a variable
- * (INTENTD_API_KEY), a file that a variable names (INTENTD_API_KEY_FILE), or `.env` in the working
- * directory, which the environment overrides; never from YAML or the command line.
- */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parse as parseEnvFile } from 'dotenv'
@@ -25,7 +20,6 @@ export interface SecretsRequest {
   readonly cwd: string
   /** Default: the process environment. */
   readonly variables?: Variables
-  /** Key names of all accounts of the daemon; undefined for unnamed ones. */
   readonly keysOfAll?: readonly (string | undefined)[]
 }
 
@@ -35,7 +29,7 @@ const CREDENTIAL_VARIABLES = {
   passphrase: 'INTENTD_API_PASSPHRASE',
 } as const
 
-/** Variables of named keys: INTENTD_BOB_API_KEY. */
+/** INTENTD_BOB_API_KEY for keys named bob. */
 export function credentialVariables(
   keys: string | undefined,
 ): Readonly<Record<keyof Credentials, string>> {
@@ -51,13 +45,9 @@ const SECRET_BYTES_MAX = 65_536
 
 /** Permissions of group and others. */
 const MODE_OTHERS = 0o077
-/**
- * The group bits of a systemd credential show the mask of an access list, which grants the group
- * nothing.
- */
+/** A systemd credential's group bits show an access list's mask, which grants nothing. */
 const MODE_OTHERS_CREDENTIAL = 0o007
 
-/** For variables that are no secrets (NOTIFY_SOCKET, NO_COLOR). */
 export const processVariables = (): Variables => process.env
 
 export const needsCredentials = ({
@@ -67,7 +57,7 @@ export const needsCredentials = ({
   environment !== 'simulator' || exchange.baseUrl !== undefined
 
 /**
- * Undefined for the embedded simulator, which makes its own.
+ * Undefined for the embedded simulator.
  * @throws ConfigError with everything missing or unsafe
  */
 export function loadCredentials(
@@ -99,7 +89,7 @@ export function listOverriddenKeys(
 const JOURNAL_PASSWORD = 'INTENTD_JOURNAL_PASSWORD'
 
 /**
- * Undefined for a journal in a file, and without a password: servers may authenticate otherwise.
+ * Undefined for a journal in a file, and without a password.
  * @throws ConfigError if it is unsafe
  */
 export function loadJournalPassword(
@@ -124,7 +114,7 @@ const LIMITS_PASSWORD = 'INTENTD_LIMITS_PASSWORD'
 
 /**
  * Undefined if no limits are shared, or no password is given.
- * @throws ConfigError if it is unsafe, or if the address names a user without a password, which the
+ * @throws ConfigError if it is unsafe, or the address names a user without a password, which the
  * client would ignore
  */
 export function loadLimitsPassword(
@@ -213,7 +203,6 @@ function explainMisspelt(name: string, { variables, keysOfAll }: SecretsReading)
   return near === undefined ? '' : `; ${near} is set: was that meant?`
 }
 
-/** Empty without the file. */
 function readEnvFile(cwd: string, problems: Problem[]): Variables {
   const read = readPrivateFile(resolve(cwd, ENV_FILE))
   if ('failure' in read) {
@@ -222,7 +211,7 @@ function readEnvFile(cwd: string, problems: Problem[]): Variables {
     return {}
   }
   for (const [index, line] of read.text.split('\n').entries()) {
-    // dotenv reads an unquoted # as a comment, which would silently truncate the secret.
+    // dotenv takes an unquoted # as a comment, which would truncate the secret.
     if (
       !/^\s*(?:export\s+)?INTENTD_(?:[A-Z0-9]+_)?(?:API|ALERT|CHAT|SIGNAL|JOURNAL|LIMITS|PROXY|SWEEP)_\w+\s*=\s*[^\s'"`#][^\s#]*#/.test(
         line,
@@ -241,14 +230,14 @@ function readKeyFile(file: string, variables: Variables): ReturnType<typeof read
   return readPrivateFile(file, isHandedOver ? MODE_OTHERS_CREDENTIAL : MODE_OTHERS)
 }
 
-/** The owner alone may read the file. Checks apply to the opened file. */
+/** Only the owner may read the file. Checks apply to the opened file. */
 function readPrivateFile(
   file: string,
   modeOthers = MODE_OTHERS,
 ): { text: string } | { failure: string } {
   let handle: number | undefined
   try {
-    // Without O_NONBLOCK a named pipe would block the start for ever.
+    // Without O_NONBLOCK a named pipe would block for ever.
     handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
     const stats = fstatSync(handle)
     if (!stats.isFile()) return { failure: 'not a file' }

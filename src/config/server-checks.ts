@@ -4,8 +4,7 @@ import type { DaemonFile } from './schema/daemon-schema.ts'
 import type { Problem } from './yaml/problem.ts'
 
 /**
- * Passwords, leases and kill orders are sent to these servers, so other machines need TLS unless
- * this is set.
+ * Passwords, leases and kills go to these servers, so other machines need TLS unless this is set.
  */
 const OVERRIDE = 'withoutTls: true'
 
@@ -13,10 +12,10 @@ export function checkServers(daemon: ReadableFile<DaemonFile>): Problem[] {
   return [...checkJournal(daemon), ...checkSchema(daemon), ...checkSharedLimits(daemon)]
 }
 
-/** The driver treats other modes as one of these, or checks no certificate. */
+/** The driver checks no certificate in other modes, or treats them as one of these. */
 const SSL_MODES: ReadonlySet<string> = new Set(['verify-full', 'disable'])
 
-/** The problem of a database's address. It never contains the address (SEC1). */
+/** Never contains the address (SEC1). */
 export function objectToDatabase(address: string): string | undefined {
   const url = URL.parse(address)
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol) || url.pathname.length < 2)
@@ -36,14 +35,11 @@ export function objectToDatabase(address: string): string | undefined {
   return `sslmode=${sslmode} does not say what is checked: write sslmode=verify-full, which checks the certificate, or sslmode=disable`
 }
 
-/**
- * As the driver reads it: a parameter precedes the name, and either may be the path of a socket.
- */
+/** As the driver reads it: the parameter first, and either may be a socket's path. */
 function hostOf({ hostname, searchParams }: URL): string {
   return searchParams.get('host') || decodeURIComponent(hostname)
 }
 
-/** @param address without objections */
 export function isDatabaseInClear(address: string): boolean {
   const url = new URL(address)
   const host = hostOf(url)
@@ -76,7 +72,7 @@ function checkSchema({ source, settings: { name, journal } }: ReadableFile<Daemo
   return [source.problem(['journal', ...(journal.schema === undefined ? [] : ['schema'])], message)]
 }
 
-/** A password must not be in a file that is copied and shown (SEC1). */
+/** Files are copied and shown, so a password must not be in one (SEC1). */
 function checkJournal({ source, settings: { journal } }: ReadableFile<DaemonFile>): Problem[] {
   const { url } = journal ?? {}
   if (url === undefined) return []

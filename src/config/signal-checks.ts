@@ -5,7 +5,7 @@ import type { StrategyFile } from './schema/strategy-schema.ts'
 import type { Problem } from './yaml/problem.ts'
 import type { PartialSettings } from './yaml/salvage.ts'
 
-/** Ids in memory and in the journal: a minute's signals times the minutes for which they are kept. */
+/** A minute's signals times the minutes for which they are kept. */
 const IDS_MAX = 10_000
 
 const OWN_FIELDS = ['secretField', 'idField', 'timeField'] as const
@@ -65,7 +65,7 @@ export function checkSignals({ source, settings }: ReadableFile<DaemonFile>): Pr
   return problems
 }
 
-/** A strategy reads what the main file takes, under a name that none of its feeds has. */
+/** A signal must be taken by the main file, and have no feed's name. */
 export function checkReadSignals(
   { source, settings }: ReadableFile<StrategyFile>,
   { signals }: PartialSettings<DaemonFile>,

@@ -8,7 +8,7 @@ const SECRET_LENGTH_MIN = 16
 /** A head holds it. */
 const SECRET_LENGTH_MAX = 200
 
-/** Keyed by name. @throws ConfigError with everything missing, unsafe, short or used twice */
+/** @throws ConfigError with everything missing, unsafe, short or used twice */
 export function loadSignalSecrets(
   { signals }: Pick<DaemonConfig, 'signals'>,
   request: SecretsRequest,

@@ -1,4 +1,4 @@
-/** Rules of the contracts that the simulator inside a daemon lists. A test compares the two. */
+/** A test compares these with the embedded simulator's. */
 import type { ContractRules } from '../domain/contract-rules.ts'
 
 const BTC: ContractRules = {

@@ -24,7 +24,7 @@ export const checkStrategy = (strategy: Strategy, daemon: DaemonSettings): Probl
   ...checkReadSignals(strategy, daemon),
 ]
 
-/** Shares of one equity that add up to more than all of it promise what is not there. */
+/** Shares of one equity must not exceed it. */
 export function checkCapitals(
   strategies: readonly Strategy[],
   { source: main, settings: { account, simulator } }: ReadableFile<DaemonFile>,
@@ -132,7 +132,6 @@ function checkSizes({ source, settings }: Strategy, { instruments }: DaemonSetti
   return problems
 }
 
-/** An unquoted size is the same size. */
 function toDecimalText(value: unknown): unknown {
   return typeof value === 'number' ? String(value) : value
 }

@@ -11,7 +11,7 @@ const SIZES = ['positionMax', 'orderSizeMax'] as const
 
 const SIZE = 'a decimal above zero such as "0.001"'
 
-/** A strategy names its instruments, or a rule chooses them; limits fit all of them. */
+/** A strategy names its instruments, or a rule chooses them and limits fit all. */
 export function checkUniverse(strategy: Strategy, daemon: PartialSettings<DaemonFile>): Problem[] {
   const { source } = strategy
   if (!source.has(['universe'])) return checkNamed(strategy)

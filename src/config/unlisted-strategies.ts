@@ -12,8 +12,8 @@ const FILES_MAX = 200
 const listSchema = z.array(z.unknown())
 
 /**
- * Strategy files beside listed ones, or in `strategies` beside a main file, that no configuration
- * beside it lists: somebody wrote one and forgot the line. Unreadable files are passed over.
+ * Strategy files that no configuration beside them lists: probably forgotten. Unreadable files are
+ * passed over.
  */
 export function listUnlistedStrategies(
   configs: readonly DaemonConfig[],

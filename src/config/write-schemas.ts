@@ -27,13 +27,13 @@ const toEditorSchema = (schema: z.core.$ZodType) =>
     override: ({ jsonSchema }) => {
       if (jsonSchema['names'] === true) takeNames(jsonSchema)
       if (jsonSchema['decimal'] !== true) return
-      // `decimal` is our own mark: an unquoted number is valid here too, see YamlSource.read.
+      // `decimal` is our own mark: an unquoted number is valid too, see YamlSource.read.
       delete jsonSchema['decimal']
       Object.assign(jsonSchema, { type: ['string', 'number'] })
     },
   })
 
-/** `names` is our own mark: names alone are valid here too, see YamlSource.expandNames. */
+/** `names` is our own mark: names alone are valid too, see YamlSource.expandNames. */
 function takeNames(jsonSchema: z.core.JSONSchema.BaseSchema): void {
   const { names: _names, title, description, ...mapping } = jsonSchema
   const { propertyNames, additionalProperties } = mapping

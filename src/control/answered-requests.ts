@@ -1,7 +1,7 @@
 import { sha256Hex } from '../lib/digest.ts'
 import type { ControlAnswer, ControlRequest } from './commands.ts'
 
-/** Days of an operator's commands, or an hour of a program that sends one a second. */
+/** Days of an operator's commands, or an hour of one a second. */
 const REQUESTS_MAX = 4000
 /** A command repeated after a lost answer is one of the last. */
 export const REQUESTS_KEPT_MAX = 100
@@ -12,20 +12,18 @@ export interface AnsweredRequest {
   /** An id names one command, so the whole request is compared. */
   readonly digest: string
   readonly answer: ControlAnswer
-  /** Survives the run. */
   readonly isKept: boolean
 }
 
 export interface AnswerStore {
   load(): readonly AnsweredRequest[]
-  /** Oldest first. The store reports its own errors, since the command was already obeyed. */
+  /** Oldest first. The store reports its own errors: the command was already obeyed. */
   save(answers: readonly AnsweredRequest[]): void
 }
 
 /**
- * Commands are kept by request id, so that a command repeated after a lost answer is not obeyed
- * again. A process that dies between obeying and storing forgets the command; repeating a
- * restriction, flatten, release or kill changes nothing.
+ * A command repeated after a lost answer is not obeyed again. A process that dies between obeying
+ * and storing forgets it; repeating a restriction, flatten, release or kill changes nothing.
  */
 export class AnsweredRequests {
   readonly #answered: Map<string, AnsweredRequest>
@@ -76,12 +74,12 @@ function digestOf(request: ControlRequest): string {
   return sha256Hex([JSON.stringify(request)])
 }
 
-/** A release waits for the proof of a kill only in its own run. */
+/** A release waits for a kill's proof only in its own run. */
 function isWaiting({ order }: ControlRequest, { held }: ControlAnswer): boolean {
   return order.kind === 'releaseKill' && held.some(({ code }) => code === 'kill')
 }
 
-/** Obeyed again, a release of an earlier run could release a later kill. */
+/** Obeyed again, an old release could release a later kill. */
 function asForgotten(answer: ControlAnswer): ControlAnswer {
   return {
     ...answer,

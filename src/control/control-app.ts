@@ -92,7 +92,6 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   app.onError((error, context) => {
     if (error instanceof HTTPException) return error.getResponse()
     if (error instanceof Failure) return context.json({ error: error.message }, 503)
-    // The client left or timed out, so this answer is not read.
     if (context.req.raw.signal.aborted) return context.json({ error: 'not asked to the end' }, 400)
     onBroken(messageOf(error))
     return context.json({ error: 'the daemon failed to answer; its log says why' }, 500)
@@ -100,7 +99,6 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   return app
 }
 
-/** Without the token the reasons are omitted. */
 function answerReadiness(context: Context, daemon: Controlled, entrance: Entrance): Response {
   const { isReady, checks } = daemon.readiness()
   const lines = Object.entries(checks).map(
@@ -124,7 +122,6 @@ function addSession(app: Hono, { codes, tokens }: Entrance): void {
   })
 }
 
-/** The socket needs no proof: the file system admitted the caller. */
 function addProof(app: Hono, { tokens }: Entrance): void {
   if (tokens === undefined) return
   app.get(PROOF_PATH, (context) => {
@@ -145,12 +142,11 @@ function addFollowing(
     follow: (stream: SSEStreamingApi, from: number) => Promise<void>,
   ): void => {
     app.get(path, (context) => {
-      // The body of a HEAD answer would not be read.
+      // A HEAD answer's body would not be read.
       if (context.req.method === 'HEAD') return context.body(null, 405)
       const from = parseEventId(context, daemon.events)
       if (from === undefined)
         return context.json({ error: 'the id of an event is a whole number' }, 400)
-      // Per kind of token, so readers take no place of commanders; the socket has one kind.
       const peer = peerOf(context.req.header('authorization'), entrance.tokens)
       if (followers[peer] >= FOLLOWERS_MAX) {
         refusals.add('follower', `${FOLLOWERS_MAX} follow already`)
@@ -175,7 +171,7 @@ function callerAt({ via }: Entrance): string {
   return via === 'socket' ? describeSocket() : 'port:control.token'
 }
 
-/** At the socket the caller is the daemon's own user, so what adds risk needs no second proof. */
+/** At the socket the caller is the daemon's user, so what adds risk needs no second proof. */
 function addCommands(app: Hono, options: ControlAppOptions): void {
   const { daemon, entrance, answered } = options
   app.post('/v1/commands', async (context) => {
@@ -188,7 +184,7 @@ function addCommands(app: Hono, options: ControlAppOptions): void {
   })
 }
 
-/** A chat and an assistant propose at the socket, by way of the command line. */
+/** A chat and an assistant propose at the socket, through the command line. */
 function addProposals(app: Hono, options: ControlAppOptions): void {
   const { daemon, readOnly, entrance, answered, proposals } = options
   app.get('/v1/proposals', (context) => context.json(proposals.list()))

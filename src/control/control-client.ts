@@ -58,7 +58,6 @@ export class ControlClient {
     })
   }
 
-  /** Yields lines of server-sent events. */
   async *follow(path: string, signal: AbortSignal): AsyncGenerator<string> {
     const { body } = await this.#request(`http://localhost${path}`, {
       dispatcher: this.#agent,

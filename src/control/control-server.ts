@@ -18,21 +18,19 @@ const HEADERS_MS_MAX = 5000
 const REQUEST_MS_MAX = 10_000
 const KEEP_ALIVE_MS = 5000
 const HEADER_BYTES_MAX = 16_384
-/** They all belong to one user. */
 const SOCKET_CONNECTIONS_MAX = 64
 
 export interface ControlServerOptions extends Omit<
   ControlAppOptions,
   'entrance' | 'address' | 'refusals'
 > {
-  /** Receives the reason. */
   readonly onRefused: (why: string) => void
   readonly socket: string
-  /** Loopback TCP; 0 takes any free port. */
+  /** Loopback; 0 takes any free port. */
   readonly port:
     | { readonly host: string; readonly number: number; readonly tokens: ControlTokens }
     | undefined
-  /** The daemon continues without this address. */
+  /** The daemon goes on without this address. */
   readonly onUnreachable: (address: string, reason: string) => void
 }
 
@@ -42,7 +40,6 @@ export class ControlServer {
   readonly #servers: Server[] = []
   readonly #codes: SessionCodes
   readonly #refusals: Refusals
-  /** `http://127.0.0.1:8790`, while the port is open. */
   #baseUrl: string | undefined
   #isSocketOpen = false
   #isStopped = false
@@ -54,7 +51,7 @@ export class ControlServer {
     this.#refusals = new Refusals(options.onRefused)
   }
 
-  /** Has a code that works once within a minute; undefined without a port. */
+  /** Its code works once within a minute; undefined without a port. */
   newAddress(): string | undefined {
     return this.#baseUrl && `${this.#baseUrl}/#code=${this.#codes.issue()}`
   }
@@ -74,7 +71,7 @@ export class ControlServer {
     if (port !== undefined) await this.#listenAtPort(port)
   }
 
-  /** Recreates the socket's file if it was removed. */
+  /** Recreates a removed socket file. */
   async look(): Promise<void> {
     await this.#lookAtSocket()
     const { port } = this.#options
@@ -85,7 +82,6 @@ export class ControlServer {
     const { socket, onUnreachable } = this.#options
     if (this.#socketServer === undefined || existsSync(socket)) return
     if (this.#isSocketOpen) onUnreachable(socket, 'its file has vanished; it is made again')
-    // Open connections stay; the removed file admits no new ones.
     this.#socketServer.close()
     await this.#listenAtSocket(socket, this.#isSocketOpen)
   }
@@ -108,7 +104,7 @@ export class ControlServer {
     if (tooLong !== undefined)
       return this.#options.onUnreachable(socket, `${tooLong}; choose a shorter state.directory`)
     try {
-      // The state directory is locked, so an existing socket belongs to a run that has ended.
+      // The state directory is locked, so an existing socket is of an ended run.
       rmSync(socket, { force: true })
       const path = shortPath(socket)
       const entrance: Entrance = { via: 'socket', hosts: [], tokens: undefined }
@@ -135,7 +131,7 @@ export class ControlServer {
       const address = server.address()
       const port = typeof address === 'object' && address !== null ? address.port : number
       const names = ['127.0.0.1', 'localhost', '[::1]']
-      // A browser omits the default port of HTTP from the Host.
+      // A browser omits HTTP's default port from the Host.
       hosts.push(...names.map((name) => `${name}:${port}`), ...(port === HTTP_PORT ? names : []))
       this.#baseUrl = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
     } catch (error) {
@@ -177,13 +173,12 @@ export class ControlServer {
     if (isSocket) return
     const bounds = new ConnectionBounds(refuse)
     server.on('connection', (socket) => bounds.add(socket))
-    // Runs before the request is answered and its body has arrived.
     server.prependListener('request', ({ socket, headers }) =>
       bounds.note(socket, peerOf(headers.authorization, tokens)),
     )
   }
 
-  /** A daemon without control clients starts sooner and is smaller. */
+  /** Without control clients a daemon starts sooner and is smaller. */
   #createListener(entrance: Entrance): RequestListener {
     const refusals = this.#refusals
     const options: ControlAppOptions = {

@@ -21,20 +21,20 @@ import type { UniverseView } from './universe-view.ts'
 import type { WhatIfQuery, WhatIfView } from './what-if-view.ts'
 import type { FillView, OrderView, PositionView, StatusView } from './views.ts'
 
-/** The effect of an order that may add risk. */
+/** Says what an order that may add risk would do. */
 export interface OrderPlan {
-  /** A proposal counts only while these stay as they are. */
+  /** A proposal counts only while these stay. */
   readonly changes: readonly string[]
   readonly notes: readonly string[]
   /** Why it would be refused now. */
   readonly refusal?: string
 }
 
-/** A proposal was confirmed by a one-time code. */
+/** A one-time code confirmed a proposal. */
 export interface Approval {
-  /** The proposal, and who confirmed it with which code: for journal and log. */
+  /** The proposal and its confirmation, for journal and log. */
   readonly text: string
-  /** As it was shown; if the act would change something else by now, it is refused. */
+  /** As shown: an act that would change something else is refused. */
   readonly changes: readonly string[]
 }
 
@@ -43,7 +43,7 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly found: string }>>
 }
 
-/** A running daemon. It answers at once from memory; reads that return a promise run beside it. */
+/** Answers at once from memory; reads that return a promise run beside it. */
 export interface Controlled {
   readonly events: EventHistory
   status(): StatusView
@@ -60,9 +60,7 @@ export interface Controlled {
   keptCurve(since?: number): Promise<KeptCurveView>
   plots(symbol: string, since?: number): Promise<readonly KeptPlotView[]>
   whatIf(query: WhatIfQuery): Promise<readonly WhatIfView[]>
-  /** One for each strategy that has one. */
   universes(): readonly UniverseView[]
-  /** Undefined if not traded. */
   instrument(symbol: string): InstrumentView | undefined
   denials(): DenialsView
   /** @param subject a clientOid or an intent key */
@@ -75,7 +73,6 @@ export interface Controlled {
   /** Undefined if none is possible now. */
   tryReload(): Promise<ReloadView> | undefined
   readiness(): Readiness
-  /** Text format of Prometheus. */
   metrics(): string
   /** Changes nothing. */
   planOrder(order: RiskierOrder): OrderPlan | Promise<OrderPlan>

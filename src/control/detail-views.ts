@@ -161,18 +161,16 @@ export interface ClosedTradesQuery {
   /** Unix ms, of a trade's end: `since` is included, `until` is not. */
   readonly since?: number | undefined
   readonly until?: number | undefined
-  /** Only the last ones. */
   readonly limit: number
 }
 
 export interface JournalQuery {
-  /** A text in the record as written; empty: any. */
+  /** As written in the record; empty: any. */
   readonly containing: string
   readonly strategy?: string | undefined
   readonly kind?: string | undefined
-  /** Only records before this sequence. */
   readonly before?: number | undefined
-  /** Maximum rows; a record is not split. */
+  /** A record is not split. */
   readonly limit: number
 }
 
@@ -183,7 +181,7 @@ const member = z.strictObject({
   seenAgoMs: z.number(),
 })
 
-/** A reload that is only computed. */
+/** Only computed, not done. */
 export const reloadSchema = z.strictObject({
   problems: z
     .array(z.string())

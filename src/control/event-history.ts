@@ -13,7 +13,6 @@ export class EventHistory {
   readonly #beforeFirst: number
   #lastId: number
 
-  /** @param beforeFirst ids continue after it, so that ids of an earlier run do not recur */
   constructor(beforeFirst: number) {
     this.#beforeFirst = beforeFirst
     this.#lastId = beforeFirst
@@ -34,15 +33,11 @@ export class EventHistory {
     return this.#lastId
   }
 
-  /**
-   * Oldest first, with the number of forgotten ones: at most `max`, plus the warnings and errors
-   * that outlived the others.
-   */
+  /** Oldest first: at most `max`, plus warnings and errors that outlived others. */
   after(
     id: number,
     max: number,
   ): { readonly events: readonly EventView[]; readonly missed: number } {
-    // For an id of another run everything is new.
     const isOurs = id >= this.#beforeFirst && id <= this.#lastId
     const from = isOurs ? id : this.#beforeFirst
     const first = this.#events[0]?.id ?? this.#lastId + 1
@@ -53,7 +48,7 @@ export class EventHistory {
     return { events, missed: isOurs ? last - from - events.length : 0 }
   }
 
-  /** Calls once. @returns a function that cancels */
+  /** @returns a function that cancels */
   onNext(wake: () => void): () => void {
     this.#waiting.add(wake)
     return () => this.#waiting.delete(wake)

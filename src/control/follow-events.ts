@@ -4,16 +4,12 @@ import { systemTimers } from '../lib/timers.ts'
 import type { EventHistory } from './event-history.ts'
 import type { EventView } from './views.ts'
 
-/** A screen shows no more. */
 export const EVENTS_TOGETHER = 200
 export const EVERY_MS = 250
 /** Both ends notice a broken connection. */
 const KEEP_ALIVE_MS = 15_000
 
-/**
- * Server-sent events after an id. Each follower reads at its own pace: a slow one misses events, is
- * told by an event `missed`, and delays no other.
- */
+/** A slow follower misses events, gets an event `missed`, and delays no other. */
 export async function followEvents(
   stream: SSEStreamingApi,
   from: number,
@@ -32,7 +28,7 @@ export async function followEvents(
   }
 }
 
-/** The id after which to continue; default: the last event; undefined if invalid. */
+/** Default: the last event; undefined if invalid. */
 export function parseEventId(context: Context, history: EventHistory): number | undefined {
   const asked = context.req.header('last-event-id') ?? context.req.query('after')
   const id = asked === undefined ? history.lastId : Number(asked)

@@ -5,16 +5,14 @@ import type { LiveSections } from './live-sections.ts'
 
 interface LiveOptions {
   readonly stream: SSEStreamingApi
-  /** Last event known to the client. */
   readonly from: number
   readonly history: EventHistory
   readonly sections: LiveSections
 }
 
 /**
- * Server-sent events: `state` with changed parts of the status, and `log` with events after an id.
- * Nothing is written before the last message was taken: a slow client skips states, misses events
- * (`missed` says how many), and costs the daemon nothing.
+ * Sends `state` (changed parts of the status) and `log`. Nothing is written before the last message
+ * was taken: a slow client skips states and misses events (`missed` says how many).
  */
 export async function followLive({ stream, from, history, sections }: LiveOptions): Promise<void> {
   let [id, version] = [from, 0]

@@ -6,8 +6,8 @@ interface Section {
 }
 
 /**
- * The status in parts, so that followers receive only changes. Computed once for all followers, at
- * most as often as they are sent something.
+ * Followers receive only changed parts, computed once for all and at most as often as they are
+ * sent.
  */
 export class LiveSections {
   readonly #read: () => StatusView
@@ -27,7 +27,7 @@ export class LiveSections {
     this.#everyMs = options.everyMs
   }
 
-  /** JSON of the parts newer than a version; pass the returned `version` next time. */
+  /** JSON of newer parts; pass the returned `version` next time. */
   since(version: number): { readonly version: number; readonly text: string } {
     this.#refresh()
     const changed = [...this.#sections].filter(([, section]) => section.version > version)

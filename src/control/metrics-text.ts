@@ -11,8 +11,8 @@ export interface MetricDefinition {
 }
 
 /**
- * The source of docs/metrics.md. A clientOid is never a label, since each would be a series. Series
- * with known labels exist from the start with 0, so that alert rules see them.
+ * The source of docs/metrics.md. A clientOid is no label, since each would be a series. Known
+ * series exist from the start with 0, for alert rules.
  */
 export const METRICS = {
   intentd_build_info: { type: 'gauge', help: 'Always 1; labels: name, version, environment.' },
@@ -288,7 +288,7 @@ export const METRICS = {
 
 export type MetricName = keyof typeof METRICS
 
-/** Prometheus 0.0.4. An unknown value is NaN, not an absent series. */
+/** Prometheus 0.0.4. An unknown value is NaN. */
 export function renderMetrics(samples: ReadonlyMap<MetricName, readonly Sample[]>): string {
   return Object.entries(METRICS)
     .map(([name, { type, help }]) => {
@@ -303,7 +303,7 @@ export function renderMetrics(samples: ReadonlyMap<MetricName, readonly Sample[]
     .join('')
 }
 
-/** Nanoseconds, and one digit more than money on the wire; the rest is float noise. */
+/** Nanoseconds, and one digit more than money on the wire. */
 const DIGITS = 9
 
 function renderValue(value: number): string {

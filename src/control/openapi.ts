@@ -125,7 +125,6 @@ const OTHER: readonly Operation[] = [
   },
 ]
 
-/** Built from the schemas that read and write the interface. */
 export function buildOpenApi(version: string): unknown {
   const reads = READ_ROUTES.map((row): Operation => ({
     ...row,

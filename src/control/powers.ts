@@ -3,13 +3,13 @@ import type { ControlRequest } from './commands.ts'
 export type ControlOrder = ControlRequest['order']
 
 /**
- * A command is named by what it does to the risk of an account. `look` changes nothing, `research` computes on
- * past prices, `safer` only ever takes risk away and is done at once. `riskier` may add risk:
- * given at the machine it is done, given from elsewhere it is only proposed.
+ * Names what a command does to risk. `look` changes nothing, `research` computes on past prices,
+ * `safer` only takes risk away and is done at once; `riskier` may add risk: done at the machine,
+ * only proposed from elsewhere.
  */
 export type Power = 'look' | 'research' | 'safer' | 'riskier'
 
-/** The log level changes nothing that is traded, yet it is no look. */
+/** The log level changes no trading, yet is no look. */
 const ORDER_POWERS = {
   restrict: 'safer',
   flatten: 'safer',
@@ -36,8 +36,8 @@ export function isRiskier(order: ControlOrder): order is RiskierOrder {
 }
 
 /**
- * The powers of what is posted to the control interface. `byOrder`: {@link ORDER_POWERS} says. `confirm`
- * needs a one-time code. `token` hands out the right to command, and `open` needs no token.
+ * For what is posted. `byOrder`: {@link ORDER_POWERS} says. `confirm` needs a one-time code,
+ * `token` hands out the right to command, `open` needs no token.
  */
 export const POST_POWERS = {
   '/v1/commands': 'byOrder',
@@ -48,9 +48,8 @@ export const POST_POWERS = {
 } as const satisfies Readonly<Record<string, Power | 'byOrder' | 'confirm' | 'token' | 'open'>>
 
 /**
- * Commands of the command line, for chats and assistants, which run them in processes of their
- * own. A `machine` command is run by nobody but the operator, at the machine; `confirm` also by a
- * person in the chat, and never by an assistant.
+ * For chats and assistants, which run commands as processes. Only the operator runs `machine`
+ * commands; a person in the chat may `confirm`, an assistant never.
  */
 export const VERB_POWERS = {
   status: 'look',
@@ -91,7 +90,7 @@ export const VERB_POWERS = {
   pair: 'machine',
   order: 'machine',
   signal: 'machine',
-  // Its address opens the dashboard with the token that commands.
+  // Its address opens the dashboard with the commanding token.
   dashboard: 'machine',
   init: 'machine',
   run: 'machine',
@@ -115,7 +114,7 @@ export const VERB_POWERS = {
 
 export type Verb = keyof typeof VERB_POWERS
 
-/** Commands of these powers, which is all that an assistant can be offered. */
+/** All that an assistant can be offered. */
 export type OfferedVerb = {
   [Name in Verb]: (typeof VERB_POWERS)[Name] extends Power ? Name : never
 }[Verb]

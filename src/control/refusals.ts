@@ -3,7 +3,6 @@ import { renderMetrics } from './metrics-text.ts'
 /** `connection`: closed for lack of a place. `follower`: one too many. */
 export type RefusedKind = 'request' | 'connection' | 'follower'
 
-/** Since the start; the caller logs them. */
 export class Refusals {
   readonly #counts: Record<RefusedKind, number> = { request: 0, connection: 0, follower: 0 }
   readonly #onRefused: (why: string) => void
@@ -17,7 +16,6 @@ export class Refusals {
     this.#onRefused(why)
   }
 
-  /** Text format of Prometheus. */
   render(): string {
     const rows = Object.entries(this.#counts).map(([what, value]) => ({ labels: { what }, value }))
     return renderMetrics(new Map([['intentd_control_refused_total', rows]]))

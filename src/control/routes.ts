@@ -50,11 +50,10 @@ export interface ReadRoute<Query extends z.ZodType = z.ZodType> {
   readonly summary: string
   readonly query: Query
   readonly response: z.ZodType
-  /** Undefined, or a promise of it, if the resource does not exist. */
+  /** Undefined if the resource does not exist. */
   read(daemon: Controlled, query: z.output<Query>): unknown
 }
 
-/** Keeps the type of the query. */
 function route<Query extends z.ZodType>(row: ReadRoute<Query>): ReadRoute {
   return row
 }

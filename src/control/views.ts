@@ -1,5 +1,5 @@
-// Sizes are base coin, prices quote coin, money the margin coin, all exact decimals as text;
-// instants are Unix ms of our clock.
+// Sizes are base coin, prices quote coin, money the margin coin, as exact decimal text; instants
+// are Unix ms of our clock.
 
 import { z } from 'zod'
 import { FILL_KINDS } from '../domain/fill.ts'

@@ -20,7 +20,6 @@ export interface DaemonOptions {
   readonly controls?: readonly OpenedControl[]
   readonly watchdog?: Pick<Watchdog, 'start' | 'stop'>
   readonly off?: readonly AccountOff[]
-  /** Where a target of alerts asks for trades. */
   readonly tradeLogs?: readonly Pick<ClosedTradeLog, 'finish'>[]
 }
 
@@ -43,7 +42,6 @@ export class Daemon {
   readonly #watchdog: DaemonOptions['watchdog']
   readonly #tradeLogs: NonNullable<DaemonOptions['tradeLogs']>
   readonly #quiet: Promise<void>
-  /** Rejected if the end would wait for a loop that hangs. */
   readonly #givenUp = Promise.withResolvers<never>()
 
   constructor(options: DaemonOptions) {
@@ -93,8 +91,8 @@ export class Daemon {
   }
 
   /**
-   * A strategy's error harms that strategy (STR1), any other breaks the run. False for one that was
-   * only loaded by a reload.
+   * A strategy's error harms that strategy (STR1), any other breaks the run. False for one that a
+   * reload only loaded.
    */
   failBy(strategy: string | undefined, error: unknown): boolean {
     if (strategy !== undefined)
@@ -103,7 +101,7 @@ export class Daemon {
     return true
   }
 
-  /** After a defect no account performs anything any more, and the run ends as fatal. */
+  /** A defect stops all accounts, and the run ends as fatal. */
   fail(error: unknown): void {
     for (const account of this.accounts) account.fail(error)
   }
@@ -133,7 +131,7 @@ export class Daemon {
     return equity === null ? undefined : `${showCoin(Number(equity), marginCoin)} ${marginCoin}`
   }
 
-  /** Resolves when everything is at rest and closed. @throws Failure LOOP_HUNG */
+  /** @throws Failure LOOP_HUNG */
   ended(): Promise<DaemonEnd> {
     return Promise.race([this.#closeAll(), this.#givenUp.promise])
   }
@@ -144,7 +142,7 @@ export class Daemon {
       this.#quiet,
     ])
     await this.#market.close()
-    // The ledger is read before the exchange stops, and after all that could still break.
+    // Read before the exchange stops, and after all that could still break.
     const summaries = this.accounts.map((account, index) => account.summary(ends[index]))
     await this.#embedded?.stop()
     await Promise.all(this.#tradeLogs.map((log) => log.finish()))
@@ -159,7 +157,7 @@ export class Daemon {
     )
   }
 
-  /** Twenty times a second, when the accounts have handled the passing of time. */
+  /** Set twenty times a second, after the accounts handled the passing of time. */
   get heartbeat(): number {
     return this.#market.timeSteps
   }

@@ -6,7 +6,7 @@ import { FLAT, type Holding, type PositionReading } from '../domain/position.ts'
 import type { Book } from '../engine/book/book.ts'
 import { rebuildBook } from '../engine/book/book-rows.ts'
 import type { EngineSettings } from '../engine/settings.ts'
-import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import type { ExchangeClient } from '../exchange/exchange-client.ts'
 import { PRIORITY } from '../exchange/limiter/grant.ts'
 import type { OpenedJournal } from '../journal/journal.ts'
@@ -48,9 +48,8 @@ export interface OfflineAccount {
 const CANCELS_MAX = 10
 
 /**
- * Locks out other traders here and on the journal's server. The command must judge the keys noted
- * in the journal. @throws Failure STATE_HELD, ACCOUNT_HELD, DAEMON_EXCHANGE_MISSING, and those of
- * opening a journal
+ * Locks out other traders. The command must judge the keys noted in the journal. @throws Failure
+ * STATE_HELD, ACCOUNT_HELD, DAEMON_EXCHANGE_MISSING, and those of opening a journal
  */
 export async function withOfflineAccount<Result>(
   options: OfflineOptions,
@@ -127,7 +126,7 @@ export async function readHoldings(
   })
 }
 
-/** Cancels until nothing is found. @returns our clientOids that were found */
+/** Until nothing is found. @returns our clientOids that were found */
 export async function cancelResting(
   { client, settings }: Pick<OfflineAccount, 'client' | 'settings'>,
   symbol: string,

@@ -7,7 +7,7 @@ import { type Book, restrictionOf } from '../engine/book/book.ts'
 import { rebuildBook } from '../engine/book/book-rows.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import type { ExchangeAccess } from '../exchange/client/exchange-access.ts'
-import type { TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import type { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import type { Limiter } from '../exchange/limiter/limiter.ts'
 import type { OpenedJournal } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
@@ -38,6 +38,7 @@ import { readRunningConfig } from '../assembly/state/running-config.ts'
 import { assertGrids } from '../assembly/settings/assert-grids.ts'
 import { isEmbedded, stateDirectoryOf } from '../assembly/state/state-place.ts'
 import { noteEndings } from './watchdog/hang-note.ts'
+import type { StrategyWatch } from './watchdog/watchdog.ts'
 import {
   type LoadedStrategy,
   openRunners,
@@ -48,20 +49,15 @@ import {
 /** After the checkpoint that contains them. */
 const RECORDS_KEPT_MS = 7 * 86_400_000
 
-/**
- * A strategy's key names one order for at least this time after its use; keys take some 70 bytes
- * each.
- */
+/** A strategy's key names one order at least this long after its use; a key takes some 70 bytes. */
 const KEYS_KEPT_MS = 366 * 86_400_000
 
 export interface AccountInput {
   readonly loaded: LoadedConfig
   readonly credentials: Credentials | undefined
   readonly keysMissing?: Failure | undefined
-  /** Absent for a journal in a file, or if the server identifies its users otherwise. */
   readonly journalPassword?: Secret | undefined
   readonly limitsPassword?: Secret | undefined
-  /** Keyed by the names of the signals. */
   readonly signalSecrets?: ReadonlyMap<string, Secret> | undefined
 }
 
@@ -71,13 +67,12 @@ export interface Opening extends AccountInput {
   readonly market: MarketOverride
   readonly version: string
   readonly logger: DaemonLogger
-  /** Replaces the machine's clock, which may jump. */
+  /** The machine's may jump. */
   readonly clock: Clock
   readonly trusted: TrustedClock
   readonly timers: Timers
-  /** For what must not outlast a sleep. */
   readonly machineClock: Clock
-  /** Waits for the journal's lease, and follows it meanwhile. Absent: a held lease is a refusal. */
+  /** Waits for the journal's lease. Absent: a held lease is a refusal. */
   readonly standby?: StandbyFrame | undefined
   readonly configOption: string
 }
@@ -91,8 +86,8 @@ export interface OpenedAccount extends AccountState {
 }
 
 /**
- * State, account, journal and exchange are opened in this order. @throws Failure for missing keys,
- * and a state that is held or unreadable
+ * Opens state, account, journal, exchange. @throws Failure for missing keys, and a state that is
+ * held or unreadable
  */
 export async function openAccount(options: Opening): Promise<OpenedAccount> {
   const { config } = options.loaded
@@ -109,7 +104,7 @@ export async function openAccount(options: Opening): Promise<OpenedAccount> {
   const { embedded } = ground
   if (embedded?.endsAt === undefined || embedded.endsAt > options.clock.now())
     return prepare(options, ground)
-  // An earlier run played this recording to its end, so it starts again.
+  // An earlier run played this recording to its end.
   await ground.close()
   options.logger.log('info', 'recording.startsAgain', { before: setWorldAside(directory) })
   return prepare(options, await openAccountState(options, directory))
@@ -153,7 +148,7 @@ async function prepare(options: Opening, ground: AccountState): Promise<OpenedAc
 interface AccountEnvironment {
   readonly market: ProductMarket
   readonly limiter: Limiter
-  readonly watchdog: (number: number | undefined) => void
+  readonly watchdog: StrategyWatch
   readonly tradeLog: ClosedTradeLog | undefined
 }
 
@@ -164,7 +159,6 @@ export function createAccount(
   const { opening, embedded, journal, directory, access, settings, book, runners } = opened
   const { loaded, strategies, logger, trusted, timers } = opening
   const { config, given } = loaded
-  const ids = strategies.map(({ id }) => id)
   const common = { config, isEmbedded: embedded !== undefined, logger, trusted, timers }
   const { lease } = journal
   const kills = lease && new OrderedKills({ lease, directory: config.state.directory })
@@ -180,7 +174,7 @@ export function createAccount(
     access,
     market,
     accounts: opening.accounts,
-    watchdog: (id) => watchdog(id === undefined ? undefined : ids.indexOf(id)),
+    watchdog,
     calls: createCalls({
       ...common,
       access,
@@ -230,7 +224,7 @@ async function openAccountState(options: Opening, directory: string): Promise<Ac
       })
       taken.push(() => account.release())
     }
-    // A standby leaves the account to its writer, which may be on this machine.
+    // A standby leaves the account to its writer, perhaps on this machine.
     if (!options.standby) hold()
     const shown = config.journal && new ServerNews({ ...options, config })
     if (shown) taken.push(() => shown.end())
@@ -238,7 +232,7 @@ async function openAccountState(options: Opening, directory: string): Promise<Ac
     if (shown) journal.lease?.show(shown)
     try {
       if (journal.lease) throwStandingKill(journal.lease, config.state.directory)
-      // The exchange can have nothing of the previous writer any more. That one may hang and never
+      // Nothing of the previous writer can reach the exchange any more, but it may hang and never
       // release its lock.
       if (whom !== undefined) hold(passOver(options, whom))
       const embedded = await embed(options, directory)
@@ -271,8 +265,8 @@ function passOver({ logger, timers }: Opening, whom: string): PassedOver {
 }
 
 /**
- * A writer on another machine may have cancelled orders without a record before it was abandoned,
- * which is noted here.
+ * A writer abandoned on another machine may have cancelled orders without a record, which is noted
+ * here.
  */
 async function openAccountJournal(
   options: Opening,

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { DaemonConfig } from '../config/load-config.ts'
 import { listServersInClear } from '../config/clear-text.ts'
 import { formatPath } from '../config/yaml/setting-path.ts'
-import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
 import type { Account } from './account/account.ts'
@@ -51,7 +51,6 @@ export interface OpenDaemonOptions
   readonly onReload?: (approved?: readonly string[]) => void
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly tryReload?: () => Promise<ReloadView> | undefined
-  /** Addresses an account in a command: ` -c live.yaml`. */
   readonly configOptionOf?: (config: DaemonConfig) => string
 }
 
@@ -76,8 +75,8 @@ interface DaemonAccounts {
 }
 
 /**
- * An account without keys, or with a held or unreadable state, is off, as long as another one is
- * not. @throws ConfigError for strategies that do not load; Failure if no account can be opened
+ * An account without keys, or with a held or unreadable state, is off, unless all are. @throws
+ * ConfigError for strategies that do not load; Failure if no account can be opened
  */
 export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaemon> {
   const trusted = new TrustedClock(options.clock)
@@ -141,7 +140,6 @@ async function listOpenings(
 async function openAccounts(openings: readonly Opening[]): Promise<DaemonAccounts> {
   const all: OpenedAccount[] = []
   const off: AccountOff[] = []
-  // Accounts are opened one after the other, but standbys wait at the same time.
   const attempts = openings.map((opening) =>
     opening.standby ? settle(openAccount(opening)) : undefined,
   )
@@ -194,8 +192,6 @@ function assemble(options: OpenDaemonOptions, ground: DaemonParts): OpenedDaemon
   const tradeLogs: ClosedTradeLog[] = []
   for (const opened of all) {
     const { loaded, strategies: own } = opened.opening
-    const first = before + 1
-    before += own.length
     const market = marketData.of(loaded.config.account.productType)
     const readings = openReadings(opened)
     const tradeLog =
@@ -204,9 +200,13 @@ function assemble(options: OpenDaemonOptions, ground: DaemonParts): OpenedDaemon
     const account = createAccount(opened, {
       market,
       limiter: marketData.limiter,
-      watchdog: (place) => watchdog.running(place === undefined ? 0 : first + place),
+      watchdog: watchdog.watchOf(
+        own.map(({ id }) => id),
+        before,
+      ),
       tradeLog,
     })
+    before += own.length
     accounts.push(account)
     const signals = openSignals({
       config: loaded.config,
@@ -277,7 +277,7 @@ function openControlOf(
   })
 }
 
-/** The watchdog knows each strategy by its index over all accounts. */
+/** The watchdog knows strategies by index over all accounts. */
 function createWatchdog(
   { loaded, logger, timers }: OpenDaemonOptions,
   ground: DaemonParts,
@@ -331,7 +331,7 @@ function listProducts(accounts: readonly OpenedAccount[]): readonly Product[] {
   )
 }
 
-/** Reports are where `intentd backtest` wrote them, if it was called from the same folder. */
+/** Reports are where `intentd backtest` puts them in this folder. */
 function openReadings({ opening, directory }: OpenedAccount): Readings {
   const { config } = opening.loaded
   const journal = journalPlaceOf(config, directory).file

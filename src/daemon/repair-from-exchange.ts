@@ -17,7 +17,6 @@ export interface ExchangeRepairOptions extends OfflineOptions {
 }
 
 export interface TakenOver {
-  /** In the base coin, before and after. */
   readonly positions: readonly {
     readonly symbol: string
     readonly held: string
@@ -27,10 +26,9 @@ export interface TakenOver {
 }
 
 /**
- * Takes over the exchange's positions into an older state. Everything that rests is cancelled, and
- * again when no request of a run killed just now can be accepted (A1): this state does not know
- * them, so the wait is unconditional. @throws Failure STATE_OF_OTHER_KEYS, and those of
- * `withOfflineAccount`
+ * An older state takes over the exchange's positions. Everything that rests is cancelled, and again
+ * once no request of a run killed just now can be accepted (A1): this state does not know them, so
+ * the wait is unconditional. @throws Failure STATE_OF_OTHER_KEYS, and those of `withOfflineAccount`
  */
 export function repairFromExchange(options: ExchangeRepairOptions): Promise<TakenOver> {
   const { config, timers, onWait } = options

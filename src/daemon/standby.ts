@@ -35,7 +35,7 @@ export interface Standby {
   end(): Promise<void>
 }
 
-/** Follows until it may take over, and serves the control interface of its own state directory. */
+/** Follows until it may take over, with a control interface of its own. */
 export async function startStandby(options: StandbyOptions): Promise<Standby> {
   const { config, clock, timers, logger, frame } = options
   let seen: StandbyLook | undefined
@@ -55,7 +55,7 @@ export async function startStandby(options: StandbyOptions): Promise<Standby> {
     { ...options, pairingFile: pairingFileOf(config) },
   )
   await control.start()
-  // Otherwise commands would be obeyed at a takeover, perhaps days later.
+  // Otherwise a takeover, perhaps days later, would obey them.
   const inbox = new CommandInbox({
     directory: config.state.directory,
     onCommand: () => refuseCommand({ standbyOf: seen?.state.holder ?? '' }),

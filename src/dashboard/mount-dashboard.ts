@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { loadPage, type Page, PAGE_PATHS } from './page-files.ts'
 
-/** Serves a closed list of files. They hold nothing of the daemon, so they need no token. */
+/** These files hold nothing of the daemon, so they need no token. */
 export function mountDashboard(app: Hono): void {
   let loading: Promise<Page> | undefined
   for (const path of PAGE_PATHS) {
@@ -11,7 +11,6 @@ export function mountDashboard(app: Hono): void {
       if (file === undefined) return context.notFound()
       const { type, body, packed, etag } = file
       context.header('ETag', etag)
-      // Browsers revalidate each time; an unchanged file costs a 304.
       context.header('Cache-Control', 'no-cache')
       context.header('Vary', 'Accept-Encoding')
       if (path === '/') context.header('Content-Security-Policy', policy)

@@ -10,7 +10,6 @@ export interface PageFile {
   readonly type: string
   readonly body: Buffer<ArrayBuffer>
   readonly packed: Buffer<ArrayBuffer>
-  /** Follows from the content. */
   readonly etag: string
 }
 
@@ -63,7 +62,7 @@ export interface Page {
   readonly policy: string
 }
 
-/** Reads and compresses the page, on the first request. */
+/** On the first request. */
 export async function loadPage(): Promise<Page> {
   const packages = Object.entries(PACKAGES).map(
     ([name, path]) => [name, `/vendor/${fileName(path)}`] as const,
@@ -82,7 +81,6 @@ export async function loadPage(): Promise<Page> {
   return { files: new Map(files), policy: buildPolicy(importMap) }
 }
 
-/** All paths, known without reading files. */
 export const PAGE_PATHS: readonly string[] = [
   '/',
   ...OWN.map((path) => `/${path}`),
@@ -99,8 +97,7 @@ async function buildFile(
 }
 
 /**
- * Allows only these scripts, the import map by its hash, and requests to this origin; no markup is
- * parsed from text.
+ * Only these scripts, the import map by its hash, and requests to this origin; no markup from text.
  */
 function buildPolicy(importMap: string): string {
   return [
@@ -126,8 +123,7 @@ function ownFile(path: string): URL {
 }
 
 /**
- * Searches the nearest `node_modules` with the file: not every package lets its files be resolved
- * by name.
+ * In the nearest `node_modules` with the file: not every package lets files be resolved by name.
  */
 function packageFile(path: string): string {
   const folders = require.resolve.paths(path) ?? []

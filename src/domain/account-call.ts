@@ -1,6 +1,5 @@
 import type { AccountCallIntent, Intent } from './intent.ts'
 
-/** Repeating one of these calls does no harm. */
 const ENDPOINTS = {
   modifyTrigger: 'modifyPlanOrder',
   cancelMargin: 'isolatedBatchCancelOrders',
@@ -13,7 +12,7 @@ export function isAccountCall(intent: Intent): intent is AccountCallIntent {
   return Object.hasOwn(ENDPOINTS, intent.kind)
 }
 
-/** A call that only removes orders is never held back and does not wait behind others. */
+/** Never held back, and waits behind no other call. */
 export function takesAway(endpoint: AccountCallEndpoint): boolean {
   return endpoint === ENDPOINTS.cancelMargin
 }

@@ -11,7 +11,6 @@ export type Move =
       /** A strategy, {@link NOBODY}, or `~` and the orderId of a fill that waits for its order. */
       readonly owner: string
       readonly change: HoldingChange
-      /** Absent in books of earlier versions: the price is unknown. */
       readonly priced?: PricedFill
     }
   | {
@@ -23,7 +22,7 @@ export type Move =
   | {
       readonly kind: 'assign'
       readonly owner: string
-      /** The strategy takes over what no strategy held. The account's position stays. */
+      /** A strategy takes over what no strategy held; the account's position stays. */
       readonly taken: readonly TakenOver[]
     }
   /** After a release, trades lost in a row count from zero. */
@@ -36,8 +35,8 @@ export interface TakenOver extends HoldingChange {
 export interface PricedFill {
   readonly fill: Fill
   /**
-   * Booked profit less that which follows from the price, margin coin. Undefined where our fills do
-   * not explain what was held.
+   * Booked profit less that of the price, margin coin. Undefined where our fills do not explain
+   * what was held.
    */
   readonly beyondPrice?: number
 }
@@ -45,7 +44,6 @@ export interface PricedFill {
 export interface UnsettledAllocation {
   readonly account: Holding
   readonly holdings: readonly (readonly [key: string, Holding])[]
-  /** Up to then. Absent in books of earlier versions. */
   readonly trades?: readonly (readonly [key: string, OwnTrades])[]
   /** The symbol's moves since that fill: from `first` up to, without, `next`. */
   readonly first: number

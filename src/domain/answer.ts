@@ -1,7 +1,5 @@
 /**
- * Never a guess.
- *
- * - `accepted`: the envelope says success; each item of a batch still has its own outcome.
+ * - `accepted`: the envelope says success; each item of a batch has its own outcome.
  * - `refused`: the exchange, or our own check, says that it was not done.
  * - `unknown`: a timeout, a lost connection, a 5xx, an unreadable answer, an ambiguous code. It may
  *   have been done, or may still be.
@@ -9,9 +7,7 @@
 export type Answer<Data> = AcceptedAnswer<Data> | RefusedAnswer | UnknownAnswer
 
 interface AnswerTimes {
-  /** Exchange clock, from the envelope. */
   readonly requestTime?: number
-  /** When the last byte arrived or the wait was given up. */
   readonly receivedAt: number
 }
 
@@ -50,10 +46,7 @@ export interface UnknownAnswer extends AnswerTimes {
   readonly status: number | undefined
 }
 
-/**
- * The status refuses without a code of the exchange, as a proxy's or a firewall's page does.
- * Whether the exchange has received the call is unknown.
- */
+/** A proxy's or a firewall's page: whether the exchange has the call is unknown. */
 export function isForbidden(answer: Answer<unknown>): answer is UnknownAnswer {
   return answer.kind === 'unknown' && (answer.status === 401 || answer.status === 403)
 }
@@ -62,14 +55,12 @@ export function refusesKeys(answer: Answer<unknown>): answer is RefusedAnswer {
   return answer.kind === 'refused' && answer.topic === 'auth' && answer.class === 'definite'
 }
 
-/** Repeating is useless until a person has corrected something. */
+/** Repeating helps only after a person has corrected something. */
 export function isRefusedForGood(answer: Answer<unknown>): boolean {
   return isForbidden(answer) || (answer.kind === 'refused' && answer.class === 'definite')
 }
 
-/** "The symbol has been removed", and the older code for it. Platform facts. */
 const REMOVED_CODES: ReadonlySet<string> = new Set(['40102', '40309'])
-/** "Parameter BTCUSDT does not exist". */
 const UNKNOWN_PARAMETER = '40034'
 
 export function refusesInstrument(answer: Answer<unknown>, symbol: string): boolean {
@@ -89,9 +80,8 @@ export function isUnanswered(answer: Answer<unknown>): answer is RefusedAnswer |
 }
 
 export interface ClockRefusals {
-  /** Refused for their timestamp; calls that create orders do not count. */
   readonly inRow: number
-  /** The exchange's clock is ahead by this; undefined: no time was stated. */
+  /** Undefined: no time was stated. */
   readonly aheadMs: number | undefined
 }
 
@@ -114,8 +104,8 @@ export function hearOfClock({ inRow }: ClockRefusals, answer: Answer<unknown>): 
 }
 
 /**
- * How far ahead of ours the next signing clock is: the last refusal's, or alternately our own (0).
- * Undefined: the exchange's as we know it.
+ * How far the next signing clock is ahead of ours: the last refusal's, or in turn 0. Undefined: the
+ * exchange's as we know it.
  */
 export function clockAheadAfter({ inRow, aheadMs }: ClockRefusals): number | undefined {
   return inRow >= OURS_FROM && inRow % 2 === 1 ? 0 : aheadMs

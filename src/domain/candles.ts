@@ -1,4 +1,4 @@
-/** Exchange clock, quote coin, and the number of tickers. */
+/** Exchange clock, quote coin, number of tickers. */
 export type CandleRow = readonly [
   openAt: number,
   open: number,
@@ -19,24 +19,23 @@ export interface CandleColumns {
 
 const CANDLE_COLUMNS = ['openAt', 'open', 'high', 'low', 'close', 'ticks'] as const
 
-/** Closed, without gaps: a ring buffer over columns. */
+/** Closed, without gaps, in a ring buffer over columns. */
 export interface CandleSeries {
   readonly intervalMs: number
   readonly columns: CandleColumns
-  /** The oldest candle's index. Only {@link appendCandle} changes these fields. */
+  /** Only {@link appendCandle} changes these fields. */
   first: number
   length: number
   /** Without tickers, since the series was last empty. */
   filled: number
 }
 
-/** Three and a half days of minutes. */
 export const CANDLES_MAX = 5000
 const DAY_MS = 86_400_000
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY_MS } as const
 
 /**
- * `1m`, `15m`, `4h`, `1d`, `90s`, `1500ms`: in ms. Undefined for one that does not divide a day, or
+ * In ms: `1m`, `15m`, `4h`, `1d`, `90s`, `1500ms`. Undefined for one that does not divide a day, or
  * is below a second.
  */
 export function parseInterval(interval: string): number | undefined {
@@ -94,8 +93,8 @@ export function toRows(series: CandleSeries, from = 0): readonly CandleRow[] {
 }
 
 /**
- * Missing candles are filled flat at the last close; a gap as long as the series empties it. A
- * candle not later than the last is ignored: what was known at a close never changes.
+ * Fills gaps flat at the last close; a gap as long as the series empties it. A candle not later
+ * than the last is ignored: what was known at a close never changes.
  */
 export function appendCandle(series: CandleSeries, row: CandleRow): void {
   const [openAt, , , , , ticks] = row

@@ -1,6 +1,6 @@
-/** The part of its account that a strategy may use. */
+/** A strategy may use this part of its account. */
 export type Capital =
-  | { readonly kind: 'share'; /** Of the equity; 0.4 is 40 %. */ readonly share: number }
+  | { readonly kind: 'share'; readonly share: number }
   | { readonly kind: 'amount'; /** Margin coin. */ readonly amount: number }
 
 /** `40 %` of the equity, or `4000` of the margin coin; undefined for another text. */
@@ -13,7 +13,7 @@ export function parseCapital(text: string): Capital | undefined {
     : { kind: 'share', share: value / 100 }
 }
 
-/** Margin coin; NaN for a share of an equity that is not known. */
+/** Margin coin; NaN while the equity is unknown. */
 export function capitalAt(capital: Capital, equity: number | undefined): number {
   return capital.kind === 'amount' ? capital.amount : capital.share * (equity ?? Number.NaN)
 }

@@ -24,9 +24,8 @@ export function isExitReason(text: string): text is ExitReason {
 }
 
 /**
- * From flat to flat, of one strategy on one side of one instrument. A fill that turns a position
- * ends one trade and begins the next; its fee counts for the first. Margin coin, at the strategy's
- * own average price.
+ * From flat to flat, of one strategy on one side. A fill that turns a position ends one trade and
+ * begins the next; its fee counts for the first. Margin coin, at the strategy's own average price.
  */
 export interface ClosedTrade {
   readonly strategyId: string
@@ -35,22 +34,21 @@ export interface ClosedTrade {
   readonly openedAt: number
   readonly closedAt: number
   readonly size: string
-  /** Quote coin: means of all that opened and closed it; null: not known. */
+  /** Quote coin, means of all fills; null: not known. */
   readonly entryPrice: string | null
   readonly exitPrice: string | null
   readonly gross: string
   readonly fees: string
-  /** Their worth is part of `fees` as far as known. */
+  /** As far as known, `fees` include their worth. */
   readonly otherFees: Readonly<Record<string, string>>
   readonly funding: string
-  /** gross - fees + funding */
   readonly net: string
   readonly coin: string
   /** Net over the largest size at the mean entry price. */
   readonly share: number | null
   readonly fills: number
   readonly reason: ExitReason
-  /** The strategy's tags on the orders of the first and the last of its fills; empty: none. */
+  /** The strategy's texts on the orders of first and last fill; empty: none. */
   readonly entryTag: string
   readonly exitTag: string
   /** Unknown amounts, in words. */
@@ -72,7 +70,6 @@ export interface TradeSums extends TradeFigures {
   readonly reason: ExitReason
 }
 
-/** Sums over the trades that were entered under a tag; empty: under none. */
 export interface TagSums extends TradeFigures {
   readonly tag: string
 }
@@ -83,7 +80,9 @@ export function addToSums(sums: Map<string, TradeSums>, trade: ClosedTrade): voi
   sums.set(key, { reason, ...addToFigures(sums.get(key), trade) })
 }
 
-/** @param tagsMax A strategy may give each trade a tag of its own: further ones are counted together. */
+/**
+ * @param tagsMax further tags are counted together, since a strategy may give each trade its own
+ */
 export function addToTags(sums: Map<string, TagSums>, trade: ClosedTrade, tagsMax: number): void {
   const { entryTag, coin } = trade
   const isOther = sums.size >= tagsMax && !sums.has(`${coin} ${entryTag}`)

@@ -1,4 +1,4 @@
-/** Coins worth about one unit of money, with those of the exchange's demo. */
+/** Worth about one unit of money; includes the exchange's demo coins. */
 const MONEY = /^S?USD[A-Z]?$|^(?:EUR|GBP|AUD|CHF|CAD|BRL|DAI|FDUSD|TUSD)$/
 
 /** As on the wire: a hundredth of a bitcoin is a lot of money. */

@@ -1,16 +1,14 @@
-/** As its exchange states them: decimals are text, sizes in base coin. */
+/** Decimals are text, sizes in base coin. */
 export interface ContractRules {
   readonly tickSize: string
   readonly lotSize: string
   readonly minSize: string
-  /** Order value, quote coin. */
   readonly minNotional: string
   /** Absent: not said; the symbol ends with it. */
   readonly quoteCoin?: string
   /** Hours between two payments of funding. */
   readonly fundingHours?: number
   readonly leverageMax?: number
-  /** The exchange's word; absent: not said. */
   readonly status?: string
   /** Its listing. */
   readonly launchedAt?: number
@@ -18,14 +16,11 @@ export interface ContractRules {
   readonly offAt?: number
 }
 
-/** It can be traded without restriction. */
 export const TRADABLE_STATUS = 'normal'
 
-/** All contracts of a product type. */
 export interface ContractsReading {
   /** Unix ms. */
   readonly readAt: number
-  /** The exchange's address. */
   readonly source: string
   readonly productType: string
   readonly contracts: ReadonlyMap<string, ContractRules>

@@ -1,4 +1,4 @@
-/** Why an order was not sent. A denial is ours; a rejection is the exchange's. */
+/** A denial is ours; a rejection is the exchange's. */
 export const DENIAL_CODES = {
   TRADING_REDUCING: 'only orders that reduce may leave, and this would add risk',
   TRADING_HALTED: 'trading is halted until an operator has looked',
@@ -54,7 +54,7 @@ export interface Objection {
   readonly detail: string
 }
 
-/** Most denials are only counted, so the text is built within the same step, or never. */
+/** Most denials are only counted, so their text is built in the same step, or never. */
 export type Undescribed<Any extends Objection> = Omit<Any, 'detail'> & {
   readonly detail: () => string
 }
@@ -69,15 +69,13 @@ export function detailOf({ detail }: Objection | Undescribed<Objection>): string
   return typeof detail === 'string' ? detail : detail()
 }
 
-/** Denials of this run, and which of them were logged. Changed only by `engine/state/denials.ts`. */
+/** Only `engine/state/denials.ts` changes it. */
 export interface DenialState {
-  /** How often each code was given in this run. */
   readonly counts: ReadonlyMap<DenialCode, number>
-  /** Logged ones by symbol, and then by strategy, code and key; the oldest first. */
   readonly logged: ReadonlyMap<string, ReadonlyMap<string, LoggedDenial>>
   /**
-   * Keyed by symbol, strategy and code: the keys that are logged by name in the minute that began at
-   * `since` (Unix ms, our clock).
+   * Keyed by symbol, strategy and code: keys logged by name in the minute that began at `since`
+   * (Unix ms, our clock).
    */
   readonly named: ReadonlyMap<
     string,
@@ -86,10 +84,8 @@ export interface DenialState {
 }
 
 export interface LoggedDenial {
-  /** Unix ms, our clock. */
   readonly loggedAt: number
   /** The last snapshot for which it was counted. */
   readonly snapshot: number
-  /** How many came since it was logged. */
   readonly unlogged: number
 }

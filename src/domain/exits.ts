@@ -2,8 +2,8 @@ import type { StrategyId } from './ids.ts'
 import type { HoldSide } from './position.ts'
 
 /**
- * The parts of `exits:` that close. Of protective levels that the price has passed, the one met
- * first names the exit; then come time, table and partial exits.
+ * Closes that `exits:` can cause. Of passed protective levels, the one met first names the exit;
+ * then time, table, partial exits.
  */
 export const EXIT_KINDS = {
   stop: 'the stop-loss',
@@ -22,29 +22,28 @@ export type ExitDistance =
   | { readonly kind: 'atr'; readonly millionths: number }
 
 /**
- * Shares are whole millionths (0.05 is 50,000), so that a level is an exact number of ticks;
- * durations in ms.
+ * Shares are whole millionths (0.05 is 50,000), so that levels are exact in ticks; durations in ms.
  */
 export interface ExitRules {
   readonly stop?: ExitDistance
-  /** Orders that open give the exchange a stop-loss at this share. */
+  /** Opening orders give the exchange a stop-loss at this share. */
   readonly stopAtExchange?: number
   /** From the best price, once that has brought `after`. */
   readonly trailing?: { readonly after: number; readonly distance: ExitDistance }
   /** At entry plus `offset`, once the best price has brought `after`. */
   readonly breakEven?: { readonly after: number; readonly offset: number }
-  /** The last row that has begun counts: a profit of `least` closes. Sorted by time, from 0 on. */
+  /** The last row begun counts: a profit of `least` closes. Sorted by time, from 0. */
   readonly profitTable?: readonly { readonly fromMs: number; readonly least: number }[]
   readonly timeLimitMs?: number
   /** Each once in a trade: at a profit of `at`, this share of the largest size closes. Sorted. */
   readonly takeProfits?: readonly { readonly at: number; readonly close: number }[]
   readonly coolDownMs?: number
   readonly protections?: ExitProtections
-  /** Behind distances of the kind `atr`. */
+  /** Distances of the kind `atr` need it. */
   readonly atr?: { readonly intervalMs: number; readonly period: number }
 }
 
-/** Pauses of entries that end by themselves. */
+/** Pauses of entries, which end by themselves. */
 export interface ExitProtections {
   /** After so many trades that a stop ended at a loss. */
   readonly stops?: { readonly count: number; readonly withinMs: number; readonly pauseMs: number }
@@ -57,7 +56,7 @@ export interface ExitProtections {
   }
 }
 
-/** Due until nothing above `keptLots` is left that could be closed. */
+/** Due until nothing above `keptLots` can be closed. */
 export interface DueExit {
   readonly kind: ExitKind
   readonly keptLots: number
@@ -67,9 +66,9 @@ export interface DueExit {
 
 /** From flat to flat, as its exits see it. */
 export interface ExitTrade {
-  /** Exchange clock, of the fill that opened it; of an older position, when it was first seen. */
+  /** Exchange clock, of the opening fill; of an older position, when first seen. */
   readonly openedAt: number
-  /** Average in ticks, not necessarily whole; null: own fills do not explain what is held. */
+  /** Average, not necessarily whole; null: own fills do not explain what is held. */
   readonly entryTicks: number | null
   readonly lotsMax: number
   /** Shown by two answers in a row; null: none yet, or not needed. */
@@ -78,7 +77,7 @@ export interface ExitTrade {
   readonly atrTicks: number | null
   /** Partial take-profits done or due. */
   readonly taken: number
-  /** After a partial exit a target counts up to these; null: without a bound. */
+  /** After a partial exit a target counts up to these; null: no bound. */
   readonly capLots: number | null
   readonly due: DueExit | null
   /** The last exit that was due for all of it. */
@@ -105,60 +104,50 @@ export const PAUSE_CAUSES = {
 
 export type PauseCause = keyof typeof PAUSE_CAUSES
 
-/** Nothing that adds leaves until then. */
 export interface EntryPause {
   readonly cause: PauseCause
   /** Exchange clock. */
   readonly untilAt: number
 }
 
-/** As the journal keeps them. */
 export interface ExitState {
   readonly long: ExitTrade | null
   readonly short: ExitTrade | null
-  /**
-   * A target on this side has been exited: it does not count until the strategy wants something
-   * else.
-   */
+  /** A target on this side was exited: it counts again when the strategy wants something else. */
   readonly lock: HoldSide | null
   readonly pause: EntryPause | null
   /** The oldest first, as many as protections look at. */
   readonly ended: readonly EndedTrade[]
 }
 
-/** The range of the last two believed prices: what both have passed is passed. */
+/** The last two believed prices: what both have passed is passed. */
 export interface BelievedTicks {
   readonly low: number
   readonly high: number
 }
 
-/** State that the book lacks. Changed by `exits.ts`. */
+/** Not in the book. Only `exits.ts` changes it. */
 export interface ExitWatch {
-  /**
-   * Keyed by strategy and symbol: with the newest best prices, and when last recorded; Unix ms, our
-   * clock.
-   */
   readonly states: ReadonlyMap<string, WatchedExits>
-  /** Keyed by symbol. */
   readonly prices: ReadonlyMap<string, WatchedPrice>
 }
 
 /**
- * An instrument with exits that the exchange keeps, where they may be listed. Instants by our
- * clock, 0: never. Changed by `kept-exits.ts`.
+ * For exits that the exchange keeps, where they may be listed. Our clock, 0: never. Only
+ * `kept-exits.ts` changes it.
  */
 export interface KeptExitsWatch {
-  /** The exits and positions that were listed last: others have to be listed anew. */
+  /** Exits and positions listed last: others must be listed anew. */
   readonly listedFor: string
   readonly listedAt: number
   readonly askedAt: number
   readonly isListing: boolean
-  /** Since when the exchange has listed no stop although one was set. */
+  /** Since when the exchange lists no stop although one was set. */
   readonly missingSince: number | undefined
   /** A move on the wire. */
   readonly move: StopMove | undefined
   readonly moveNotBefore: number
-  /** It was logged as not working, and has not worked since. */
+  /** Logged as not working, and has not worked since. */
   readonly failing: 'list' | 'missing' | 'move' | undefined
 }
 
@@ -176,9 +165,8 @@ interface WatchedExits {
 }
 
 interface WatchedPrice {
-  /** Exchange clock, of the tickers' answer. */
   readonly answeredAt: number
-  /** This answer and the one before it; undefined: not believed. */
+  /** This answer and the one before; undefined: not believed. */
   readonly last: BelievedTicks | undefined
   readonly before: BelievedTicks | undefined
   /** Our clock: since when prices of the answers contradict each other. */

@@ -4,7 +4,7 @@ export interface FeedReading {
   readonly readAt: number
   /** Names a signal; absent for what was read. */
   readonly id?: string
-  /** From then on a signal is not shown any more; Unix ms, our clock. */
+  /** Not shown afterwards; Unix ms, our clock. */
   readonly untilAt?: number
 }
 

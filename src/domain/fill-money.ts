@@ -1,11 +1,9 @@
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 import type { CoinFee, Fill } from './fill.ts'
 
-/** Margin coin, as far as known (MON2). An absent field is zero. */
 export interface Money {
   /** As the exchange states it in each fill. */
   readonly profit: Decimal
-  /** With fees in other coins as far as their worth is known; negative when received. */
   readonly fees: Decimal
   readonly fills: number
   readonly otherFees?: Readonly<Record<string, OtherFees>>
@@ -19,13 +17,11 @@ const COUNTS = ['feesMissing', 'profitsMissing', 'profitsOurs'] as const
 
 export interface OtherFees {
   readonly paid: string
-  /** The part without a price is not counted. */
   readonly uncounted: string
-  /** Margin coin: the counted part, included in the fees. */
   readonly worth: string
 }
 
-/** Amounts missing from a sum, and amounts in it that were not stated. */
+/** Amounts missing from a sum, or in it without being stated. */
 export interface Uncounted {
   readonly coins: Readonly<Record<string, string>>
   readonly feesMissing: number
@@ -33,7 +29,7 @@ export interface Uncounted {
   readonly profitsOurs: number
 }
 
-/** Empty texts are not known either. */
+/** An empty text is not known. */
 export type FillMoney = Pick<Fill, 'fee' | 'profit' | 'otherFees' | 'isProfitOurs'>
 
 export const NO_MONEY: Money = { profit: ZERO, fees: ZERO, fills: 0 }
@@ -129,7 +125,7 @@ export function marginFeesOf({ fees, otherFees = {} }: Money): Decimal {
   return Object.values(otherFees).reduce((sum, { worth }) => sum.minus(decimal(worth)), fees)
 }
 
-/** As in the journal's table: `BGB 0.011 at 4.2;BNB 0.2`. A fee without a price is not counted. */
+/** `BGB 0.011 at 4.2;BNB 0.2`, as in the journal. A fee without a price is not counted. */
 export function toFeesText(otherFees: readonly CoinFee[] = []): string {
   return otherFees
     .map(
@@ -139,7 +135,6 @@ export function toFeesText(otherFees: readonly CoinFee[] = []): string {
     .join(';')
 }
 
-/** An empty text is not known. */
 export function toFillMoney(
   row: Readonly<Record<'fee' | 'profit' | 'otherFees', string>>,
 ): FillMoney {

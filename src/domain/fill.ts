@@ -1,16 +1,16 @@
 import type { ClientOid, OrderId, StrategyId, TradeId } from './ids.ts'
 
 /**
- * All but `trade` are made by the exchange's system. Document: Futures fill, `tradeSide`.
+ * All but `trade` are the system's. Document: Futures fill, `tradeSide`.
  *
  * - `trade`: an order met another, ours or not
  * - `liquidation`: all of the position (`burst_`)
- * - `partialLiquidation`: to bring the margin back (`reduce_close_`, `reduce_…_single`)
+ * - `partialLiquidation`: to restore the margin (`reduce_close_`, `reduce_…_single`)
  * - `netting`: against the other side (`offset_`)
  * - `delivery`: the contract was delivered (`delivery_`)
- * - `autoDeleveraging`: against the liquidation of another account (`dte_sys_adl_`)
- * - `takeProfit`, `stopLoss`: an exit of ours that the exchange keeps; recognised by the prices
- *   that our orders have set ({@link Fill.exit})
+ * - `autoDeleveraging`: against another account's liquidation (`dte_sys_adl_`)
+ * - `takeProfit`, `stopLoss`: an exit of ours at the exchange, recognised by its price ({@link
+ *   Fill.exit})
  * - `system`: under an unknown word ({@link Fill.systemWord})
  */
 export const FILL_KINDS = [
@@ -34,11 +34,9 @@ export function isLiquidation({ fillKind }: Pick<Fill, 'fillKind'>): boolean {
 export interface CoinFee {
   readonly coin: string
   readonly amount: string
-  /** Margin coin when the fill became known. Absent: the fee is not counted. */
   readonly price?: string
 }
 
-/** Document: Futures fill. */
 export interface Fill {
   readonly tradeId: TradeId
   readonly orderId: OrderId
@@ -47,7 +45,6 @@ export interface Fill {
   readonly tradeSide: 'open' | 'close'
   readonly ticks: number
   readonly lots: number
-  /** Absent: written by an earlier version. */
   readonly fillKind?: FillKind
   /** The order that set a take-profit or stop-loss last, and the price. */
   readonly exit?: {
@@ -58,13 +55,13 @@ export interface Fill {
   readonly systemWord?: string
   /** Margin coin; positive when paid. Absent: not known (MON2). */
   readonly fee?: string
-  /** Each coin once; not part of `fee`. */
+  /** Not part of `fee`. */
   readonly otherFees?: readonly CoinFee[]
   readonly profit?: string
-  /** From our own fills' prices, because the exchange stated none. */
+  /** Computed from our fills' prices, because the exchange stated none. */
   readonly isProfitOurs?: true
   readonly scope: 'taker' | 'maker'
-  /** `API` for our orders; `SYS` for liquidation and delivery; others are orders made by hand. */
+  /** `API`: our orders; `SYS`: liquidation and delivery; others: made by hand. */
   readonly source: string
   /** Exchange clock. */
   readonly filledAt: number
@@ -81,7 +78,7 @@ export function fillKey({
 /** The exchange's apps and website, or itself; never an order of the daemon. */
 const OTHER_SOURCES: ReadonlySet<string> = new Set(['WEB', 'ANDROID', 'IOS', 'APP', 'SYS'])
 
-/** Other sources, or none, prove nothing: the answer may be about an order of ours. */
+/** Other sources prove nothing: the order may be ours. */
 export function isOfOthers({ source }: Pick<Fill, 'source'>): boolean {
   return OTHER_SOURCES.has(source)
 }
@@ -89,15 +86,15 @@ export function isOfOthers({ source }: Pick<Fill, 'source'>): boolean {
 export interface UnreadableFill {
   readonly tradeId: string
   readonly orderId: string
-  /** `*` if the row has none: it may be of any instrument. */
+  /** `*` without a symbol: it may be of any instrument. */
   readonly symbol: string
   readonly problem: string
 }
 
-/** Complete: every fill of the product type since `sinceAt`, oldest first. */
+/** Every fill of the product type since `sinceAt`, oldest first. */
 export interface FillsReading {
   readonly fills: readonly Fill[]
-  /** For their instruments the reading is incomplete (MKT4). */
+  /** The reading is incomplete for their instruments (MKT4). */
   readonly unreadable?: readonly UnreadableFill[]
   /** Exchange clock: the start of the range. */
   readonly sinceAt: number

@@ -9,7 +9,7 @@ export type OrderId = Brand<string, 'OrderId'>
 
 export type TradeId = Brand<string, 'TradeId'>
 
-/** The `id` of a strategy file: unique within a daemon for the lifetime of its journal. */
+/** Unique within a daemon for the lifetime of its journal. */
 export type StrategyId = Brand<string, 'StrategyId'>
 
 const CLIENT_OID = /^[0-9a-z-]{1,32}$/

@@ -2,7 +2,6 @@ import { type Decimal, decimal, decimalOfInteger } from '../lib/decimal.ts'
 import { createGrid, type Grid, nearestStep, stepBelow, stepsMax } from '../lib/grid.ts'
 import type { ContractRules } from './contract-rules.ts'
 
-/** Others could be taken for a scope (`*`, `strategy:ID`), or for two names where names are joined. */
 export const SYMBOL_PATTERN = /^[A-Z0-9]{2,30}(?:_[A-Z0-9]{1,12})?$/
 
 export type ProductType =
@@ -26,34 +25,26 @@ export interface Instrument {
   /** Base coin. */
   readonly lot: Grid
   readonly lotsMin: number
-  /** Order value, quote coin. */
   readonly notionalMin: Decimal
   /** Positions must have it. Absent: any. */
   readonly leverage?: number
-  /** Minutes after midnight UTC, rising. Absent: the account's. */
+  /** After midnight UTC, rising. Absent: the account's. */
   readonly fundingMinutes?: readonly number[]
 }
 
-/**
- * Profit is counted in the base coin: a gain in quote coin divided by the price at which it is
- * made.
- */
+/** Profit is in the base coin: a gain in quote coin divided by the price at which it is made. */
 export function isInverse({ productType }: Pick<Instrument, 'productType'>): boolean {
   return productType === 'COIN-FUTURES' || productType === 'SCOIN-FUTURES'
 }
 
-/** The 1000 orders that an account may have open, and positions. */
 const SIZES_SUMMED_MAX = 2048
 
-/** The part of a contract's rules that orders depend on. */
 type TradingRules = Pick<ContractRules, 'tickSize' | 'lotSize' | 'minSize' | 'minNotional'> & {
   readonly fundingHours?: number | undefined
 }
 
-/** All instruments of an account have it in common. */
 export type InstrumentFrame = Pick<Instrument, 'productType' | 'marginCoin' | 'leverage'>
 
-/** Builds the instrument that trades by the rules of a contract. */
 export function buildInstrument(
   symbol: string,
   { tickSize, lotSize, minSize, minNotional, fundingHours }: TradingRules,
@@ -78,12 +69,11 @@ const DAY_MINUTES = 1440
 const HOUR_MINUTES = 60
 const DAY_HOURS = 24
 
-/** Whole hours that divide a day. Others have no fixed minutes, and absurd ones no end of them. */
+/** They divide a day; others have no fixed minutes. */
 export function isFundingInterval(hours: number): boolean {
   return Number.isInteger(hours) && hours > 0 && DAY_HOURS % hours === 0
 }
 
-/** Minutes after midnight, beginning with midnight. */
 export function everyHours(hours: number): readonly number[] {
   const count = Math.floor(DAY_MINUTES / (hours * HOUR_MINUTES))
   return Array.from({ length: count }, (_, index) => index * hours * HOUR_MINUTES)
@@ -100,14 +90,13 @@ export function isCountable({ tick }: Instrument, price: number): boolean {
   return price > 0 && nearestStep(tick, price) <= stepsMax(tick)
 }
 
-/** Sums of larger sizes are not exact. */
 export function lotsMax({ lot }: Instrument): number {
   return Math.floor(stepsMax(lot) / SIZES_SUMMED_MAX)
 }
 
 export function notionalOf({ tick, lot }: Instrument, ticks: number, lots: number): Decimal {
   const units = ticks * tick.units * lots * lot.units
-  // Where exact, one number of the finest units is several times faster than a product of four.
+  // One number of the finest units is several times faster than a product of four.
   if (Number.isSafeInteger(units)) return decimal(`${units}e-${tick.decimals + lot.decimals}`)
   return decimalOfInteger(ticks)
     .times(decimal(tick.step))

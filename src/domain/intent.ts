@@ -1,18 +1,18 @@
 import type { ExitKind } from './exits.ts'
-import type { OrderAction } from './order-action.ts'
+import type { OrderAction } from './order.ts'
 
 /**
- * A wish is semantic, so that the wire's traps cannot be written: no side and trade side to mix up,
- * no prices off the grid, no cancel of other strategies' orders. Prices in ticks, sizes in lots.
+ * A wish says what it means, so that the wire's traps cannot be written: no side and trade side to
+ * mix up, no prices off the grid, no cancel of other strategies' orders. Ticks and lots.
  */
 export type Intent = PlaceIntent | QuoteIntent | TargetIntent | CancelAllIntent | AccountCallIntent
 
-/** These place no order. Each is made once for its key and repeated until it is answered. */
+/** These place no order. Each is made once for its key, and repeated until answered. */
 export type AccountCallIntent = ModifyTriggerIntent | CancelMarginIntent | CopySettingsIntent
 
 /**
- * A short text of the strategy that says what an order is for, such as `breakout`: shown with its
- * order, fills and closed trade, and used for nothing else.
+ * Says what an order is for, such as `breakout`; only shown, with its order, fills and closed
+ * trade.
  */
 export type Tag = string
 
@@ -24,8 +24,8 @@ export interface PlaceIntent {
   readonly kind: 'place'
   readonly symbol: string
   /**
-   * The strategy's deterministic name for this decision, such as `bar:1700000000:entry`. A repeated
-   * key is the same order, so it is dropped.
+   * Names this decision deterministically, such as `bar:1700000000:entry`. A repeated key is the
+   * same order, so it is dropped.
    */
   readonly key: string
   readonly action: OrderAction
@@ -35,7 +35,7 @@ export interface PlaceIntent {
   readonly force?: Force
   readonly takeProfitTicks?: number
   readonly stopLossTicks?: number
-  /** The order may be sent for so long. Default: as long as the data of the decision are fresh. */
+  /** The order may be sent for so long. Default: while the data of the decision are fresh. */
   readonly ttlMs?: number
   readonly tag?: Tag
 }
@@ -48,8 +48,8 @@ export interface QuoteLevel {
 }
 
 /**
- * "These, and only these, are the orders that I want resting on this instrument", until the next
- * quote. In hedge mode a buy closes the strategy's short before it opens a long.
+ * "These, and only these, orders shall rest on this instrument", until the next quote. In hedge
+ * mode a buy closes the strategy's short before it opens a long.
  */
 export interface QuoteIntent {
   readonly kind: 'quote'
@@ -58,14 +58,14 @@ export interface QuoteIntent {
 }
 
 /**
- * "This is the position that I want", until the next target: positive long, negative short,
- * counting only the strategy's own.
+ * "I want this position", until the next target: positive long, negative short, the strategy's own
+ * alone.
  */
 export interface TargetIntent {
   readonly kind: 'target'
   readonly symbol: string
   readonly lots: number
-  /** That of the orders which lead to it. While the lots stay the same, the first tag counts. */
+  /** For the orders that lead to it. While the lots stay the same, the first tag counts. */
   readonly tag?: Tag
 }
 
@@ -75,7 +75,6 @@ export interface CancelAllIntent {
   readonly symbol: string
 }
 
-/** `null` removes a price, an absent one stays. */
 export interface ModifyTriggerIntent {
   readonly kind: 'modifyTrigger'
   readonly symbol: string
@@ -86,7 +85,7 @@ export interface ModifyTriggerIntent {
   readonly stopLossTicks?: number | null
 }
 
-/** Isolated margin: orders named by either id, or all. */
+/** Isolated margin: orders by either id, or all. */
 export interface CancelMarginIntent {
   readonly kind: 'cancelMargin'
   readonly symbol: string

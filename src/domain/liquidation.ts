@@ -1,6 +1,6 @@
 import type { HoldSide } from './position.ts'
 
-/** Shares of the mark price, from the mildest to the strictest. */
+/** Shares of the mark price, the mildest first. */
 export const LIQUIDATION_STEPS = ['warn', 'reduce', 'flatten'] as const
 export type LiquidationStep = (typeof LIQUIDATION_STEPS)[number]
 export type LiquidationSteps = Readonly<Record<LiquidationStep, number>>
@@ -11,40 +11,32 @@ export interface MaintenanceTier {
 }
 
 export interface MaintenanceRules {
-  /**
-   * The end of the last tier is the largest position allowed; beyond it the last rate still counts.
-   */
+  /** The last tier's end is the largest position allowed; beyond it the last rate counts. */
   readonly tiers: readonly MaintenanceTier[]
   readonly takerFeeRate: number
 }
 
 /**
- * `agreed`: our figure and the exchange's are close · `disputed`: they are not · `alone`: they have
- * differed so long that only ours counts · `ours`, `stated`: only one is known · `none`: neither.
+ * `agreed`: our figure and the exchange's are close · `disputed`: they are not · `alone`: for so
+ * long that only ours counts · `ours`, `stated`: only one is known · `none`: neither.
  */
 export const DISTANCE_TRUSTS = ['agreed', 'disputed', 'alone', 'ours', 'stated', 'none'] as const
 export type DistanceTrust = (typeof DISTANCE_TRUSTS)[number]
 
-/**
- * After differing for this long, only our figure counts: an alerted person can have found out which
- * is right.
- */
+/** Afterwards only our figure counts: an alerted person can have found out which is right. */
 export const LIQUIDATION_DISPUTE_MS = 600_000
 
-/** Changed only by `engine/state/liquidations.ts`. */
+/** Only `engine/state/liquidations.ts` changes it. */
 export interface LiquidationState {
-  /** Keyed by symbol, when reading and book last agreed on the positions. */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
   readonly warned: ReadonlySet<string>
-  /** Keyed by symbol and step: the reading that found it nearer, until another confirms that. */
+  /** Keyed by symbol and step: a reading that awaits confirmation. */
   readonly awaited: ReadonlyMap<string, AwaitedReading>
-  /** Symbol and side for which it was logged that only our own figure counts. */
   readonly alone: ReadonlySet<string>
-  /** Keyed by symbol, the smallest of this run. */
   readonly nearest: ReadonlyMap<string, NearestDistance>
 }
 
-/** When the position was requested, and when the exchange stated the prices. */
+/** When the position was requested, and the prices stated. */
 export interface AwaitedReading {
   readonly positionAt: number
   readonly tickersAt: number
@@ -57,17 +49,16 @@ export interface NearestDistance {
   readonly at: number
 }
 
-/** From the mark price to a liquidation. NaN: not known. */
+/** From the mark price. NaN: not known. */
 export interface LiquidationDistance {
   readonly symbol: string
   readonly holdSide: HoldSide
   /** The exchange's, or ours where its is impossible; `stated` is measured from it. */
   readonly markPrice: number
-  /** The last price, held inside bid and ask; `ours` is measured from it. */
   readonly ownPrice: number
   readonly ourPrice: number
   readonly statedPrice: number
-  /** Shares of the price; Infinity without such a price. */
+  /** Shares of the price; Infinity without a liquidation price. */
   readonly ours: number
   readonly stated: number
   /** The smaller known distance; only ours if `trust` is `alone`. */
@@ -76,8 +67,8 @@ export interface LiquidationDistance {
   readonly moves: number
   readonly trust: DistanceTrust
   /**
-   * Maintenance margin and closing fee over the collateral; at 1 the position is liquidated. Ours,
-   * and the exchange's.
+   * Maintenance margin and closing fee over the collateral (at 1: liquidation), ours and the
+   * exchange's.
    */
   readonly ratio: number
   readonly statedRatio: number
@@ -87,8 +78,6 @@ export interface LiquidationDistance {
 
 export interface HourlyCloses {
   readonly hour: number
-  /** The last price of each hour, the oldest first; NaN where none was read. */
   readonly closes: readonly number[]
-  /** Median of the hourly moves, shares; NaN with fewer than three. */
   readonly typical: number
 }

@@ -1,6 +1,6 @@
 /**
- * One sentence says what happened and, for a warning or an error, what the operator does. `npm run
- * docs` generates docs/log-events.md from it.
+ * One sentence: what happened and, for a warning or an error, what to do. `npm run docs` writes
+ * docs/log-events.md from it.
  */
 export const LOG_EVENTS = {
   'account.held':

@@ -4,9 +4,8 @@ import type { Scope } from './trading-mode.ts'
 /** An absent limit does not apply. Margin coin, above zero. */
 export interface LossLimits {
   readonly daily?: number
-  /** Loss below the peak: for the account a share of its peak equity, else an amount. */
+  /** Below the peak: for the account a share of its peak equity, else an amount. */
   readonly drawdown?: { readonly [step in DrawdownStep]?: number }
-  /** Losing trades in a row of a strategy on one instrument, from flat to flat. */
   readonly streak?: number
 }
 
@@ -14,12 +13,13 @@ export const DRAWDOWN_STEPS = ['warn', 'reducing', 'flatten'] as const
 export type DrawdownStep = (typeof DRAWDOWN_STEPS)[number]
 
 /**
- * A scope's losses count from these. Net profit is realised less fees, with funding and unrealised.
+ * Losses of a scope count from these. Net profit is realised less fees, with funding and
+ * unrealised.
  */
 export interface Watermark {
   readonly scope: Scope
   readonly dayFrom: number
-  /** When the day was first judged, or after the last release; null: not yet. */
+  /** At the day's first judgement, or the last release; null: not yet. */
   readonly dayNet: number | null
   /** The highest net profit; null: not yet. */
   readonly peak: number | null
@@ -34,13 +34,11 @@ export interface UsedLoss {
   readonly dayLoss: number
   readonly drawdown: number
   readonly drawdownShare?: number
-  /** For the account a share, else an amount. */
   readonly lastDrawdown: number
   readonly peak: number
   readonly lastPeak: number
 }
 
-/** NaN while not known. */
 export interface Fall {
   readonly dayLoss: number
   readonly drawdown: number
@@ -49,7 +47,7 @@ export interface Fall {
 
 export interface Equity {
   readonly equity: number
-  /** Since a release reset it if the drawdown is limited, else since the run began. */
+  /** From a release, or with an unlimited drawdown from the run's beginning. */
   readonly peak: number
   readonly drawdown: number
 }
@@ -70,7 +68,7 @@ export interface PositionStatement extends Holding {
 
 /**
  * `flat`: no price matters · `agreed`: our figure and the exchange's agree · `disputed`: they do
- * not · `alone`: they have differed so long that only ours counts.
+ * not · `alone`: for so long that only ours counts.
  */
 export type Trust = 'flat' | 'agreed' | 'disputed' | 'alone'
 
@@ -107,8 +105,7 @@ export interface Worth {
   readonly confirmed: number
   readonly low: number
   /**
-   * The median of three readings of our own figure, so that no single one decides where a day or a
-   * first peak begins.
+   * The median of three own readings, so that no single one decides where a day or a peak begins.
    */
   readonly basis: number
   /** The next reading from other answers is compared with this. */
@@ -116,7 +113,7 @@ export interface Worth {
   readonly earlier: number
 }
 
-/** Kept for this run. Changed only by `engine/state/losses.ts`. */
+/** Only `engine/state/losses.ts` changes it. */
 export interface LossState {
   readonly statements: ReadonlyMap<string, PositionStatement>
   /** Keyed by symbol and side: stated once, to be confirmed. */
@@ -124,23 +121,20 @@ export interface LossState {
     string,
     { readonly counter: string; readonly requestedAt: number }
   >
-  /**
-   * Keyed by symbol and side: the exchange's average entry, stated once, of lots that no fill
-   * explains.
-   */
+  /** Keyed by symbol and side: average entry, stated once, of lots that no fill explains. */
   readonly statedEntries: ReadonlyMap<
     string,
     { readonly ticks: number; readonly requestedAt: number }
   >
   /** Keyed by symbol, and by strategy and symbol: when reading and book last agreed. */
   readonly worths: ReadonlyMap<string, Worth>
-  /** Keyed by scope. The book lags behind by a small rise at most. */
+  /** Keyed by scope. The book lags by a small rise at most. */
   readonly peaks: ReadonlyMap<string, number>
   readonly used: ReadonlyMap<string, UsedLoss>
   readonly warned: ReadonlySet<string>
   /** Their flatten waits for a second reading. */
   readonly awaited: ReadonlySet<string>
-  /** Keyed by symbol: last requested because of a dispute or a flatten. */
+  /** Keyed by symbol: last requested for a dispute or a flatten. */
   readonly askedAt: ReadonlyMap<string, number>
 }
 
@@ -149,16 +143,16 @@ export interface FigureSettings {
   readonly toleranceRatio: number
   readonly toleranceMin: number
   /**
-   * Then only our own figure is judged, at prices within `indexBandRatio` of the index, and inside
-   * their own bid and ask.
+   * Then only our figure is judged, at prices within `indexBandRatio` of the index and inside their
+   * own bid and ask.
    */
   readonly disputeMsMax: number
   readonly indexBandRatio: number
 }
 
 /**
- * Mark and last price differ by some hundredths of a percent, in a quick market by some tenths. The
- * index of spot markets stays within some percent even in a crash.
+ * Mark and last price differ by hundredths of a percent, in a quick market by tenths. Spot indexes
+ * stay within some percent even in a crash.
  */
 export const DEFAULT_FIGURES: FigureSettings = {
   toleranceRatio: 0.005,
@@ -171,7 +165,7 @@ export const DISPUTED_FIGURES = ['unrealised', 'fills', 'liquidation'] as const
 export type DisputedFigure = (typeof DISPUTED_FIGURES)[number]
 
 /**
- * Two witnesses of one figure differ, or one of them says nothing (MON1).
+ * Two witnesses of one figure differ, or one is silent (MON1).
  *
  *     (agreed) ──a comparison finds a difference──► open ──a later one finds none──► (agreed)
  *
@@ -190,14 +184,15 @@ export interface Dispute {
   readonly comparisons: number
   /** The last reading by which the figures agreed, until another confirms that. */
   readonly agreedBy: number | undefined
-  /** Both figures were known and differed: until then one was only missing, and one reading that agrees ends it. */
+  /**
+   * Until both were known and differed, one was only missing, and one reading that agrees ends it.
+   */
   readonly hasDiffered: boolean
   readonly isLogged: boolean
 }
 
-/** Changed only by `disputes.ts`. */
 export interface DisputeState {
   readonly open: ReadonlyMap<string, Dispute>
-  /** They may only reduce during a dispute, because the worse figure has reached a limit. */
+  /** Only reducing is allowed: the worse figure has reached a limit. */
   readonly reduced: ReadonlyMap<Scope, { readonly reason: string; readonly since: number }>
 }

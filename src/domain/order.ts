@@ -1,16 +1,54 @@
 import type { ExitKind } from './exits.ts'
 import type { Force, OrderPurpose, Tag } from './intent.ts'
 import type { ClientOid, OrderId, StrategyId } from './ids.ts'
-import type { OrderAction } from './order-action.ts'
+import type { PositionMode } from './instrument.ts'
+
+/** The wire's side, trade side and reduce-only follow from it. */
+export type OrderAction = 'openLong' | 'closeLong' | 'openShort' | 'closeShort'
+
+export interface WireDirection {
+  readonly side: 'buy' | 'sell'
+  readonly tradeSide: 'open' | 'close' | undefined
+  readonly reduceOnly: 'YES' | undefined
+}
 
 /**
- * The transitions are in `execution/order-machine.ts`.
+ * In hedge mode `side` is that of the position, not of the trade: to close a long is `buy` +
+ * `close`. Document: Direction rules in hedge mode.
+ */
+export const WIRE_DIRECTIONS: Readonly<
+  Record<PositionMode, Readonly<Record<OrderAction, WireDirection>>>
+> = {
+  one_way_mode: {
+    openLong: { side: 'buy', tradeSide: undefined, reduceOnly: undefined },
+    closeLong: { side: 'sell', tradeSide: undefined, reduceOnly: 'YES' },
+    openShort: { side: 'sell', tradeSide: undefined, reduceOnly: undefined },
+    closeShort: { side: 'buy', tradeSide: undefined, reduceOnly: 'YES' },
+  },
+  hedge_mode: {
+    openLong: { side: 'buy', tradeSide: 'open', reduceOnly: undefined },
+    closeLong: { side: 'buy', tradeSide: 'close', reduceOnly: undefined },
+    openShort: { side: 'sell', tradeSide: 'open', reduceOnly: undefined },
+    closeShort: { side: 'sell', tradeSide: 'close', reduceOnly: undefined },
+  },
+}
+
+/** A close of a long sells, whatever the wire calls it. */
+export function tradesAs(action: OrderAction): 'buy' | 'sell' {
+  return action === 'openLong' || action === 'closeShort' ? 'buy' : 'sell'
+}
+
+export function isClosing(action: OrderAction): boolean {
+  return action === 'closeLong' || action === 'closeShort'
+}
+
+/**
+ * Transitions: `execution/order-machine.ts`.
  *
  * `queued` known not to be at the exchange, to be sent · `sent` on the wire · `live` accepted ·
  * `unknown` may or may not exist · `quarantined` its fills contradict each other, an operator must
- * look · and, terminal: `filled` · `done` accepted and no longer live, filled as far as it says ·
- * `rejected` refused by the exchange · `expired` no longer wanted and never sent · `absent` proved
- * never to have existed.
+ * look · and, terminal: `filled` · `done` accepted and no longer live · `rejected` refused by the
+ * exchange · `expired` no longer wanted and never sent · `absent` proved never to have existed.
  */
 export type OrderState = (typeof OPEN_STATES | typeof TERMINAL_STATES)[number]
 
@@ -47,10 +85,10 @@ export interface Order {
   readonly filledLots: number
   /** Requests that may have carried it. */
   readonly attempts: number
-  /** Exchange clock: signed timestamps of the first and last such request. */
+  /** Exchange clock: signatures of the first and last such request. */
   readonly firstSentAt: number
   readonly lastSentAt: number
-  /** The same for the last request without an answer, whose copy may be on its way; 0: none. */
+  /** The last request without an answer, whose copy may be on its way; 0: none. */
   readonly unansweredAt: number
   readonly acceptedAt: number
   readonly endedAt: number

@@ -5,10 +5,7 @@ export interface OwnFill {
   readonly tradeSide: 'open' | 'close'
   readonly ticks: number
   readonly lots: number
-  /**
-   * Margin coin; a positive fee was paid. Fees in other coins are included as far as their worth is
-   * known.
-   */
+  /** Margin coin; paid is positive. Other coins are included as far as their worth is known. */
   readonly fee?: string
   /** Absent, like the fee: not known. */
   readonly profit?: string
@@ -22,7 +19,7 @@ export interface Entry {
   readonly shortTicks: number
 }
 
-/** Every fill counts. Lots that no fill explains are missing until their price is stated. */
+/** Lots that no fill explains are missing until their price is stated. */
 export interface AccountEntry extends Entry {
   /** At the exchange's average entry price, confirmed by two readings. */
   readonly statedLongLots: number
@@ -36,9 +33,8 @@ export function closesSide(lotsBefore: number, lotsAfter: number): boolean {
 export interface OwnTrades {
   readonly entry: Entry
   /**
-   * At its own average prices, with all fees; margin coin. The exchange's figure is at the
-   * account's average, which includes other strategies. Absent in books of earlier versions, which
-   * have only that.
+   * At its own average prices, with all fees; the exchange's figure includes other strategies.
+   * Absent in earlier books.
    */
   readonly profit?: string
   readonly fees?: string
@@ -54,10 +50,9 @@ export interface OwnTrades {
 
 export const OWN_FILLS_MAX = 50
 
-/** The exchange's valuation when last read. Margin coin. */
 export interface PositionMark {
   readonly markPrice: number
-  /** Our own figure: entry against the last price inside bid and ask. NaN: not known. */
+  /** Our own: entry against the last price inside bid and ask. NaN: not known. */
   readonly unrealised: number
   readonly margin: number
   readonly readAt: number

@@ -29,8 +29,8 @@ export interface HoldingChange {
 }
 
 /**
- * In hedge mode `side` is that of the position: a close of a long is `buy` + `close`. Document:
- * Direction rules in hedge mode.
+ * In hedge mode `side` is the position's: a close of a long is `buy` + `close`. Document: Direction
+ * rules in hedge mode.
  */
 export function applyToHolding(
   mode: PositionMode,
@@ -52,9 +52,8 @@ export interface PositionRow {
   readonly holdSide: HoldSide
   readonly lots: number
   readonly openPriceAvg: number
-  /** Empty if not stated (MON2). */
   readonly unrealisedProfit: string
-  /** While the position was open; empty before the first payment, and if not stated. */
+  /** Since the position opened; empty before the first payment, and if not stated. */
   readonly fundingFee: string
   readonly markPrice: number
   /** NaN if not stated; always in a backtest. */
@@ -71,10 +70,7 @@ export interface PositionRow {
 export interface PositionReading {
   readonly symbol: string
   readonly rows: readonly PositionRow[]
-  /**
-   * Neither a position nor that there is none was stated: it confirms a flat book and disproves
-   * nothing.
-   */
+  /** Neither a position nor its absence was stated: confirms a flat book, disproves nothing. */
   readonly isSilent: boolean
   readonly requestedAt: number
   /** Exchange clock: the moment that the answer describes (`requestTime`). */
@@ -82,15 +78,15 @@ export interface PositionReading {
 }
 
 /**
- * As our orders have set them. They stay until the next position begins, so that the fill that
- * closed this one can be matched.
+ * As our orders set them. They stay until the next position begins, so that the fill that closed
+ * this one can be matched.
  */
 export interface KeptExits {
   readonly clientOid: ClientOid
   readonly strategyId: StrategyId
   readonly takeProfitTicks?: number
   readonly stopLossTicks?: number
-  /** As the exchange lists them, where that may be read; absent: not read since it was set. */
+  /** As the exchange lists them; absent: not read since it was set. */
   readonly listed?: readonly ListedExit[]
 }
 
@@ -98,11 +94,9 @@ export interface KeptExits {
 export interface ListedExit {
   readonly kind: 'takeProfit' | 'stopLoss'
   readonly orderId: string
-  /** The trigger price. */
   readonly ticks: number
 }
 
-/** As the exchange lists them for the positions of an instrument. */
 export interface ListedExits {
   readonly symbol: string
   readonly long: readonly ListedExit[]

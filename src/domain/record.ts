@@ -18,8 +18,8 @@ import type { OrderTerms } from './order.ts'
 import type { Holding, HoldSide, ListedExit } from './position.ts'
 
 /**
- * The book is a fold over these and nothing else. Plain JSON: no meaningful undefined, no dates, no
- * maps. Instants are Unix ms of our clock, unless the comment names the exchange's.
+ * The book is a fold over these alone. Plain JSON: no meaningful undefined, no dates, no maps.
+ * Instants are Unix ms of our clock, unless the exchange's is named.
  */
 export type JournalRecord =
   | BootRecord
@@ -73,7 +73,7 @@ export interface BootRecord extends DatedRecord {
   readonly positionMode: PositionMode
   readonly configHash: string
   readonly strategies: readonly StrategyId[]
-  /** Keyed by symbol. If they changed, the book is converted. Absent in records of earlier versions. */
+  /** The book is converted if they changed. Absent in earlier records. */
   readonly grids?: Readonly<Record<string, InstrumentGrids>>
 }
 
@@ -81,16 +81,15 @@ export interface BootRecord extends DatedRecord {
 export interface DecisionRecord extends DatedRecord {
   readonly kind: 'decision'
   readonly strategyId: StrategyId
-  /** JSON; absent if unchanged. */
   readonly stateText?: string
   readonly quotes?: readonly LadderChange[]
   readonly targets?: readonly Omit<TargetIntent, 'kind'>[]
   readonly places?: readonly OrderIntent[]
   readonly calls?: readonly AccountCall[]
   readonly withdrawn?: readonly ClientOid[]
-  /** A person decided it. Absent: the strategy itself did. */
+  /** A person's; absent: the strategy decided. */
   readonly command?: { readonly reason: string; readonly by: string }
-  /** The market behind the decision; absent if no strategy decided. */
+  /** Absent if no strategy decided. */
   readonly seen?: {
     readonly snapshot: number
     /** Only changed instruments. */
@@ -99,8 +98,8 @@ export interface DecisionRecord extends DatedRecord {
 }
 
 /**
- * In full, or as a difference. `rungs` are in the new order; each is a new level, or the index that
- * it had before. An empty ladder is withdrawn.
+ * In full, or as a difference. `rungs`, in the new order, are new levels or earlier indexes. An
+ * empty ladder is withdrawn.
  */
 export type LadderChange =
   | { readonly symbol: string; readonly levels: readonly QuoteLevel[] }
@@ -125,7 +124,6 @@ export interface SendRecord extends DatedRecord {
   readonly symbol: string
   readonly orders: readonly OrderTerms[]
   readonly again: readonly ClientOid[]
-  /** Exchange clock as we know it, of the signature. */
   readonly requestAt: number
   readonly body: string
   /** When the call was granted, and how long the instrument had waited, ms. */
@@ -137,8 +135,8 @@ export interface SendRecord extends DatedRecord {
 }
 
 /**
- * `notSent`: no byte has left. `clockRefused`: its timestamp was refused; it is sent again under a
- * new record.
+ * `notSent`: no byte has left. `clockRefused`: its timestamp was refused, and a new record sends it
+ * again.
  */
 export type ItemOutcomeKind =
   | 'accepted'
@@ -154,7 +152,7 @@ export interface ItemOutcome {
   readonly orderId?: OrderId
   /** A 429 answered it, so no copy of an unknown item is on its way. */
   readonly isAnswered?: boolean
-  /** An unknown item, alone in its request, was refused because the order already existed. */
+  /** An unknown item, alone in its request: the order already existed. */
   readonly isDuplicate?: boolean
   readonly code?: string
   readonly message?: string
@@ -164,7 +162,6 @@ export interface AnswerFacts {
   readonly kind: Answer<unknown>['kind']
   readonly code: string
   readonly status?: number
-  /** Exchange clock, from the envelope. */
   readonly requestTime?: number
 }
 
@@ -183,16 +180,16 @@ export interface FillsRecord extends DatedRecord {
   /** Exchange clock: when the fills were read, if one has a later, so wrong, date. */
   readonly throughAt?: number
   /**
-   * OrderIds of fills from another source than the API that may belong to a nameless order: they
-   * wait for it.
+   * Fills from another source than the API that may belong to a nameless order, for which they
+   * wait.
    */
   readonly waiting?: readonly OrderId[]
 }
 
-/** Durable before its first byte, since from then on no resting order is certain. */
+/** Durable before its first byte: afterwards no resting order is certain. */
 export interface CancelRecord extends DatedRecord {
   readonly kind: 'cancel'
-  /** One instrument, or all of ours if it names only the product type. */
+  /** One instrument, or all of ours if only the product type is named. */
   readonly symbols: readonly string[]
   readonly requestAt: number
   readonly cause: string
@@ -217,7 +214,6 @@ export interface SettledOrder {
    * `queued`: to be sent again unchanged · `released`: an operator has looked at a quarantined one.
    */
   readonly state: 'done' | 'absent' | 'quarantined' | 'queued' | 'released'
-  /** If fills have revealed it. */
   readonly orderId?: OrderId
   readonly reason: string
   /** The next generation of the key (ORD8). */
@@ -235,7 +231,7 @@ export interface ExpireRecord extends DatedRecord {
   readonly reason: string
 }
 
-/** The exchange's position differs from the fills, and was adopted. */
+/** The exchange's position differed from the fills. */
 export interface AdoptRecord extends DatedRecord {
   readonly kind: 'adopt'
   readonly symbol: string
@@ -243,26 +239,20 @@ export interface AdoptRecord extends DatedRecord {
   readonly was: Holding
 }
 
-/**
- * After a command, or for a flatten, a strategy takes over what the account holds outside all
- * strategies.
- */
+/** After a command, or for a flatten, a strategy takes over what no strategy holds. */
 export interface AssignedRecord extends DatedRecord {
   readonly kind: 'assigned'
   readonly symbol: string
   readonly strategyId: string
   readonly holding: Holding
-  /** The account's average price, not necessarily whole; absent if not known. */
+  /** The account's average, not necessarily whole; absent if unknown. */
   readonly longTicks?: number
   readonly shortTicks?: number
   readonly reason: string
   readonly by: string
 }
 
-/**
- * The exchange's average entry, confirmed by two readings: the journal lacks the fills of some
- * lots.
- */
+/** Average entry, confirmed by two readings: the journal lacks the fills of some lots. */
 export interface EntryRecord extends DatedRecord {
   readonly kind: 'entry'
   readonly symbol: string
@@ -276,7 +266,7 @@ export interface FundingRecord extends DatedRecord {
   readonly kind: 'funding'
   readonly symbol: string
   readonly holdSide: HoldSide
-  /** As read, margin coin; empty once the position is gone. */
+  /** Margin coin; empty once the position is gone. */
   readonly counter: string
   readonly change: string
 }
@@ -286,7 +276,7 @@ export interface RestrictedRecord extends Restriction {
   readonly kind: 'restricted'
 }
 
-/** The restriction with this code ends, or without a code all of the scope except a kill. */
+/** Without a code, everything on the scope except a kill ends. */
 export interface ReleasedRecord extends DatedRecord {
   readonly kind: 'released'
   readonly scope: Scope
@@ -294,8 +284,8 @@ export interface ReleasedRecord extends DatedRecord {
   readonly reason: string
   readonly by: string
   /**
-   * `kept`: the last drawdown step keeps its peak, the others take a new one. `new`: all take a new
-   * peak, whether or not a drawdown was held. Absent, as in older journals: all of a held drawdown.
+   * `kept`: the last drawdown step keeps its peak, others take a new one. `new`: all take a new
+   * peak. Absent, as in older journals: all of a held drawdown.
    */
   readonly peak?: 'kept' | 'new'
 }
@@ -305,17 +295,16 @@ export interface PruneRecord extends DatedRecord {
   readonly ordersBefore: number
   /** The oldest are forgotten first. Absent: no maximum. */
   readonly ordersMax?: number
-  /** Exchange clock: earlier trades are forgotten, and never read again. */
+  /** Exchange clock: earlier trades are never read again. */
   readonly tradesBefore: number
-  /** Exchange clock: every fill up to here is known. */
   readonly fillsThroughAt: number
-  /** No fill after `fillsThroughAt` is known: the time recorded before was in the future. */
+  /** No fill after `fillsThroughAt` is known: an earlier time was in the future. */
   readonly isBroughtBack?: true
   /** Keys of ended calls used before this are forgotten. */
   readonly keysBefore: number
 }
 
-/** No order of ours owns them, after every possible owner was ruled out. */
+/** Every possible owner of ours was ruled out. */
 export interface ForeignRecord extends DatedRecord {
   readonly kind: 'foreign'
   readonly symbol: string
@@ -337,8 +326,8 @@ export interface CallEndedRecord extends DatedRecord {
 }
 
 /**
- * In place of records lost with a damaged journal: any order may have been sent, filled or
- * cancelled in them.
+ * For records lost with a damaged journal: any order may have been sent, filled or cancelled in
+ * them.
  */
 export interface RepairedRecord extends DatedRecord {
   readonly kind: 'repaired'
@@ -375,7 +364,6 @@ export interface ExitsRecord extends DatedRecord {
   readonly kind: 'exits'
   readonly strategyId: StrategyId
   readonly symbol: string
-  /** Null: not configured any more. */
   readonly state: ExitState | null
 }
 
@@ -387,7 +375,7 @@ export interface ExitsListedRecord extends DatedRecord {
   readonly listed: readonly ListedExit[]
 }
 
-/** A rule was evaluated; what it decided holds from now on. */
+/** A rule was evaluated; its decision holds from now on. */
 export interface UniverseRecord extends DatedRecord {
   readonly kind: 'universe'
   readonly strategyId: StrategyId
@@ -395,27 +383,27 @@ export interface UniverseRecord extends DatedRecord {
   readonly marketAt: number
   /** As JSON. */
   readonly rule: string
-  /** With the rules that count for the instrument as long as it is a member. */
+  /** Their rules count as long as they are members. */
   readonly joined: readonly {
     readonly symbol: string
     readonly rules: ContractRules
     readonly grids: InstrumentGrids
   }[]
   readonly left: readonly { readonly symbol: string; readonly policy: LeavingPolicy }[]
-  /** Those that are new, or have another reason than before. Null: nothing lists the symbol. */
+  /** New ones, or with another reason. Null: nothing lists the symbol. */
   readonly verdicts: Readonly<Record<string, UniverseVerdict | null>>
   readonly seen: readonly string[]
   readonly forgotten: readonly string[]
 }
 
-/** A member has left: nothing of its strategy is open on it any more. */
+/** A member that left: nothing of its strategy is open on it. */
 export interface DepartedRecord extends DatedRecord {
   readonly kind: 'departed'
   readonly strategyId: StrategyId
   readonly symbol: string
   /** Its strategy still holds so much of it, in lots. */
   readonly holding: Holding
-  /** The strategy trades it in any case by now: nothing else changes. */
+  /** The strategy trades it in any case: nothing else changes. */
   readonly isFixed?: true
 }
 
@@ -426,11 +414,11 @@ export interface SignalRecord extends DatedRecord {
   readonly id: string
   readonly value: SignalValue
   readonly untilAt: number
-  /** Ids of this feed that were taken before are forgotten; Unix ms, our clock. */
+  /** Earlier ids of this feed are forgotten; Unix ms, our clock. */
   readonly idsBefore: number
 }
 
-/** Permanently names one order, or one call on the account. */
+/** Names one order, or one call on the account, for ever. */
 export interface StrategyKey {
   readonly purpose: 'place' | 'call'
   readonly strategyId: string
@@ -439,7 +427,6 @@ export interface StrategyKey {
 
 export interface UsedKey extends StrategyKey, DatedRecord {}
 
-/** Keys of orders sent by key, and of calls that were decided on. */
 export function keysUsedBy(record: JournalRecord): readonly UsedKey[] {
   const { at } = record
   if (record.kind === 'decision') {

@@ -1,4 +1,3 @@
-/** At a decision or a request. Quote coin. */
 export interface SeenMarket {
   readonly bid: number
   readonly ask: number

@@ -20,8 +20,8 @@ export type SignalField =
 export type SignalFields = Readonly<Record<string, SignalField>>
 
 /**
- * Exactly the fields of the schema, in its order, so that the same contents are the same text. A
- * problem names fields of the schema alone, and repeats nothing of what was sent.
+ * Exactly the schema's fields, in its order, so that equal contents are equal text. A problem
+ * repeats nothing of what was sent.
  */
 export function readSignalFields(
   fields: SignalFields,
@@ -36,7 +36,7 @@ export function readSignalFields(
     if (part === undefined && field.optional) continue
     const problem = part === undefined ? 'is missing' : objectTo(field, part)
     if (problem !== undefined) return { problem: `${name} ${problem}` }
-    // -0 would be another number after a restart than before.
+    // -0 would be another number after a restart.
     value.push([name, typeof part === 'number' ? part + 0 : (part as string | boolean)])
   }
   return { value: Object.fromEntries(value) }
@@ -49,7 +49,7 @@ function objectTo(field: SignalField, part: unknown): string | undefined {
     case 'text':
       if (typeof part !== 'string') return 'is no text'
       if (part.length > field.lengthMax) return `is longer than ${field.lengthMax} characters`
-      // A lone half of a character is another text once it was stored.
+      // A lone half of a character is another text once stored.
       return part.isWellFormed() && part === cleanLine(part)
         ? undefined
         : 'has characters that are not seen'

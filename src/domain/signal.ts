@@ -1,9 +1,8 @@
 import type { FeedId } from './feed.ts'
 
-/** Fields by name, as its schema has them. Its texts are data that others have written. */
 export type SignalValue = Readonly<Record<string, string | number | boolean>>
 
-/** It was sent under a name of `signals:`, and is a feed of the strategies that read it. */
+/** Sent under a name of `signals:`; a feed for strategies. */
 export interface Signal {
   readonly feed: FeedId
   /** The sender's, or a digest of the contents. */
@@ -12,13 +11,13 @@ export interface Signal {
 }
 
 export interface SignalTerms {
-  /** So long a strategy is shown a signal. */
+  /** A strategy is shown a signal so long. */
   readonly maxAgeMs: number
   /** So long an id stays taken. */
   readonly idsKeptMs: number
 }
 
-/** The clocks of senders and ours differ by this at most. */
+/** Senders' clocks and ours differ by this at most. */
 export const SENDER_AHEAD_MS_MAX = 60_000
 
 const SIGNAL_FEED = 'signal:'

@@ -16,47 +16,37 @@ export interface ShownExit extends ListedExit {
 
 export interface InstrumentMoment {
   readonly instrument: Instrument
-  /** From the strategy's own fills. */
   readonly holding: Holding
-  /** With the time at which the exchange last confirmed it; 0: never. */
+  /** With the time of its last confirmation; 0: never. */
   readonly accountHolding: Holding
   readonly positionReadAt: number
   readonly orders: readonly Order[]
-  /** From its own fills; absent before the first. */
   readonly trades?: OwnTrades | undefined
   readonly money?: Money | undefined
-  /** Kept by the exchange, as an order of the strategy has set them; absent: none is listed. */
   readonly exchangeExits?: readonly ShownExit[]
-  /** It leaves the universe of the strategy. */
+  /** It leaves the strategy's universe. */
   readonly isLeaving?: true
 }
 
-/** Parts of the engine's state, as far as known: never to be changed. */
+/** Parts of the engine's state: never to be changed. */
 export interface AccountMoment {
-  /** At the beginning, margin coin. */
   readonly capital: Decimal | undefined
-  /** The equity of limits, status and metrics; undefined while a part is not known. */
+  /** As in limits, status and metrics; undefined while a part is not known. */
   readonly equity: number | undefined
-  /**
-   * Margin coin that the asked strategy may use: NaN while it is not known; absent: all of the
-   * equity.
-   */
+  /** Margin coin; NaN: unknown; absent: all of the equity. */
   readonly ownCapital?: number | undefined
-  /** Keyed by strategy and symbol. */
   readonly money: ReadonlyMap<string, Money>
   readonly funding: ReadonlyMap<string, Decimal>
-  /** Keyed by symbol; absent if not read in this run. */
   readonly marks: ReadonlyMap<string, PositionMark>
   readonly holdings: ReadonlyMap<string, Holding>
   /** Keyed by symbol; absent if nothing is held or measured. */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
-  /** After midnight UTC. */
   readonly fundingMinutes: readonly number[]
 }
 
 /**
- * It does not change while the strategy decides. Each part carries its own time: `tickers.readAt`
- * and each row's `ts`, `positionReadAt` of each instrument, `fillsReadAt`.
+ * Unchanged while the strategy decides. Each part has its own time: `tickers.readAt` and each row's
+ * `ts`, `positionReadAt`, `fillsReadAt`.
  */
 export interface Snapshot {
   readonly sequence: number
@@ -69,9 +59,8 @@ export interface Snapshot {
   readonly instruments: readonly InstrumentMoment[]
   /** Keyed by the names in the strategy file; one never read is absent. */
   readonly feeds: ReadonlyMap<string, FeedReading>
-  /** Closed, by symbol and interval (`candleKey`). */
   readonly candles: ReadonlyMap<string, CandleSeries>
   readonly account: AccountMoment
-  /** Absent where the tickers are not those of the whole market. */
+  /** Absent where the tickers are not the whole market's. */
   readonly market?: MarketAggregates
 }

@@ -1,7 +1,4 @@
-/**
- * The latest ticker of every instrument of one product type, as columns of float64. A missing value
- * is NaN.
- */
+/** The latest tickers of a product type, as columns of float64. A missing value is NaN. */
 
 /**
  * In the order of the document (Futures ticker). Prices in quote coin, sizes and volumes in coins.
@@ -46,8 +43,8 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number]
 const CLOCK_ERROR_MS = 1000
 
 /**
- * Answers overtake each other by less than the wait for one. A known time further ahead was wrong,
- * and would make every later answer look old.
+ * Answers overtake each other by less than the wait for one. A time further ahead was wrong, and
+ * would make later answers look old.
  */
 export function isOvertaken(
   { requestTime }: Pick<TickerTable, 'requestTime'>,
@@ -62,16 +59,15 @@ export function isOvertaken(
 export interface MarketAggregates {
   /** Unix ms, exchange clock, of the answer. */
   readonly at: number
-  /** Instruments that state their change of 24 hours. */
   readonly count: number
-  /** Those of them that have risen, and fallen. */
+  /** Risen, and fallen. */
   readonly advance: number
   readonly decline: number
-  /** The median of their changes of 24 hours: 0.01 is one per cent. */
+  /** The median of the changes of 24 hours: 0.01 is one per cent. */
   readonly medianChange: number
 }
 
-/** The exchange lists some six hundred instruments per product type. */
+/** The exchange lists some six hundred for a product type. */
 const TICKER_ROWS_MAX = 4096
 
 export class TickerTable {
@@ -82,7 +78,6 @@ export class TickerTable {
   readAt = 0
   /** Exchange clock, at receipt of the request; else our `readAt`. */
   requestTime = 0
-  /** Rows that do not match the document, with the reason: their values are NaN. */
   unreadable: ReadonlyMap<string, string> = new Map()
   /** Undefined where the rows are not those of the whole market. */
   market: MarketAggregates | undefined
@@ -135,8 +130,7 @@ function createColumns(capacity: number): Record<TickerColumn, Float64Array> {
 }
 
 /**
- * A reader fills the spare one of two tables and publishes it, so the newest is never overwritten
- * while a snapshot uses it.
+ * A reader fills the spare table and publishes it, so a snapshot's table is never overwritten.
  *
  *     spare ──publish()──► current ──publish() of the other──► spare
  */
@@ -149,8 +143,8 @@ export class TickerBuffers {
   }
 
   /**
-   * The same until it is published. It still holds an older answer, so that rows keep their places;
-   * a reader must leave its own answer in it, or nothing.
+   * The same until published. An older answer keeps rows in their places; a reader must leave its
+   * own answer in it, or nothing.
    */
   spare(): TickerTable {
     const [one, other] = this.#tables

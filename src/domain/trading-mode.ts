@@ -2,14 +2,14 @@ import { unreachable } from '../lib/unreachable.ts'
 import type { StrategyId } from './ids.ts'
 
 /**
- * The trading modes, from the laxest to the strictest.
+ * From the laxest to the strictest.
  *
- * | mode       | what may leave                                                |
+ * | mode | what may leave |
  * |------------|---------------------------------------------------------------|
- * | `active`   | everything that risk approves                                 |
- * | `reducing` | orders that only reduce, cancel-alls                          |
- * | `halted`   | cancel-alls, and the closing orders of an explicit flatten    |
- * | `killed`   | cancel-alls                                                   |
+ * | `active` | everything that risk approves |
+ * | `reducing` | orders that only reduce, cancel-alls |
+ * | `halted` | cancel-alls, and the closing orders of an explicit flatten |
+ * | `killed` | cancel-alls |
  *
  * Account, strategy and instrument have one each; the strictest counts. Open orders that may add
  * risk are cancelled, unless the restriction is volatile
@@ -22,9 +22,8 @@ export type TradingMode = (typeof TRADING_MODES)[number]
 export type RestrictedMode = Exclude<TradingMode, 'active'>
 
 /**
- * All but the last five are recorded, and hold over restarts until a release; those five follow a
- * measurement. The flatten of a stop is volatile too, and so are `unreadable` until it has lasted,
- * and `olderState` until it is proved.
+ * Recorded, over restarts until a release, except the last five, which follow a measurement. Also
+ * volatile: the flatten of a stop, `unreadable` until it has lasted, `olderState` until proved.
  */
 export const MODE_REASONS = {
   operator: { mode: 'halted', ends: 'an operator releases it' },
@@ -120,7 +119,6 @@ export const MODE_REASONS = {
 
 export type ModeReason = keyof typeof MODE_REASONS
 
-/** `*` is the account, a symbol its instrument, `strategy:ID` a strategy. */
 export type Scope = string
 
 export const ACCOUNT: Scope = '*'
@@ -144,15 +142,15 @@ export interface Restriction {
   readonly reason: string
   readonly by: string
   readonly at: number
-  /** It follows a measurement, although others with its code are recorded. */
+  /** Follows a measurement, although others with its code are recorded. */
   readonly isVolatile?: true
-  /** A part is closed: what is kept. Absent: nothing is to be closed in part, or it is done. */
+  /** In a partial close, what is kept. Absent: none, or done. */
   readonly keeps?: readonly KeptLots[]
-  /** Names the command of a close, so that the same one is not carried out twice. */
+  /** So that the same close is not carried out twice. */
   readonly key?: string
 }
 
-/** A strategy keeps so many lots of an instrument while a part of it is closed. */
+/** A strategy keeps so many lots while a part is closed. */
 export interface KeptLots {
   readonly strategyId: string
   readonly symbol: string
@@ -170,24 +168,16 @@ export function toTradingState(restrictions: readonly Restriction[]): TradingSta
   return { mode: sorted[0]?.mode ?? 'active', restrictions: sorted }
 }
 
-/**
- * Everything about an order depends on the exchange's clock, so an unsynchronised one is the
- * strictest halt.
- */
+/** Orders depend on the exchange's clock, so an unsynchronised one is the strictest halt. */
 function strictnessOf({ mode, code }: Restriction): number {
   return TRADING_MODES.indexOf(mode) + (code === 'clockUnsynchronised' ? 0.5 : 0)
 }
 
 export interface LeavingOrder {
   readonly isFlatten: boolean
-  /** It can only make the strategy's position smaller. */
   readonly reduces: () => boolean
 }
 
-/**
- * Keeps the order from leaving (RSK2); undefined lets it go. Only this function knows the meaning
- * of each mode.
- */
 export function heldBackBy(
   { restrictions }: TradingState,
   { isFlatten, reduces }: LeavingOrder,

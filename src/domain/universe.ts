@@ -1,17 +1,17 @@
-/** Which instruments a strategy trades, where a rule chooses them among all that the exchange lists. */
+/** A strategy's instruments, where a rule chooses them among all listed ones. */
 import type { ContractRules } from './contract-rules.ts'
 
 /**
- * `volume`: of 24 h, in USDT · `change`: of 24 h, as a share, signed · `volatility`: the range of 24 h as a share of the
- * last price · `spread`: between bid and ask, as a share of the middle.
+ * `volume`: of 24 h, in USDT · `change`: of 24 h, as a share, signed · `volatility`: the range of
+ * 24 h as a share of the last price · `spread`: between bid and ask, as a share of the middle.
  */
 export const UNIVERSE_MEASURES = ['volume', 'change', 'volatility', 'spread'] as const
 
 export type UniverseMeasure = (typeof UNIVERSE_MEASURES)[number]
 
 /**
- * `close`: what is held is closed · `keep`: the strategy may reduce it, until it is flat · `handBack`: orders are
- * cancelled, and what is held stays, for nobody.
+ * `close`: what is held is closed · `keep`: the strategy may reduce it, until it is flat ·
+ * `handBack`: orders are cancelled, and what is held stays, for nobody.
  */
 export const LEAVING_POLICIES = ['close', 'keep', 'handBack'] as const
 
@@ -28,14 +28,13 @@ export const LEAVING_TIMES = 2
 /** Names are symbols, or patterns with `*` for any text. */
 export interface UniverseRule {
   readonly everyMs: number
-  /** Quote coin. Absent: any. */
   readonly quote?: string | undefined
   readonly volumeMin?: number | undefined
   readonly spreadMax?: number | undefined
   readonly ageMinMs?: number | undefined
   readonly volatility?: ValueRange | undefined
   readonly price?: ValueRange | undefined
-  /** Always chosen, before all others, while they can be traded. */
+  /** Always chosen first, while they can be traded. */
   readonly include: readonly string[]
   readonly exclude: readonly string[]
   readonly top: {
@@ -43,14 +42,16 @@ export interface UniverseRule {
     readonly by: UniverseMeasure
     readonly order: 'highest' | 'lowest'
   }
-  /** A member stays for at least so long, unless it is excluded or no longer listed. */
+  /** A member stays at least so long, unless excluded or no longer listed. */
   readonly stickyMs: number
-  /** Most members that leave within 24 h. Those that are excluded or no longer listed always leave. Absent: any number. */
+  /**
+   * Leaving within 24 h at most. Those excluded or no longer listed always leave. Absent: any
+   * number.
+   */
   readonly changesPerDay?: number | undefined
   readonly leaving: LeavingPolicy
 }
 
-/** Why an instrument is a member, or is not. */
 export const UNIVERSE_REASONS = [
   'ranked',
   'included',
@@ -93,9 +94,8 @@ export interface UniverseVerdict {
   readonly reason: UniverseReason
   /** The value that was judged: a measure, an age in ms, a rank, an instant, a count. */
   readonly value?: number
-  /** The value was compared with it. */
   readonly limit?: number
-  /** The age counts from when it was first seen, since the exchange does not state the listing. */
+  /** Counted from its first sight, since the exchange states no listing. */
   readonly isSeenOnly?: true
   /** Word of the exchange, for `notTradable`. */
   readonly text?: string
@@ -106,13 +106,10 @@ export interface UniverseMember {
   readonly since: number
   /** Unix ms, exchange clock. Absent: it is not leaving. */
   readonly leavingSince?: number
-  /** As they were when it joined. */
   readonly rules: ContractRules
 }
 
-/** As the book keeps it: plain JSON. */
 export interface KeptUniverse {
-  /** Unix ms, exchange clock, of the last evaluation. */
   readonly evaluatedAt: number
   /** The rule that was evaluated, as JSON. */
   readonly rule: string
@@ -123,21 +120,19 @@ export interface KeptUniverse {
   readonly verdicts: Readonly<Record<string, UniverseVerdict & { readonly at: number }>>
 }
 
-/** A member that leaves its strategy. */
 export interface UniverseLeaving {
   readonly policy: LeavingPolicy
-  /** Unix ms, exchange clock. */
   readonly since: number
   readonly verdict: UniverseVerdict
 }
 
-/** One evaluation hands it to the next. Instants are Unix ms, exchange clock. */
+/** One evaluation hands it to the next. Unix ms, exchange clock. */
 export interface UniverseMemory {
   readonly evaluatedAt: number
   readonly members: ReadonlyMap<string, UniverseMember>
   /** When members left, within the last 24 h. */
   readonly departures: readonly number[]
-  /** Keyed by symbol, where the exchange states no time of the listing. */
+  /** Keyed by symbol, where the exchange states no listing. */
   readonly firstSeen: ReadonlyMap<string, number>
 }
 
@@ -155,11 +150,10 @@ export interface UniverseChoice {
   readonly verdicts: ReadonlyMap<string, UniverseVerdict>
   /** Seen for the first time, without a stated time of the listing. */
   readonly seen: readonly string[]
-  /** Their first sight is forgotten, since nothing lists them. */
+  /** Nothing lists them, so their first sight is forgotten. */
   readonly forgotten: readonly string[]
 }
 
-/** Whether a rule is to be evaluated at this instant. Times of evaluations are multiples of the interval. */
 export function isUniverseDue(
   { everyMs }: Pick<UniverseRule, 'everyMs'>,
   { evaluatedAt }: Pick<UniverseMemory, 'evaluatedAt'>,

@@ -12,7 +12,7 @@ export interface OutgoingBatch {
   readonly symbol: string
   readonly clientOids: readonly ClientOid[]
   readonly body: string
-  /** After this it does not leave; checked right before the first byte. Unix ms, our clock. */
+  /** Unix ms, our clock; checked right before the first byte. */
   readonly validUntilAt: number
 }
 
@@ -21,7 +21,6 @@ export interface OutgoingCall {
   readonly callId: number
   readonly endpoint: AccountCallEndpoint
   readonly body: string
-  /** After this it does not leave; checked right before the first byte. Unix ms, our clock. */
   readonly validUntilAt: number
 }
 
@@ -36,20 +35,17 @@ export interface Announcement {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/**
- * The interpreter performs effects in order, and sends nothing before the records in front are
- * durable.
- */
+/** Performed in order; nothing is sent before the records in front are durable. */
 export type Effect =
   | { readonly kind: 'decide'; readonly strategyId: StrategyId; readonly snapshot: Snapshot }
   | { readonly kind: 'askGrant'; readonly endpoint: GrantedEndpoint; readonly priority: Priority }
-  /** The grant that was just given is not needed. */
+  /** The grant just given is not needed. */
   | { readonly kind: 'returnGrant'; readonly endpoint: GrantedEndpoint }
   | {
       readonly kind: 'record'
       readonly record: JournalRecord
       readonly durable: boolean
-      /** Rows that the record adds to the tables of fills and funding payments. */
+      /** For the tables of fills and funding payments. */
       readonly bookings?: readonly Booking[]
     }
   | { readonly kind: 'sendBatch'; readonly batch: Recorded<OutgoingBatch> }
@@ -58,19 +54,18 @@ export type Effect =
       readonly kind: 'sendCancelAll'
       readonly cancelId: number
       readonly body: string
-      /** The lead of the signing clock over ours, ms. Absent: the exchange's clock, as known. */
+      /** Lead of the signing clock over ours. Absent: the exchange's clock, as known. */
       readonly clockAheadMs?: number
     }
-  /** Unix ms, exchange clock. */
   | { readonly kind: 'readFills'; readonly sinceAt: number }
   /** An urgent reading goes before those in turn. */
   | { readonly kind: 'readPosition'; readonly symbol: string; readonly isUrgent?: true }
   /** The exits that the exchange keeps for its positions. */
   | { readonly kind: 'listExits'; readonly symbol: string }
   | Announcement
-  /** Tells the operator; `released` also removes the kill file. */
+  /** `released` also removes the kill file. */
   | { readonly kind: 'killState'; readonly state: 'seen' | 'clean' | 'released' }
-  /** In a stop nothing of ours is on the wire any more; the last readings follow. */
+  /** In a stop nothing is on the wire any more; the last readings follow. */
   | { readonly kind: 'quiesced' }
   /** The state is an older copy: the run ends, and no other may begin on it. */
   | { readonly kind: 'stateOlder'; readonly proof: string }

@@ -106,76 +106,62 @@ export interface Engine {
   step(event: EngineEvent, now: number): readonly Effect[]
   /** For reading only. */
   readonly book: Book
-  /** As they are now: instruments of universes come and go. */
+  /** Instruments of universes come and go. */
   readonly settings: EngineSettings
-  /** Whether the core knows what the exchange lists: rules that choose among it wait for that. */
+  /** Rules that choose among contracts wait for that. */
   readonly knowsContracts: boolean
-  /** Why a member of a universe that leaves is still there, in words. */
+  /** Why a leaving member is still there, in words. */
   whyNotGone(strategyId: StrategyId, symbol: string): string | undefined
   readonly phase: RunPhase
-  /** Instruments that this run has not proved, so does not trade. */
+  /** This run has not proved, and so does not trade them. */
   readonly unproved: readonly string[]
-  /** The retreat note of the last run is of no use any more. */
   readonly isRetreatSettled: boolean
-  /** Strategies are asked: there is no stop and no kill. Orders may still be held back. */
+  /** No stop and no kill; orders may still be held back. */
   readonly isTrading: boolean
-  /** The passing of time may give the core something to do, apart from work at long intervals. */
+  /** The passing of time may give the core something to do, apart from rare work. */
   readonly isWaiting: boolean
-  /** Series of closed candles that strategies wait for, a sentence each. */
   readonly missingCandles: readonly string[]
-  /** Undefined without a kill. */
   readonly kill: KillState | undefined
   /** A kill and a stop under way, with what they wait for. */
   readonly endings: readonly Ending[]
   /** Recorded restrictions, and those that hold only now. */
   readonly restrictions: readonly Restriction[]
   /**
-   * Unix ms, our clock, 0: never. When the last reading was asked for; a position's stands still
-   * while it is not what the fills explain.
+   * Unix ms, our clock, 0: never. When last asked for; a position's stands still while fills do not
+   * explain it.
    */
   readonly fillsReadAt: number
   positionReadAt(symbol: string): number
-  /** Readings that are too old to add risk on. @param now Unix ms, our clock */
+  /** Too old to add risk on. @param now Unix ms, our clock */
   staleReadings(now: number): readonly StaleReading[]
   /** Keyed by kind, the longest first. @param now Unix ms, our clock */
   silentCalls(now: number): readonly (readonly [string, SilentCalls])[]
-  /** Undefined where it is not traded. */
   instrument(symbol: string): InstrumentState | undefined
-  /**
-   * Why a batch must not leave after all; asked right before its first byte. @param now Unix ms,
-   * our clock
-   */
+  /** Asked right before its first byte. @param now Unix ms, our clock */
   objectTo(batch: Pick<OutgoingBatch, 'symbol' | 'clientOids'>, now: number): string | undefined
   /** The same for a call on the account. */
   isCallHeldBack(callId: number): boolean
   /** Why a strategy cannot take over what no strategy holds. */
   objectToAdoption(command: AdoptCommand): string | undefined
-  /** Says what a trade by hand would do, or which check denies it; changes nothing. */
   planByHand(command: HandCommand): HandPlan
-  /**
-   * The effect of a release on the peaks of a drawdown; undefined if there is none, or it is not
-   * known.
-   */
+  /** Undefined: no drawdown is released, or the effect is not known. */
   planPeakRelease(command: ReleaseCommand): PeakRelease | undefined
-  /** Lots that strategies would order although the account holds them: the release is refused. */
+  /** Lots that strategies would order although the account holds them refuse the release. */
   findOrderedAgain(command: ReleaseCommand): Readonly<Record<string, string>> | undefined
   /** Keyed by scope, where losses are limited and known. */
   readonly losses: ReadonlyMap<string, UsedLoss>
   /** With its peak; undefined while a part is not known. */
   readonly equity: Equity | undefined
-  /** Keyed by symbol, as last measured. */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
-  /** Keyed by symbol, in this run. */
   readonly nearestDistances: ReadonlyMap<string, NearestDistance>
-  /** The worst move of `risk.survives`, as last compared; undefined: unknown or none set. */
+  /** As last compared; undefined: unknown or none set. */
   readonly worstCase: WorstCase | undefined
-  /** The part that a strategy may use, and uses; undefined without a `capital`. */
+  /** Undefined without a `capital`. */
   readonly capitalUse: (id: StrategyId) => CapitalUse | undefined
   /** Our own figure as last compared; NaN while unknown. */
   unrealisedOn(symbol: string): number
   /** At the last prices, margin coin; undefined where unknown. */
   unrealisedOf(strategyId: string): number | undefined
-  /** Figures whose two witnesses differ. */
   readonly disputes: ReadonlyMap<string, Dispute>
   readonly denied: ReadonlyMap<Denial['code'], number>
   /** Refusals that go on, in words. */
@@ -184,15 +170,12 @@ export interface Engine {
   write(): string
 }
 
-/**
- * Synchronous and deterministic: the same events at the same times give the same effects to the
- * byte (DET1).
- */
+/** Synchronous: the same events at the same times give the same effects to the byte (DET1). */
 export function createEngine(settings: EngineSettings, book: Book): Engine {
   return resumeEngine(createCore(settings, book))
 }
 
-/** Continues from a core as it was between two steps. */
+/** The core must be as it was between two steps. */
 export function resumeEngine(core: Core): Engine {
   return {
     step: (event, now) => handleStep(core, event, now),
@@ -263,9 +246,6 @@ export function resumeEngine(core: Core): Engine {
   }
 }
 
-/**
- * Apply the event, judge what it changed, plan the dirty instruments, advance what is under way.
- */
 function handleStep(core: Core, event: EngineEvent, now: number): readonly Effect[] {
   const touched = applyEvent(core, event, now)
   judgeChanges(core, event)
@@ -274,14 +254,13 @@ function handleStep(core: Core, event: EngineEvent, now: number): readonly Effec
   return core.effects
 }
 
-/** Events come several times a second. After such a silence the process has stood still. */
+/** Events come several times a second: after such a silence the process stood still. */
 const SLEPT_MS = 5000
 
 /** @returns the instruments that the event may concern; undefined: all */
 function applyEvent(core: Core, event: EngineEvent, now: number): readonly string[] | undefined {
   if (core.now !== 0 && now - core.now >= SLEPT_MS) postponeDeadlines(core, now - core.now)
-  // These two begin no new moment: a decision changes only what it records, and a due poll nothing
-  // yet.
+  // A decision changes only what it records, and a due poll nothing yet: no new moment.
   if ((event.kind !== 'decided' && event.kind !== 'pollDue') || now !== core.now)
     beginMoment(core.changes)
   beginStep(core, now)
@@ -290,7 +269,7 @@ function applyEvent(core: Core, event: EngineEvent, now: number): readonly strin
   return touched
 }
 
-/** Time in which the process stood still does not count as waiting: deadlines move by as much. */
+/** Deadlines move by the time in which the process stood still. */
 function postponeDeadlines(core: Core, sleptMs: number): void {
   for (const instrument of core.instruments.values())
     postponeResolutionDeadline(instrument, sleptMs)
@@ -298,10 +277,7 @@ function postponeDeadlines(core: Core, sleptMs: number): void {
   postponeKillDeadlines(core, sleptMs)
 }
 
-/**
- * These may bear witness of money, or end the counting of it. Prices do where a comparison waits
- * for them.
- */
+/** Witnesses of money; prices count where a comparison waits for them. */
 const BEAR_ON_MONEY: ReadonlySet<EngineEvent['kind']> = new Set([
   'positionRead',
   'fillsRead',
@@ -310,8 +286,8 @@ const BEAR_ON_MONEY: ReadonlySet<EngineEvent['kind']> = new Set([
 ])
 
 /**
- * Judges the account's worth, its pace, and whose orders, names and fills are whose. What cannot
- * have changed is not called.
+ * Judges worth, pace, and whose orders, names and fills are whose. What cannot have changed is not
+ * called.
  */
 function judgeChanges(core: Core, event: EngineEvent): void {
   const { disputes, losses, settings, names } = core
@@ -354,7 +330,7 @@ function planDirty(core: Core, event: EngineEvent, touched: readonly string[] | 
   if (core.book.calls.size > 0) makeAccountCalls(core)
 }
 
-/** Advances start, flatten, kill, stop and outage. What is not under way is not called. */
+/** Procedures that are not under way are not called. */
 function advanceProcedures(core: Core, event: EngineEvent): void {
   const { silence } = core
   if (!core.run.start.isOver) advanceStart(core)
@@ -369,7 +345,7 @@ function advanceProcedures(core: Core, event: EngineEvent): void {
   if (silence.calls.size > 0 || silence.outage) followOutage(core, event)
 }
 
-/** Whether a reading of a position comes after its instrument has left. */
+/** The instrument of a position reading may have left. */
 function isOfDeparted({ instruments, settings }: Core, event: EngineEvent): boolean {
   if (!settings.roster) return false
   const { kind } = event
@@ -447,7 +423,7 @@ function handleEvent(core: Core, event: EngineEvent): void {
 
 type EventOf<Kind extends EngineEvent['kind']> = Extract<EngineEvent, { readonly kind: Kind }>
 
-/** The daemon's own calls move a stop; all others are those of strategies. */
+/** The daemon's own calls move stops; all others are strategies'. */
 function hearOfCall(core: Core, { callId, answer }: EventOf<'callAnswered'>): void {
   if (!takeMoveAnswer(core, callId, answer)) answerCall(core, callId, answer)
 }
@@ -467,11 +443,11 @@ function useGrant(core: Core, endpoint: GrantedEndpoint): void {
   else sendCancel(core)
 }
 
-/** Names the instruments before the event is handled; undefined for all, as for passing time. */
+/** Named before the event is handled; undefined: all, as for passing time. */
 function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefined {
   switch (event.kind) {
-    // Decisions on a snapshot come as events of their own (see waitingForPrices), and a grant has
-    // been used by then.
+    // Decisions on a snapshot are events of their own (see waitingForPrices); a grant has been used
+    // by then.
     case 'snapshotTaken':
     case 'granted':
     case 'clockSynchronised':
@@ -509,8 +485,8 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
 }
 
 /**
- * Plans instruments that are not settled and waited for these prices. If a strategy is asked to
- * decide on them, its decision comes first, as an event of its own.
+ * Unsettled instruments that waited for these prices, unless a strategy is asked about them: its
+ * decision, a later event, plans them.
  */
 function waitingForPrices({
   changes: { unsettled },
@@ -530,9 +506,7 @@ function symbolsOf(call: { readonly symbol: string } | undefined): readonly stri
   return call === undefined ? NONE : [call.symbol]
 }
 
-/**
- * Plans the instruments for which there is a reason (BND2): all while the account does not trade.
- */
+/** Only where there is a reason (BND2): all while the account does not trade. */
 function lookAtInstruments(core: Core, touched: readonly string[] | undefined): void {
   const { changes } = core
   if (!isTrading(core)) {
@@ -556,7 +530,7 @@ function advanceInstrument(core: Core, symbol: string): void {
   scheduleInstrument(core, instrument)
 }
 
-/** A stop needs these reads too, until it asks for its own last ones. */
+/** A stop needs these reads until it asks for its own last ones. */
 function readOnGrid(core: Core, what: 'fills' | 'positions'): void {
   const { phase, stop } = core.run
   const isStopping = phase === 'stopping' && stop?.phase !== 'proving'

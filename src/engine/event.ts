@@ -14,21 +14,20 @@ import type { Scope } from '../domain/trading-mode.ts'
 import type { TickerTable } from '../domain/ticker-table.ts'
 import type { BatchResult } from '../protocol/values.ts'
 
-/** The core writes these calls only when the grant comes. */
+/** Written only when the grant comes. */
 export type GrantedEndpoint = 'batchPlaceOrder' | 'cancelAllOrders'
 
 /** Says what to do with orders and positions at the end. */
 export type StopPolicy = 'leave' | 'cancel' | 'flatten'
 
 export type EngineEvent =
-  /** A run begins; the book has been rebuilt. */
   | { readonly kind: 'started' }
   /**
-   * Exchange clock less ours, ms; measured twice with the same result. `isPublic`: by public
-   * answers alone, good enough for reads and cancel-alls; no order leaves on it.
+   * Exchange clock less ours, measured twice alike. `isPublic`: by public answers alone, good
+   * enough for reads and cancel-alls; no order leaves on it.
    */
   | { readonly kind: 'clockSynchronised'; readonly offsetMs: number; readonly isPublic?: true }
-  /** A clock may have jumped: until it is measured again no order is sent. */
+  /** A clock may have jumped: no order leaves until it is measured again. */
   | { readonly kind: 'clockUnsynchronised'; readonly reason: string }
   | { readonly kind: 'snapshotTaken'; readonly tickers: TickerTable }
   | {
@@ -39,9 +38,8 @@ export type EngineEvent =
       readonly intents: readonly Intent[]
       /** Plain data that nobody changes. */
       readonly state: unknown
-      /** Returned intents that were not valid. */
       readonly denials: readonly Denial[]
-      /** Keys that were used before and that the book has forgotten. */
+      /** Keys that the book has forgotten. */
       readonly usedKeys?: readonly UsedKey[]
     }
   /** The strategy threw, or answered nonsense. */
@@ -66,14 +64,14 @@ export type EngineEvent =
   | { readonly kind: 'callAnswered'; readonly callId: number; readonly answer: Answer<unknown> }
   | { readonly kind: 'fillsRead'; readonly reading: FillsReading }
   | { readonly kind: 'positionRead'; readonly reading: PositionReading }
-  /** A row of the position is not as documented. */
+  /** A row is not as documented. */
   | { readonly kind: 'positionUnreadable'; readonly symbol: string; readonly problem: string }
   | {
       readonly kind: 'readFailed'
       readonly what: string
       readonly reason: string
       readonly status?: number | undefined
-      /** The exchange would only refuse it again; absent where it has not answered. */
+      /** The exchange would refuse it again; absent without an answer. */
       readonly isRefused?: boolean
       /** The exchange does not know the instrument any more. */
       readonly isRemoved?: boolean
@@ -81,29 +79,27 @@ export type EngineEvent =
   | ({ readonly kind: 'candlesFetched' } & FetchedCandles)
   /** The contracts of the product type, and their rules. */
   | { readonly kind: 'contractsRead'; readonly contracts: ReadonlyMap<string, ContractRules> }
-  /** Exits that the exchange keeps; `problem`: they could not be read. */
+  /** `problem`: they could not be read. */
   | { readonly kind: 'exitsListed'; readonly listed: ListedExits }
   | { readonly kind: 'exitsUnlisted'; readonly symbol: string; readonly problem: string }
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
-  /** Somebody outside has sent it, with the secret of this signal. */
+  /** Sent from outside, with the secret of this signal. */
   | ({ readonly kind: 'signalTaken' } & Signal)
-  /** It is time to read again. */
   | { readonly kind: 'pollDue'; readonly what: 'fills' | 'positions' }
   | { readonly kind: 'commanded'; readonly command: EngineCommand }
-  /** Whether the journal's disk has less room than configured; bytes. */
+  /** Bytes; `isLow`: less than configured. */
   | { readonly kind: 'spaceMeasured'; readonly isLow: boolean; readonly freeBytes: number }
   | { readonly kind: 'timePassed' }
 
 export interface FetchedCandles {
   readonly symbol: string
   readonly intervalMs: number
-  /** Closed candles, the oldest first. */
+  /** The oldest first. */
   readonly rows: readonly CandleRow[]
-  /** The candle that had not closed yet; absent if the exchange did not show it. */
+  /** Not closed yet; absent if the exchange did not show it. */
   readonly running?: CandleRow | undefined
 }
 
-/** Says who gives the command, and why. */
 interface CommandSource {
   readonly reason: string
   readonly by: string
@@ -118,39 +114,36 @@ export function isByHand(command: EngineCommand): command is HandCommand {
 
 export type EngineCommand =
   | { readonly kind: 'stop'; readonly policy: StopPolicy }
-  /** Holds a scope in a mode until it is released. */
+  /** Until a release. */
   | ({
       readonly kind: 'restrict'
       readonly scope: Scope
       readonly mode: 'reducing' | 'halted'
     } & CommandSource)
-  /**
-   * The strategy failed where the core could not see it, and is not asked again before a release.
-   */
+  /** The strategy failed where the core could not see it: not asked again before a release. */
   | ({ readonly kind: 'haltStrategy'; readonly strategyId: StrategyId } & CommandSource)
-  /** Closes everything in a scope, and holds it halted until a release. */
+  /** Holds the scope halted until a release. */
   | ({ readonly kind: 'flatten'; readonly scope: Scope } & CommandSource)
   /** Places an order of the strategy `manual`. */
   | ({ readonly kind: 'order' } & HandOrder & CommandSource)
-  /** Closes a share of what strategies hold in a scope, and lets it only reduce until a release. */
+  /** A share of what strategies hold; the scope only reduces until a release. */
   | ({
       readonly kind: 'close'
       readonly scope: Scope
-      /** Above 0 and at most 1. */
       readonly share: number
       readonly key: string
     } & CommandSource)
-  /** Withdraws orders placed by name: of an instrument or an owner, or one of them. */
+  /** Orders placed by name: of an instrument or an owner, or one of them. */
   | ({ readonly kind: 'cancel'; readonly what: string } & CommandSource)
-  /** Hands what the account holds beside all strategies to one of them. */
+  /** A strategy gets what the account holds beside all strategies. */
   | ({
       readonly kind: 'adopt'
       readonly symbol: string
       readonly strategyId: string
     } & CommandSource)
   /**
-   * Ends everything that holds the scope, except a kill; `newPeak`: all steps of its drawdown count
-   * from now; `unclaimed`: what no strategy holds may stay so.
+   * Ends everything on the scope, except a kill. `newPeak`: all steps of its drawdown count from
+   * now; `unclaimed`: what no strategy holds may stay so.
    */
   | ({
       readonly kind: 'release'

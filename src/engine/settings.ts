@@ -20,19 +20,18 @@ import type { Scope } from '../domain/trading-mode.ts'
 import type { Decimal } from '../lib/decimal.ts'
 import type { AccountLimits, StrategyLimits } from '../risk/risk-context.ts'
 
-/** The strategy as the engine knows it: what it may trade and how much, what it is shown, and when. */
+/** As the engine knows a strategy: what it may trade, is shown, and when. */
 export interface StrategySettings extends ShowSettings {
   readonly id: StrategyId
   readonly symbols: readonly string[]
   readonly limits: ReadonlyMap<string, StrategyLimits>
   readonly onFailure?: FailurePolicy
-  /** A person decides, by commands: it is never asked. */
   readonly isByHand?: true
-  /** A rule chooses further instruments: then `symbols` and `limits` follow the book, changed by `state/roster.ts`. */
+  /** Then `symbols` and `limits` follow the book, changed by `state/roster.ts`. */
   readonly universe?: StrategyUniverse
-  /** Its exits close positions without its decision. Absent: nothing does. */
+  /** Absent: nothing closes positions without its decision. */
   readonly exits?: ExitRules
-  /** The part of the account that it may use. Absent: all, within its other limits. */
+  /** Absent: all of the account, within its other limits. */
   readonly capital?: Capital
 }
 
@@ -40,29 +39,25 @@ export interface StrategyUniverse {
   readonly rule: UniverseRule
   /** Those that the strategy trades in any case. */
   readonly fixed: ReadonlySet<string>
-  /** Limits of each member; sizes are not limited in lots. */
+  /** For each member; sizes are not limited in lots. */
   readonly limits: Omit<StrategyLimits, 'positionMax' | 'orderSizeMax'>
 }
 
-/** Instruments that join while the daemon runs have this in common. */
+/** For instruments that join while the daemon runs. */
 export interface RosterSettings {
   readonly frame: InstrumentFrame
   /** Those of the configuration: they never leave. */
   readonly fixed: ReadonlySet<string>
-  /** So many can be read before readings would be too old. */
+  /** More would make readings too old. */
   readonly readMax: number
 }
 
-/**
- * For the orders of a strategy whose decisions fail. Absent: they stay while it is paused, and are
- * cancelled when it is halted.
- */
+/** Absent: orders stay while the strategy is paused, and are cancelled when it is halted. */
 export type FailurePolicy = 'leave' | 'cancel' | 'flatten'
 
 export interface ShowSettings {
   /** Keyed by the strategy's own name. */
   readonly feeds: ReadonlyMap<string, FeedId>
-  /** Closed candles of each instrument, by interval in ms. */
   readonly candles?: ReadonlyMap<number, number>
   /** Absent: at each snapshot. */
   readonly decides?: readonly DecideOn[]
@@ -76,16 +71,14 @@ export interface ShowSettings {
  */
 export type DecideOn = 'snapshot' | 'candle' | 'fill' | 'signal'
 
-/** Keyed by instrument, interval (ms) and opening (Unix ms); undefined where the recording has none. */
+/** Undefined where the recording has none. Interval in ms, opening in Unix ms. */
 export type RecordedCandle = (
   symbol: string,
   intervalMs: number,
   openAt: number,
 ) => CandleRow | undefined
 
-/** Durations in ms. */
 export interface EngineSettings {
-  /** Drawn once for each state directory; part of every clientOid. */
   readonly salt: string
   readonly version: string
   readonly environment: string
@@ -95,25 +88,21 @@ export interface EngineSettings {
   readonly marginMode: MarginMode
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly strategies: ReadonlyMap<StrategyId, StrategySettings>
-  /** Where rules choose instruments: then `instruments` follows the book, changed by `state/roster.ts`. */
+  /** Then `instruments` follows the book, changed by `state/roster.ts`. */
   readonly roster?: RosterSettings
   /** Absent: none is taken. */
   readonly signals?: ReadonlyMap<FeedId, SignalTerms>
-  /** At the beginning, in the margin coin. Absent: not configured. */
+  /** At the beginning, margin coin. Absent: not configured. */
   readonly capital?: Decimal
-  /** Keyed by coin in capitals: its worth in the margin coin, where the tickers lack it. */
+  /** Keyed by coin in capitals: worth in the margin coin, where the tickers lack it. */
   readonly feeCoins?: ReadonlyMap<string, string>
-  /** Minutes after midnight UTC. */
   readonly fundingMinutes?: readonly number[]
   readonly limits: AccountLimits
-  /** The exits that the exchange keeps may be listed, and so moved. */
+  /** Exits at the exchange may be listed, and so moved. */
   readonly listsExits?: boolean
-  /**
-   * In a backtest, if a recording knows more of a closed candle than the looks at the prices.
-   * Absent: candles are made of tickers alone.
-   */
+  /** In a backtest, if a recording knows more of a closed candle than the looks at the prices. */
   readonly recordedCandle?: RecordedCandle
-  /** In a backtest: no other run reads its journal, so no record has states of strategies. */
+  /** In a backtest: no other run reads its journal, so records have no strategy states. */
   readonly forgetsStates?: boolean
   /** Absent: the defaults. */
   readonly figures?: FigureSettings
@@ -122,15 +111,15 @@ export interface EngineSettings {
   readonly liquidation?: LiquidationSettings
   /** Absent: no move must be survived. */
   readonly survives?: SurvivalSettings
-  /** Every order of the product type is ours: one call may cancel them all. */
+  /** One call may cancel every order of the product type. */
   readonly isExclusive: boolean
   readonly execution: ExecutionSettings
   /**
-   * Whether a fill that is not ours (a liquidation, a delivery, a person's trade) halts the
-   * instrument, or its position is adopted.
+   * Whether a fill that is not ours (a liquidation, a delivery, a person's trade) halts its
+   * instrument, or is adopted.
    */
   readonly foreignFills: 'halt' | 'adopt'
-  /** Whether a start cancels or keeps orders that rest. */
+  /** For orders that rest at a start. */
   readonly onRestart: 'cancel' | 'adopt'
   /** The last run may have cancelled without a record, and its last cancel-all may still arrive. */
   readonly hasRetreated?: boolean
@@ -158,9 +147,8 @@ export interface LossSettings {
 export interface ExecutionSettings extends Readonly<DaemonFile['execution']> {
   /** After this an accepted ioc, fok or market order is matched or dead (A4). */
   readonly matchingLagMs: number
-  /** After the market was so long beyond a resting order, the order counts as gone. */
+  /** So long beyond a resting order, the market proves it gone. */
   readonly crossedToleranceMs: number
-  /** How long a stop waits for calls in flight. */
   readonly stopTimeoutMs: number
 }
 

@@ -56,9 +56,7 @@ export interface ExchangeClientOptions {
   readonly gatewayUrl?: string | undefined
   readonly gatewayCredentials?: GatewayCredentials | undefined
   readonly platformCoin?: string | undefined
-  /** Why nothing may be signed now. */
   readonly signingObjection?: (() => string | undefined) | undefined
-  /** The one guarded endpoint that may be called. The daemon unlocks none. */
   readonly unlocked?: GuardedEndpoint | undefined
   readonly proxyFor?: ProxyFor | undefined
   readonly openCarrier?: ((baseUrl: string) => Carrier) | undefined
@@ -68,13 +66,12 @@ export interface ExchangeClientOptions {
   readonly offset: ExchangeClock
   readonly limiter?: GrantSource
   /**
-   * Limits the wait for a grant, and separately the time from the attempt to write until the last
-   * byte of the answer.
+   * Limits the wait for a grant, and then the time from the attempt to write to the answer's last
+   * byte.
    */
   readonly requestTimeoutMs: number
   readonly answerBytesMax: number
   readonly locale: string
-  /** Signed calls go to the demo environment. */
   readonly isDemo?: boolean | undefined
 }
 
@@ -85,8 +82,8 @@ export interface ReadTickersOptions extends CallOptions {
 }
 
 /**
- * Expected outcomes never throw. Only a read or a cancel-all whose time was refused is repeated:
- * signed once more with the time that the refusal states.
+ * Expected outcomes never throw. Only a read or a cancel-all whose time was refused is repeated,
+ * signed with the time that the refusal states.
  */
 export class ExchangeClient implements EndpointCaller {
   readonly #options: ExchangeClientOptions
@@ -122,7 +119,7 @@ export class ExchangeClient implements EndpointCaller {
     this.#transports = { api, gateway: gatewayUrl === baseUrl ? api : open(gatewayUrl) }
   }
 
-  /** A request that breaks a rule of the document is refused, class `invalid`. */
+  /** Breaking a rule of the document is refused, class `invalid`. */
   call<Name extends CallableName>(
     endpoint: Name,
     request: RequestOf<Name>,
@@ -144,7 +141,6 @@ export class ExchangeClient implements EndpointCaller {
     return this.#refuse('invalid', 'REQUEST_INVALID', preparation.problem)
   }
 
-  /** The bytes may come from the journal. */
   send<Name extends CallableName>(
     prepared: PreparedRequest<Name>,
     options: CallOptions = {},
@@ -303,7 +299,7 @@ export class ExchangeClient implements EndpointCaller {
         read: (wire) => this.#settle(prepared, grant, wire, read(wire)),
       })
       .catch((error: unknown) => {
-        // Only a defect arrives here; the grant must not be lost with it.
+        // Only a defect arrives here; the grant must not be lost.
         grant?.release()
         throw error
       })
@@ -324,7 +320,7 @@ export class ExchangeClient implements EndpointCaller {
     const { sentAt, receivedAt } = wire
     const { requestTime } = answer
     const origin = ORIGINS[endpointNamed(prepared.endpoint).auth]
-    // The time in a refusal counts only once a call signed with it is accepted.
+    // A refusal's time counts only once a call signed with it is accepted.
     if (requestTime !== undefined && origin !== undefined && !isClockRefused(answer))
       this.#options.offset.observe({ requestTime, sentAt, receivedAt }, origin)
     if (isSignedAnew(prepared)) this.#clockRefusals = hearOfClock(this.#clockRefusals, answer)
@@ -358,17 +354,13 @@ const NO_GRANT = 'the limiter had no grant for this call in time'
 
 type Reader<Data> = (wire: WireAnswer) => Answer<Data>
 
-/** The gateway is another machine than the one that checks the time of orders. */
+/** The gateway is not the machine that checks the time of orders. */
 const ORIGINS: Readonly<Record<Endpoint['auth'], AnswerOrigin | undefined>> = {
   public: 'public',
   schemeA: 'signed',
   schemeB: undefined,
 }
 
-/**
- * It creates nothing and has no time in its body. A cancel-all with a time is rewritten by the
- * caller, which recorded it.
- */
 function isSignedAnew({ endpoint, body }: PreparedRequest): boolean {
   const { auth, retry } = endpointNamed(endpoint)
   if (auth === 'public') return false

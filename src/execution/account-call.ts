@@ -10,7 +10,7 @@ import { unreachable } from '../lib/unreachable.ts'
 import { endpointNamed, type RequestOf } from '../protocol/endpoints.ts'
 import { toWireRequest } from '../protocol/write-request.ts'
 
-/** Or the rule of the document that the call breaks. */
+/** Or the document's rule that the call breaks. */
 export type WrittenCall =
   | { readonly ok: true; readonly endpoint: AccountCall['endpoint']; readonly body: string }
   | { readonly ok: false; readonly problem: string }

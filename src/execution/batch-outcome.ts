@@ -41,9 +41,9 @@ export function readBatchOutcome(
 }
 
 /**
- * A 429 usually means that the item was not accepted. If it was, and was filled meanwhile, sending
- * it again would double it, since the exchange recognises only open orders. So the item is unknown
- * until its fate is proved.
+ * A 429 usually means not accepted. If it was, and was filled meanwhile, sending it again would
+ * double it, since the exchange recognises only open orders. So it is unknown until its fate is
+ * proved.
  */
 const NOT_ACCEPTED_NOW = { outcome: 'unknown', isAnswered: true } as const
 
@@ -57,7 +57,7 @@ function refusedItem(clientOid: ClientOid, refusal: RefusalClass, isAlone: boole
     case 'notSent':
       return { clientOid, outcome: 'notSent' }
     case 'exists':
-      // One of the batch existed; the answer does not say which, nor what happened to the others.
+      // Which one existed the answer does not say, nor what happened to the others.
       return { clientOid, outcome: 'unknown', ...(isAlone && { isDuplicate: true }) }
     default:
       return unreachable(refusal)
@@ -68,7 +68,7 @@ function readLists(clientOids: readonly ClientOid[], data: BatchResult): readonl
   const accepted = new Map(data.successList.map((item) => [item.clientOid ?? '', item.orderId]))
   const failed = new Map(data.failureList.map((item) => [item.clientOid ?? '', item]))
   return clientOids.map((clientOid): ItemOutcome => {
-    // An item in both lists counts as accepted: as refused it could be doubled.
+    // As refused, an item in both lists could be doubled.
     if (accepted.has(clientOid)) {
       const orderId = accepted.get(clientOid)
       return { clientOid, outcome: 'accepted', ...(orderId ? { orderId: toOrderId(orderId) } : {}) }

@@ -4,12 +4,11 @@ import type { OrderIntent } from '../domain/intent.ts'
 import type { Order } from '../domain/order.ts'
 import type { Holding } from '../domain/position.ts'
 
-/** An order to place now if risk approves: new, or to be sent again. */
+/** To be placed now if risk approves: new, or sent again. */
 export interface Candidate {
   readonly intent: OrderIntent
-  /** The waiting order that is sent again, unchanged. */
   readonly again?: ClientOid
-  /** It is reduced to what is left to close (`risk/approve.ts`). */
+  /** Reduced to what is left to close (`risk/approve.ts`). */
   readonly isCut?: true
 }
 
@@ -17,11 +16,9 @@ export interface PlanInput {
   readonly strategyId: string
   readonly instrument: Instrument
   readonly positionMode: PositionMode
-  /** The strategy's own, of this purpose. */
   readonly orders: readonly Order[]
   readonly holding: Holding
-  /** In the key of the first new order; further ones count up. Each is used once. */
+  /** In the key of the first new order; further ones count up, each once. */
   readonly ordinal: number
-  /** Unix ms, our clock. */
   readonly deadlineAt: number
 }

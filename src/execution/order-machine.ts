@@ -83,9 +83,8 @@ export function markSentAgain(order: Order, requestAt: number): Order {
 }
 
 /**
- * Rows 5, 6 and 12: SENT, QUEUED, UNKNOWN → LIVE. The exchange may accept an order without an
- * orderId; an ended order may still get one, for the fills that wait for it. `at`: Unix ms, our
- * clock.
+ * Rows 5, 6 and 12: SENT, QUEUED, UNKNOWN → LIVE. The orderId may be missing; an ended order may
+ * still get one, for the fills that wait for it. `at`: Unix ms, our clock.
  */
 export function markAccepted(order: Order, orderId: OrderId | undefined, at: number): Order {
   const known = order.orderId ?? orderId
@@ -114,9 +113,9 @@ export function markNotSent(order: Order, reason: string): Order {
 }
 
 /**
- * Row 8: the exchange refused the time of the request. That means "may retry", not "certainly
- * absent", so the attempt counts: a definite refusal of the next one leaves the order unknown. It
- * was answered, so only an earlier copy can be on its way.
+ * Row 8: the time was refused. That means "may retry", not "certainly absent", so the attempt
+ * counts: a definite refusal of the next one leaves the order unknown. It was answered, so only an
+ * earlier copy can be on its way.
  */
 export function markClockRefused(order: Order, reason: string): Order {
   if (order.state !== 'sent') return order
@@ -128,7 +127,7 @@ export function markClockRefused(order: Order, reason: string): Order {
   }
 }
 
-/** Row 14. The order may have been sent, or sent again, until `at` (Unix ms). */
+/** Row 14. It may have been sent, also again, until `at` (Unix ms). */
 export function markLost(order: Order, reason: string, at: number): Order {
   if (isTerminal(order) || order.state === 'quarantined') return order
   const attempts = Math.max(1, order.attempts)
@@ -145,8 +144,8 @@ export function markLost(order: Order, reason: string, at: number): Order {
 }
 
 /**
- * Rows 3b and 9. It never counts as refused, and is never sent under a new id (ORD3). `isAnswered`:
- * a 429 answered it, so only an earlier copy can be on its way.
+ * Rows 3b and 9. Never counts as refused, never sent under a new id (ORD3). `isAnswered`: by a 429,
+ * so only an earlier copy can be on its way.
  */
 export function markUnknown(order: Order, reason: string, isAnswered = false): Order {
   if (order.state !== 'sent' && order.state !== 'queued') return order
@@ -174,7 +173,7 @@ export function markAbsent(order: Order, reason: string): Order {
 }
 
 /**
- * Row 12: sent again as the very same item. Its attempts stay counted: if the copy is refused, the
+ * Row 12: sent again as the very same item. Attempts stay counted: if the copy is refused, the
  * first may still exist.
  */
 export function markQueuedAgain(order: Order, reason: string): Order {
@@ -188,7 +187,7 @@ export function markQuarantined(order: Order, reason: string): Order {
   return { ...order, state: 'quarantined', reason }
 }
 
-/** Row 13: an operator has looked, and a resolution proved that it does not rest. */
+/** Row 13: an operator has looked, and it was proved not to rest. */
 export function markReleased(order: Order, orderId: OrderId | undefined, reason: string): Order {
   if (order.state !== 'quarantined') return order
   return { ...order, state: 'done', orderId: order.orderId ?? orderId, reason }
@@ -220,8 +219,8 @@ const IDEMPOTENCY_WINDOW_MS = 20 * 60_000
 const WINDOW_GUARD_MS = 5 * 60_000
 
 /**
- * An order may be sent again only while the exchange certainly remembers the first copy (ORD2).
- * `exchangeNow`: Unix ms.
+ * Sent again only while the exchange certainly remembers the first copy (ORD2). `exchangeNow`: Unix
+ * ms.
  */
 export function isInsideWindow(order: Order, exchangeNow: number): boolean {
   if (order.attempts === 0) return true

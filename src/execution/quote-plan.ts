@@ -1,14 +1,20 @@
 import type { OrderIntent, QuoteLevel } from '../domain/intent.ts'
-import { isTerminal, openLots, type Order } from '../domain/order.ts'
-import { isClosing, type OrderAction, tradesAs } from '../domain/order-action.ts'
+import {
+  isClosing,
+  isTerminal,
+  openLots,
+  type Order,
+  type OrderAction,
+  tradesAs,
+} from '../domain/order.ts'
 import { floatOnGrid } from '../lib/grid.ts'
 import type { Candidate, PlanInput } from './candidate.ts'
 
 export interface QuotePlanInput extends PlanInput {
   readonly levels: readonly QuoteLevel[]
   /**
-   * A restriction lets the ladder only close. Its orders may then be smaller than their levels, and
-   * the levels nearest to the market come first.
+   * The ladder may only close. Orders may be smaller than their levels, and levels nearest to the
+   * market come first.
    */
   readonly isRestricted: boolean
   /** Quote coin. */
@@ -23,10 +29,9 @@ export interface QuotePlan {
 }
 
 /**
- * Compares a ladder with its orders. An order fulfils one level of the same side, price and size,
- * however much of it was filled. In a restricted ladder several smaller orders may fulfil a level;
- * its rest is missing only while something is left to close, so that a reduced level stays as it
- * is.
+ * An order fulfils one level of its side, price and size, however much was filled. In a restricted
+ * ladder smaller orders may fulfil a level; its rest is missing only while something is left to
+ * close, so that a reduced level stays.
  */
 export function planQuote(input: QuotePlanInput): QuotePlan {
   const standing = Map.groupBy(
@@ -53,7 +58,7 @@ export function planQuote(input: QuotePlanInput): QuotePlan {
   return { missing, extra: [...standing.values()].flat() }
 }
 
-/** Takes the order of the level's size, or in a restricted ladder the largest that fit. */
+/** The order of the level's size, or in a restricted ladder the largest that fit. */
 function takeFor(
   { side, lots }: QuoteLevel,
   orders: Order[] | undefined,
@@ -106,10 +111,7 @@ interface ClosableLots {
   shortLots: number
 }
 
-/**
- * The position less what the ladder's orders already close. For a net position each sell closes a
- * long.
- */
+/** Less what the ladder's orders close. For a net position each sell closes a long. */
 function closableLots({ orders, holding, positionMode }: QuotePlanInput): ClosableLots {
   const closable = { ...holding }
   for (const order of orders) {
@@ -148,9 +150,9 @@ function toOrderIntent(
 }
 
 /**
- * In one-way mode ladders never use reduce-only, because the exchange would cancel older
- * reduce-only orders. In hedge mode a level closes the opposite leg if that is large enough, else
- * opens its own; in a restricted ladder it closes as much as there is.
+ * One-way ladders are never reduce-only, because the exchange would cancel older reduce-only
+ * orders. In hedge mode a level closes the opposite leg if that is large enough, else opens its
+ * own; restricted, it closes what there is.
  */
 function actionOf(
   { positionMode, isRestricted }: QuotePlanInput,

@@ -1,6 +1,5 @@
 import type { Instrument } from '../domain/instrument.ts'
-import { canRest, type OrderTerms } from '../domain/order.ts'
-import { tradesAs } from '../domain/order-action.ts'
+import { canRest, type OrderTerms, tradesAs } from '../domain/order.ts'
 import { showOnGrid } from '../lib/grid.ts'
 import { errorCode, type ErrorTopic } from '../protocol/error-codes.ts'
 
@@ -12,24 +11,24 @@ export interface RefusableTerms extends Pick<OrderTerms, 'action' | 'lots' | 'fo
 
 export type RefusedStep = 'price' | 'size'
 
-/** Describes a cause of lasting refusals: its consequences, and what ends it. */
+/** Lasting refusals: their consequences, and what ends them. */
 export interface RefusalCause {
-  /** Whether the order would be refused too. Such orders wait; others go on. */
+  /** Orders that would be refused too wait; others go on. */
   readonly concerns: (order: RefusableTerms, refused: RefusableTerms) => boolean
   /**
    * Whether this acceptance ends the cause; undefined: the steps of all accepted orders decide
-   * (`step`). Many accepted orders in a row end it too.
+   * (`step`). Many acceptances in a row end it too.
    */
   readonly disprovedBy: ((accepted: RefusableTerms, refused: RefusableTerms) => boolean) | undefined
   readonly step?: RefusedStep
   /**
-   * `passing`: the market may have moved on by the next decision, so all orders are tried ·
-   * `lasting`: only a person or the exchange ends it, so one order is tried for all.
+   * `passing`: the market may move on by the next decision, so all orders are tried · `lasting`:
+   * only a person or the exchange ends it, so one order is tried for all.
    */
   readonly pace: 'passing' | 'lasting'
-  /** For an operator: at the first refusal, when it goes on, or never, because a halt follows. */
+  /** At the first refusal, when it goes on, or never, because a halt follows. */
   readonly isLogged: 'atOnce' | 'whenItGoesOn' | 'byTheHalt'
-  /** The setting that the refusal contradicts, and its path in the configuration. */
+  /** The contradicted setting, with its path in the configuration. */
   readonly setting?: (instrument: Instrument) => { readonly value: string; readonly path: string }
   /** Advice besides changing the setting. */
   readonly advice?: (instrument: Instrument) => string
@@ -110,7 +109,7 @@ export type CauseName =
   | 'auth'
   | 'other'
 
-/** The consequences of a refusal, defined only here; docs/orders.md describes them to operators. */
+/** Defined only here; docs/orders.md describes them to operators. */
 export const REFUSAL_CAUSES: Readonly<Record<CauseName, RefusalCause>> = {
   priceStep: {
     concerns: (order) => stepsOf(order, 'price').length > 0,
@@ -251,7 +250,7 @@ export const REFUSAL_CAUSES: Readonly<Record<CauseName, RefusalCause>> = {
 }
 
 /**
- * One code covers every check of a value; the parameter's name, the same in every language, says
+ * One code covers all checks of values; the parameter's name, the same in every language, says
  * which.
  */
 export function causeOf(code: string | undefined, message: string | undefined): CauseName {
@@ -272,7 +271,7 @@ export function stepsOf(
   return [ticks, takeProfitTicks, stopLossTicks].filter((price) => price !== undefined)
 }
 
-/** The greatest common divisor: steps on one grid also lie on this one. 0 is that of no steps. */
+/** Greatest common divisor: steps on one grid also lie on this one. 0: no steps. */
 export function commonStep(common: number, steps: readonly number[]): number {
   return steps.reduce((left, right) => {
     let [larger, smaller] = [left, right]
@@ -295,7 +294,7 @@ export interface ObservedRefusal {
   readonly withinMs: number
 }
 
-/** One sentence: how many, the contradicted setting, the exchange's message, what to do. */
+/** How many, the contradicted setting, the exchange's message, what to do. */
 export function describeRefusal(found: ObservedRefusal, instrument: Instrument): string {
   const { cause, code, message, orders, withinMs } = found
   const { setting, advice, step } = REFUSAL_CAUSES[cause]
@@ -314,7 +313,7 @@ export function describeRefusal(found: ObservedRefusal, instrument: Instrument):
   return `refused ${code} ${times}${within}: ${facts}${todo === undefined ? '' : `; ${todo}`}`
 }
 
-/** The only number in a message of any language; otherwise undefined. */
+/** The only number in a message; else undefined. */
 function namedStep(message: string): string | undefined {
   const numbers = message.match(/\d+(?:\.\d+)?/g) ?? []
   return numbers.length === 1 && !/checkBDScale/.test(message) ? numbers[0] : undefined

@@ -1,7 +1,6 @@
 import type { ExitKind } from '../domain/exits.ts'
 import type { OrderIntent, OrderPurpose, Tag } from '../domain/intent.ts'
-import { isTerminal, type Order } from '../domain/order.ts'
-import { type OrderAction, tradesAs } from '../domain/order-action.ts'
+import { isTerminal, type Order, type OrderAction, tradesAs } from '../domain/order.ts'
 import { type Holding, netLots } from '../domain/position.ts'
 import { stepAbove, stepBelow } from '../lib/grid.ts'
 import type { Candidate, PlanInput } from './candidate.ts'
@@ -15,20 +14,18 @@ export interface TargetPlanInput extends PlanInput {
   /** Signed lots. */
   readonly target: number
   readonly accountHolding: Holding
-  /** The part of the strategy's position that the account and other strategies account for. */
+  /** The part of the strategy's position that account and other strategies account for. */
   readonly backedHolding: Holding
-  /** Floats, quote coin. */
   readonly bid: number
   readonly ask: number
-  /** A share: 0.001 is 10 basis points. Undefined: any price. */
+  /** Share: 0.001 is 10 basis points. Undefined: any price. */
   readonly takerCollarRatio: number | undefined
-  /** A larger difference takes several orders, one after the other. */
+  /** A larger difference takes several orders in turn. */
   readonly orderLotsMax: number
 }
 
 /**
- * The orders from the position to the target; none while one is open. `ioc` with a limit at the
- * collar, so they never rest.
+ * From the position to the target; none while one is open. `ioc` at the collar, so they never rest.
  */
 export function planTarget(input: TargetPlanInput): readonly Candidate[] {
   const open = input.orders.filter((order) => !isTerminal(order))
@@ -51,10 +48,7 @@ export function planTarget(input: TargetPlanInput): readonly Candidate[] {
     }))
 }
 
-/**
- * Waiting orders that no longer lead to the target, or belong to the other of target and flatten.
- * They are dropped (ORD7).
- */
+/** No longer lead to the target, or belong to the other of target and flatten: dropped (ORD7). */
 export function staleTargetOrders(input: TargetPlanInput): readonly Order[] {
   const steps = stepsOf(input)
   return input.orders.filter(({ state, terms }) => {
@@ -73,9 +67,9 @@ function stepsOf(input: TargetPlanInput): readonly TargetStep[] {
 }
 
 /**
- * One order for the difference. It is reduce-only if the positions of strategy and account are both
- * as large, so that outdated data can never turn a close into an opening. Another order closes
- * against other strategies' positions; what those do not account for is denied.
+ * One order, reduce-only if the positions of strategy and account are both as large, so that
+ * outdated data cannot turn a close into an opening. Another order closes against other strategies'
+ * positions; what those do not cover is denied.
  */
 function oneWaySteps(input: TargetPlanInput): readonly TargetStep[] {
   const change = input.target - netLots(input.holding)
@@ -142,7 +136,7 @@ function toIntent(
   }
 }
 
-/** The worst acceptable price, never beyond the collar; undefined: any. */
+/** The worst acceptable price, within the collar; undefined: any. */
 function collarTicks(
   { instrument, bid, ask, takerCollarRatio }: TargetPlanInput,
   side: 'buy' | 'sell',

@@ -12,7 +12,7 @@ import type { PositionReading } from '../domain/position.ts'
 import type { EngineEvent } from '../engine/event.ts'
 import type { ExchangePort } from './ports.ts'
 
-/** The exchange allows as many in a second. */
+/** As many as the exchange allows in a second. */
 const POSITIONS_ON_WIRE_MAX = 10
 
 /** Reads of positions are named by symbol. */
@@ -26,12 +26,11 @@ export interface AccountReaderOptions {
 }
 
 /**
- * Reads fills and positions for the core, one read of the fills and of each position in flight, so
- * that requests cannot pile up.
+ * One read of the fills and one of each position in flight, so that requests cannot pile up.
  *
- * Fills requested during a read are read once more, from the earliest start. A position is read
- * again only if urgent. Positions wait here, not at the limiter, so that an urgent one can
- * overtake. Refused reads wait here too ({@link ReadPauses}).
+ * Fills requested during a read are read once more, from the earliest start; a position only if
+ * urgent. Positions wait here, not at the limiter, so that an urgent one can overtake. Refused
+ * reads wait here too ({@link ReadPauses}).
  */
 export class AccountReader {
   readonly #options: AccountReaderOptions
@@ -40,7 +39,7 @@ export class AccountReader {
   /** Unix ms, exchange clock; infinite: none is wanted. */
   #fillsSince = Number.POSITIVE_INFINITY
   readonly #onWire = new Set<string>()
-  /** In the order of requests; urgent ones go first. */
+  /** Urgent ones go first. */
   readonly #urgent = new Set<string>()
   readonly #inTurn = new Set<string>()
 
@@ -169,8 +168,8 @@ const PAUSE_MS = 1000
 const PAUSE_MS_MAX = 16_000
 
 /**
- * After so many different reads were refused for the account's sake, and nothing accepted since,
- * all wait.
+ * So many different reads refused for the account's sake, with nothing accepted since, make all
+ * wait.
  */
 const REFUSED_MAX = 3
 
@@ -180,22 +179,21 @@ interface RefusedRead {
   /** Monotonic ms, as below. */
   readonly refusedAt: number
   readonly waitsUntil: number
-  /** Key, rights or address were refused, not the read: any accepted call ends this. */
+  /** Key, rights or address were refused: any accepted call ends this. */
   readonly isOfAccount: boolean
 }
 
 /**
- * Decides when refused reads are repeated. A refused read stops no other: one symbol may have been
- * removed, or one page in front of the exchange may be passing.
+ * When refused reads are repeated. One stops no other: a symbol may have been removed, or a page in
+ * front of the exchange may pass.
  *
- * If several reads are refused for the account's sake and no private call is accepted meanwhile,
- * all wait and take turns with the same pauses, or many instruments would show a refused key many
- * times a second. Any accepted private call ends this.
+ * Several refused for the account's sake, with no private call accepted meanwhile, make all wait
+ * and take turns, or a refused key would show many times a second. Any accepted private call ends
+ * this.
  */
 export class ReadPauses {
   readonly #now: () => number
   readonly #refused = new Map<string, RefusedRead>()
-  /** For the account's sake, since the last accepted private call. */
   readonly #refusedSince = new Set<string>()
   /** While all wait: next attempt, and consecutive refusals. */
   #allWaitUntil = 0
@@ -222,7 +220,7 @@ export class ReadPauses {
     )
   }
 
-  /** Unrefused reads first, then the longest refused: one may show that others can go on. */
+  /** Unrefused first, then the longest refused: one may show that others can go on. */
   inOrder(reads: readonly string[]): readonly string[] {
     return reads.toSorted((one, other) => this.#refusedAt(one) - this.#refusedAt(other))
   }
@@ -269,7 +267,7 @@ export class ReadPauses {
   }
 }
 
-/** Other calls are accepted: only repeated refusals wait, for a second. */
+/** Other calls are accepted, so only repeated refusals wait, for a second. */
 function eased(read: RefusedRead): RefusedRead {
   const { inRow, refusedAt, waitsUntil, isOfAccount } = read
   if (!isOfAccount) return read

@@ -16,25 +16,23 @@ import type { Intent } from '../domain/intent.ts'
 import type { StrategyKey } from '../domain/record.ts'
 import { type Book, pairKey } from '../engine/book/book.ts'
 
-/** Limits the delay of records that need not be durable at once. */
 const FLUSH_MS = 100
 
 /**
- * Changed entries of the book before a checkpoint: one transaction in one event, at some 8 µs an
- * entry, so small ones that delay no order. Records are limited too, since a start reads those
- * after the checkpoint.
+ * Changed entries before a checkpoint: one transaction in one event, some 8 µs an entry, so that it
+ * delays no order. Records are limited too, since a start reads those after the checkpoint.
  */
 const CHECKPOINT_CHANGES = 250
 const CHECKPOINT_RECORDS = 10_000
-/** A checkpoint waits at most for so many ticks for one that has recorded nothing itself. */
+/** A checkpoint waits this long for a tick that records nothing. */
 const TICKS_WAITED_MAX = 5
 
 /** Seconds of the busiest trading. A journal further behind ends the run. */
 const WAITING_MAX = 10_000
 
 /**
- * Effects that wait for no commit, besides a cancel-all's ({@link servesCancelAll}). The request of
- * a batch's grant waits, or the waiting batch would hold the grant.
+ * Need no commit, besides a cancel-all's ({@link servesCancelAll}). The request of a batch's grant
+ * waits, or the waiting batch would hold the grant.
  */
 const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set([
   'record',
@@ -44,7 +42,7 @@ const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set([
   'listExits',
 ])
 
-/** An event causes a few more for each strategy and call. More means an endless loop. */
+/** More than an event can cause means an endless loop. */
 const EVENTS_MAX = 10_000
 
 /** `tickersReadAt`: monotonic ms; undefined unless tickers led to it. */
@@ -53,7 +51,7 @@ interface CausedEvent {
   readonly tickersReadAt: number | undefined
 }
 
-/** Waits for a record. `at`: Unix ms of its step; `commit`: the awaited commit. */
+/** `at`: Unix ms of its step; `commit`: the awaited commit. */
 interface WaitingEffect extends Pick<CausedEvent, 'tickersReadAt'> {
   readonly effect: Effect
   readonly at: number
@@ -61,19 +59,17 @@ interface WaitingEffect extends Pick<CausedEvent, 'tickersReadAt'> {
 }
 
 /**
- * Performs the core's effects: one event after the other, each one's effects in order. Nothing is
- * sent before the preceding records are durable (ORD1).
+ * Performs one event after the other, each one's effects in order. Nothing is sent before the
+ * preceding records are durable (ORD1).
  *
- * If a commit takes time, the effects behind its record wait, and those of later events, which are
- * stepped meanwhile. Some do not wait: records are appended; reads and decisions change nothing
- * outside (strategies must decide before the ticker table is filled again); and a cancel-all, with
- * its grant, must not be delayed.
+ * While a commit takes time, the effects behind its record wait, and those of later events, which
+ * are stepped meanwhile. Some do not wait: records are appended; reads and decisions change nothing
+ * outside; and a cancel-all, with its grant, must not be delayed.
  *
- * If the process dies between a cancel-all and its commit, the next book contains orders that are
- * cancelled. So a small file, the retreat note, is written before the first cancel-all that does
- * not wait; if that fails, cancel-alls wait too. A run that finds the note trusts no resting order
- * of its book. It removes the note when it has resolved them all, unless it wrote it again; else an
- * orderly end does.
+ * If the process dies between a cancel-all and its commit, the next book contains cancelled orders.
+ * So a retreat note is written before the first cancel-all that does not wait; if that fails,
+ * cancel-alls wait too. A run that finds the note trusts no resting order of its book, and removes
+ * it when all are resolved, unless it wrote it again; else an orderly end does.
  */
 export class Interpreter {
   readonly #engine: Engine
@@ -81,7 +77,7 @@ export class Interpreter {
   readonly #sender: OrderSender
   readonly #reader: AccountReader
   readonly #queue = new Fifo<CausedEvent>()
-  /** The last step, and how many of its effects were performed or put aside. */
+  /** And how many of its effects were performed or put aside. */
   #event: EngineEvent | undefined
   #steppedAt = 0
   #effects: readonly Effect[] = []
@@ -91,7 +87,6 @@ export class Interpreter {
   #doneFor: number | undefined
   #doneAt = 0
   readonly #waiting = new Fifo<WaitingEffect>()
-  /** Commits begun and done. */
   #commits = 0
   #committed = 0
   /** Undefined while the note was not needed. */
@@ -101,9 +96,8 @@ export class Interpreter {
   #hasNewRecords = true
   /** Parts of a due checkpoint are written in advance. */
   #isPreparing = false
-  /** How many ticks a checkpoint that is due has let pass. */
+  /** Ticks that a due checkpoint has let pass. */
   #ticksWaited = 0
-  /** Whether the present event has recorded something. */
   #hasRecorded = false
   #isBusy = false
   #isOver = false
@@ -131,7 +125,7 @@ export class Interpreter {
   }
 
   /**
-   * Monotonic ms of the tickers behind the present effect, however long it waited for a commit.
+   * Monotonic ms of the tickers behind the present effect, after whatever wait for a commit.
    * Undefined if it waited for anything else, or has another cause.
    */
   get tickersReadAt(): number | undefined {
@@ -165,14 +159,13 @@ export class Interpreter {
     }
   }
 
-  /** Ends all work. */
   close(): void {
     this.#isOver = true
     this.#sender.close()
     this.#reader.stop()
   }
 
-  /** Performs one effect, else steps one event. False: there is nothing to do. */
+  /** One effect, else one event. False: nothing to do. */
   #performNext(): boolean {
     const { interruptions } = this.#ports
     if (this.#isOver || interruptions?.isStill === true) return false
@@ -226,14 +219,12 @@ export class Interpreter {
   #mustWait(effect: Effect): boolean {
     if (this.#committed === this.#commits || GOES_AHEAD.has(effect.kind)) return false
     if (!servesCancelAll(effect)) return true
-    // Tried once a run: after a second try a later cancel-all could overtake one that waits.
+    // Tried once: after a second try a later cancel-all could overtake one that waits.
     this.#hasNote ??= this.#ports.retreatNote.leave()
     return !this.#hasNote
   }
 
-  /**
-   * The listener gets the step before its effects, so that a recording contains what broke the run.
-   */
+  /** The listener gets the step before its effects, so a recording contains what broke the run. */
   #step({ event: heard, tickersReadAt }: CausedEvent): void {
     const { clock, journal, listener, interruptions } = this.#ports
     const event = heard.kind === 'decided' ? withUsedKeys(heard, this.#engine.book, journal) : heard
@@ -275,8 +266,8 @@ export class Interpreter {
   }
 
   /**
-   * All but the rows of the book is written in turns before, unless too many records wait. The rows
-   * wait for a tick that records nothing itself, since what it does and the rows come at once.
+   * All but the book's rows is written in turns before, unless too many records wait; the rows wait
+   * for a tick that records nothing.
    *
    * @returns whether anything was written
    */
@@ -408,7 +399,7 @@ export class Interpreter {
   }
 }
 
-/** A decision that computed less than the limit was delayed by other threads or the machine. */
+/** A decision that computed less than the limit was delayed by others. */
 function causeOfSlowness(cpuMs: number | undefined): 'strategy' | 'machine' | 'unknown' {
   if (cpuMs === undefined) return 'unknown'
   return cpuMs > SLOW_MS ? 'strategy' : 'machine'
@@ -420,10 +411,9 @@ function servesCancelAll(effect: Effect): boolean {
   return effect.endpoint === 'cancelAllOrders'
 }
 
-/** Empty places at the front are removed after this many. */
 const TAKEN_MAX = 1024
 
-/** Taking is O(1), and a queue that often becomes empty keeps its places without allocation. */
+/** Taking is O(1), and a queue that often becomes empty allocates nothing. */
 export class Fifo<Item extends object> {
   readonly #items: (Item | undefined)[] = []
   #start = 0
@@ -466,10 +456,7 @@ export class Fifo<Item extends object> {
   }
 }
 
-/**
- * The book forgets a key with its order, the journal does not. The core opens nothing, so the
- * journal is asked before the step.
- */
+/** The book forgets keys, and the core opens nothing, so the journal is asked before the step. */
 export function withUsedKeys(
   event: EngineEvent,
   book: Book,

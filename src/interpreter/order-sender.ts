@@ -12,7 +12,6 @@ export interface OrderSenderOptions {
   readonly ports: Pick<Ports, 'clock' | 'grants' | 'exchange' | 'safety' | 'listener'>
   readonly engine: Pick<Engine, 'book' | 'objectTo' | 'isCallHeldBack'>
   readonly dispatch: (event: EngineEvent) => void
-  /** An accepted call proves the keys. */
   readonly onAccepted: () => void
 }
 
@@ -23,7 +22,7 @@ const CLOSED = 'the run is over'
 const RESTRICTED = 'trading was restricted meanwhile'
 const KILLED = 'the kill switch is thrown'
 
-/** Sends orders with a grant, after a last check. It repeats nothing. */
+/** Sends with a grant, after a last check, and repeats nothing. */
 export class OrderSender {
   readonly #options: OrderSenderOptions
   readonly #grants = new Map<GrantedEndpoint, Grant>()
@@ -90,7 +89,7 @@ export class OrderSender {
     )
   }
 
-  /** A call that places no order takes its grant from the limiter; cancels go first. */
+  /** The limiter grants a call that places no order; cancels go first. */
   sendCall({ callId, endpoint, body, validUntilAt }: Recorded<OutgoingCall>): void {
     const { ports, engine, dispatch } = this.#options
     const isCancelling = takesAway(endpoint)
@@ -106,10 +105,7 @@ export class OrderSender {
     )
   }
 
-  /**
-   * Why a batch must not leave (ORD7, RSK2, MKT3); if undefined, its first byte follows in this
-   * turn.
-   */
+  /** ORD7, RSK2, MKT3; if undefined, the first byte follows in this turn. */
   #objectTo(batch: OutgoingBatch): string | undefined {
     const { ports, engine } = this.#options
     if (this.#isClosed) return CLOSED
@@ -120,7 +116,7 @@ export class OrderSender {
     return engine.objectTo(batch, now) ?? (this.#isKilled() ? KILLED : undefined)
   }
 
-  /** Also asks the switch itself, since its event may not have arrived. */
+  /** Asks the switch itself, since its event may not have arrived. */
   #isKilled(): boolean {
     const { ports, engine } = this.#options
     return this.#isClosed || ports.safety.isKilled() || killOf(engine.book) !== undefined

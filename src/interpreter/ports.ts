@@ -22,8 +22,8 @@ export interface DecidingStrategy {
 }
 
 /**
- * The outside world of the interpreter, from the daemon (real time) or a backtest (virtual time).
- * Answers come by callback, at once or later.
+ * Given by the daemon (real time) or a backtest (virtual). Answers come by callback, at once or
+ * later.
  */
 export interface Ports {
   readonly clock: Clock
@@ -36,7 +36,6 @@ export interface Ports {
   readonly announcements: AnnouncementsPort
   readonly retreatNote: RetreatNotePort
   readonly listener: RunListener
-  /** Only tests have them. */
   readonly interruptions?: Interruptions | undefined
 }
 
@@ -58,7 +57,7 @@ export interface ExchangePort {
   /** @param sinceAt Unix ms, exchange clock */
   readFills(sinceAt: number, onAnswer: OnAnswer<FillsReading>): void
   readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void
-  /** A call beyond the document, asked for only where the settings allow it. */
+  /** Beyond the document, asked for only where settings allow it. */
   listExits(symbol: string, onAnswer: OnAnswer<ListedExits>): void
 }
 
@@ -66,7 +65,6 @@ export interface ExchangePort {
 export interface SafetyPort {
   /** False while a clock may have jumped: a request could expire too late. */
   isClockSynchronised(): boolean
-  /** Checks the switch itself. */
   isKilled(): boolean
 }
 
@@ -75,24 +73,21 @@ export interface AnnouncementsPort {
   killState(state: Extract<Effect, { kind: 'killState' }>['state']): void
   quiesced(): void
   stopped(clean: boolean): void
-  /** The journal cannot be written, or there is a defect. Nothing is performed any more. */
+  /** Nothing is performed any more: the journal cannot be written, or there is a defect. */
   broken(error: unknown): void
 }
 
-/** Says to the next run that this one may have cancelled orders without a record. */
+/** Tells the next run that this one may have cancelled without a record. */
 export interface RetreatNotePort {
   /** False if it cannot be written. */
   leave(): boolean
-  /** If the removal fails, the next run cancels once more than necessary. */
   forget(): void
 }
 
 export interface Step {
-  /** Unix ms, our clock. */
   readonly at: number
   readonly event: EngineEvent
   readonly effects: readonly Effect[]
-  /** Error thrown by the core. */
   readonly thrown?: string
 }
 
@@ -111,15 +106,14 @@ export interface RunListener {
   decided?(intents: readonly Intent[]): void
   /** The values that a strategy plots have changed. */
   plotted?(strategyId: StrategyId, points: readonly PlotPoint[]): void
-  /** The batch is now sent, or dropped if this took too long (ORD7). */
+  /** The batch is sent now, or dropped if this took too long (ORD7). */
   batchDurable?(wait: BatchWait): void
 }
 
-/** Faults of tests between two effects: the process dies, stands still, or gets an event twice. */
+/** Faults of tests: the process dies, stands still, or gets an event twice. */
 export interface Interruptions {
-  /** While true nothing is stepped or performed; `Interpreter.resume` goes on. */
+  /** While true nothing is stepped; `Interpreter.resume` goes on. */
   readonly isStill: boolean
-  /** Throws to end the process. */
   beforeEffect(): void
   afterEffect(): void
   isHeardAgain(event: EngineEvent): boolean

@@ -25,10 +25,9 @@ export interface RetreatOptions {
 }
 
 /**
- * The retreat when the journal cannot be written, or the program is broken. No orders are placed
- * any more; resting ones are left or cancelled as `onStop` says, since a cancel-all is safe without
- * a record. Positions stay open for the next run: an order without a record could be doubled after
- * the restart (ORD1).
+ * When the journal cannot be written, or the program is broken. No orders are placed; resting ones
+ * are left or cancelled as `onStop` says, since a cancel-all is safe without a record. Positions
+ * stay: an order without a record could be doubled after the restart (ORD1).
  *
  *     leave ──────────────────────────────────────────────────────────► left
  *     cancel, flatten ──noted, or looked at anyway──► cancelling ──a round that finds nothing──► cancelled
@@ -43,7 +42,7 @@ export class Retreat {
     this.#endAt = options.ports.clock.monotonic() + options.patienceMs
   }
 
-  /** Cancels at once, waits for earlier calls, and cancels again until a round finds nothing. */
+  /** Cancels, waits for earlier calls, and cancels again until a round finds nothing. */
   start(): void {
     const { ports, policy, onRestart } = this.#options
     // A run that cancels everything at its start needs no note.
@@ -73,8 +72,8 @@ export class Retreat {
   }
 
   /**
-   * One cancel-all after the other, since the last of many would give up before a grant. A round
-   * has found nothing if each was answered and named no order.
+   * One after the other, since the last of many would give up before a grant. A round found nothing
+   * if each was answered and named no order.
    */
   #cancelRound(then: (hasFound: boolean) => void): void {
     const { instruments, ports } = this.#options

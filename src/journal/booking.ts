@@ -1,9 +1,9 @@
-/** Not known yet (`waiting`); or, once that is certain, no strategy here. */
+/** `waiting`: not known yet; `nobody`: certainly no strategy here. */
 export type FillOwner = 'strategy' | 'waiting' | 'nobody'
 
 /**
- * Kept until it is archived, longer than its record. Trade and order name it together: the two
- * fills of a self-trade have one tradeId.
+ * Outlives its record, until archived. Named by trade and order, because the two fills of a
+ * self-trade share a tradeId.
  */
 export interface BookedFill {
   readonly kind: 'fill'
@@ -11,7 +11,7 @@ export interface BookedFill {
   /** Exchange clock. */
   readonly at: number
   readonly orderId: string
-  /** Empty, like the strategy, if it belongs to no strategy. */
+  /** Empty, like the strategy, if it belongs to none. */
   readonly clientOid: string
   readonly strategyId: string
   readonly owner: FillOwner
@@ -19,33 +19,30 @@ export interface BookedFill {
   readonly side: string
   /** Without meaning in one-way mode. */
   readonly tradeSide: string
-  /** Decimals, as are all amounts. */
   readonly price: string
   readonly size: string
   /**
-   * As the exchange states it for a close, at the account's average price; and the fee, negative if
-   * received. Empty: not known.
+   * As the exchange states it for a close, at the account's average price. Empty: not known. A
+   * received fee is negative.
    */
   readonly profit: string
   readonly fee: string
-  /** The coin of profit and fee. */
   readonly coin: string
   readonly scope: string
-  /** As the exchange states it: `API`, `SYS`, or a client of a person. */
+  /** The exchange's word: `API`, `SYS`, or a person's client. */
   readonly source: string
   /** A `FillKind`; empty: written by an earlier version. */
   readonly fillKind: string
   /**
-   * `BGB 0.011 at 4.2;BNB 0.2`, with the price of a coin in the margin coin if known. Empty: none,
-   * or an earlier version.
+   * `BGB 0.011 at 4.2;BNB 0.2`, with a coin's price in the margin coin if known. Empty also in rows
+   * of an earlier version.
    */
   readonly otherFees: string
   /**
-   * Why its order closed something: `flatten`, or the exit of the strategy. Empty: a plain order,
-   * none of ours, or written by a version that did not note it.
+   * `flatten`, or the strategy's exit. Empty: a plain order, not ours, or a row of an earlier
+   * version.
    */
   readonly reason: string
-  /** The text that the strategy gave to its order; empty: none. */
   readonly tag: string
 }
 
@@ -57,11 +54,11 @@ export interface BookedOwner extends Pick<
   readonly kind: 'owner'
 }
 
-/** From the change of the position's counter. */
+/** Follows from the position's counter. */
 export interface BookedFunding {
   readonly kind: 'funding'
   readonly id: string
-  /** Our clock, when it was read. */
+  /** Our clock, at the reading. */
   readonly at: number
   readonly symbol: string
   /** `long` or `short`. */
@@ -71,7 +68,6 @@ export interface BookedFunding {
   readonly coin: string
 }
 
-/** A row that a record adds or changes. */
 export type Booking = BookedFill | BookedFunding | BookedOwner
 
 export type BookedRow = BookedFill | BookedFunding

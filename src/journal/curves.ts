@@ -1,24 +1,20 @@
 /**
- * Curves of an account and plots of its strategies: the newest points by minute, older ones by hour. They are shown and nothing
- * else: no order depends on them, and a missing point is a gap.
+ * Curves of an account and plots of its strategies, by minute, older ones by hour. They are only
+ * shown: no order depends on them, and a missing point is a gap.
  */
 
-/** The curve of the account; its value is an {@link AccountPoint}. */
 export const ACCOUNT_SERIES = 'account'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-/** How far apart the points of a curve are. */
 export const CURVE_STEPS_MS = { minute: MINUTE_MS, hour: HOUR_MS } as const
 
-/** Points by minute are kept for so long; points by hour for {@link hoursKeptMs}. */
 export const MINUTES_KEPT_MS = 7 * DAY_MS
 const ACCOUNT_KEPT_MS = 2 * 365 * DAY_MS
 const PLOTS_KEPT_MS = 30 * DAY_MS
 
-/** Plots of all strategies of an account; further ones are not kept. */
 export const PLOTS_MAX = 64
 
 export interface PlotSeries {
@@ -29,31 +25,27 @@ export interface PlotSeries {
 
 const PLOT = 'plot'
 
-/** A symbol and the id of a strategy have no blanks. */
+/** Symbols and ids have no blanks. */
 export function toPlotSeries({ strategy, symbol, name }: PlotSeries): string {
   return [PLOT, symbol, strategy, name].join(' ')
 }
 
-/** Undefined: it is no plot. */
 export function parsePlotSeries(series: string): PlotSeries | undefined {
   const [kind, symbol = '', strategy = '', ...words] = series.split(' ')
   return kind === PLOT ? { symbol, strategy, name: words.join(' ') } : undefined
 }
 
-/** How long the points by hour of a curve are kept. */
 export function hoursKeptMs(series: string): number {
   return parsePlotSeries(series) === undefined ? ACCOUNT_KEPT_MS : PLOTS_KEPT_MS
 }
 
 export interface CurvePoint {
   readonly series: string
-  /** Unix ms, our clock. */
   readonly at: number
-  /** Decimals with a blank between them, `?` where one is not known. */
+  /** Decimals separated by blanks, `?` where one is not known. */
   readonly value: string
 }
 
-/** Unix ms: `since` is included, `until` is not. */
 export interface CurveQuery {
   readonly series: string
   readonly since?: number | undefined
@@ -62,7 +54,6 @@ export interface CurveQuery {
   readonly everyMs?: number | undefined
 }
 
-/** Margin coin; null: not known then. */
 export interface AccountPoint {
   readonly at: number
   readonly equity: string | null
@@ -82,7 +73,7 @@ export function toAccountPoint({ at, value }: CurvePoint): AccountPoint {
   return { at, equity: equity ?? null, net: net ?? null, peak: peak ?? null }
 }
 
-/** The first figure of a point that is known, by which the lowest and highest of an hour are found. */
+/** The first known figure decides which points are an hour's lowest and highest. */
 export function figureOf({ value }: Pick<CurvePoint, 'value'>): number {
   return Number(value.split(' ').find((amount) => amount !== UNKNOWN) ?? Number.NaN)
 }

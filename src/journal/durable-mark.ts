@@ -12,20 +12,19 @@ export interface Mark {
 
 export type MarkReading =
   | { readonly kind: 'read'; readonly mark: Mark }
-  /** A repair has begun and not ended; `aside` names the original files. */
+  /** `aside` names the original files. */
   | { readonly kind: 'repairing'; readonly aside: string }
-  /** Moved elsewhere; this file is as it was then. */
+  /** This file is as it was when the journal moved. */
   | { readonly kind: 'moved'; readonly mark: Mark; readonly to: string }
   | { readonly kind: 'copying' }
   | { readonly kind: 'absent' | 'damaged' }
 
 /**
- * A small file that says how far the journal was durable. SQLite takes a damaged frame for the end
- * of its log, so an acknowledged end can be lost silently; the mark shows that (figures in
- * `record-chain.ts`). It is written after each commit without being synchronised, which takes 4 µs.
- * It never claims too much, survives the process, and after a power cut is as old as the system's
- * write-back at most. Alternatives made an append longer: 2.1 times to synchronise it, 1.7 times to
- * replace the file, 3.8 times to leave nothing in the log (`wal_checkpoint` after each commit),
+ * Says how far the journal was durable, because SQLite takes a damaged frame for the end of its log
+ * and loses an acknowledged end silently (figures in `record-chain.ts`). Written after each commit,
+ * unsynchronised (4 µs), it never claims too much and survives the process; after a power cut it is
+ * as old as the system's write-back at most. Alternatives made an append longer: 2.1 times to
+ * synchronise it, 1.7 times to replace the file, 3.8 times to checkpoint the log after each commit,
  * with 2 of 1,931 damages unnoticed.
  */
 export class DurableMark {
@@ -39,7 +38,7 @@ export class DurableMark {
     writeSync(this.#descriptor, toLine(mark), 0)
   }
 
-  /** Before a checkpoint: the mark's record must not be older. */
+  /** A checkpoint needs a mark that is not older. */
   sync(): void {
     fsyncSync(this.#descriptor)
   }
@@ -49,7 +48,6 @@ export class DurableMark {
   }
 }
 
-/** It survives a power cut. */
 export function createMark(file: string, mark: Mark): void {
   writeDurably(file, toLine(mark))
 }
@@ -59,17 +57,16 @@ export function createRepairMark(file: string, aside: string): void {
   writeDurably(file, `intentd-mark repairing ${aside}\n`)
 }
 
-/** It is no longer opened here. */
+/** No start opens it here any more. */
 export function createMovedMark(file: string, mark: Mark, to: string): void {
   writeDurably(file, `intentd-mark moved ${numbersOf(mark)} ${to}\n`)
 }
 
-/** The original may still be the journal. */
 export function createCopyMark(file: string): void {
   writeDurably(file, 'intentd-mark copying\n')
 }
 
-/** It needs no digest, since it is compared with the record that it names. */
+/** Needs no digest: it is compared with the record that it names. */
 export function readMark(file: string): MarkReading {
   if (!existsSync(file)) return { kind: 'absent' }
   const text = readFileSync(file, 'utf8')
@@ -84,7 +81,7 @@ export function readMark(file: string): MarkReading {
   return to === undefined ? { kind: 'read', mark } : { kind: 'moved', mark, to }
 }
 
-/** Always of one length, so that a later mark overwrites an earlier one. */
+/** Has constant length, so that a later mark overwrites an earlier one. */
 function toLine(mark: Mark): string {
   return `intentd-mark ${numbersOf(mark)}\n`
 }

@@ -7,7 +7,6 @@ export interface Flaw {
   readonly found: string
 }
 
-/** This machine's replica of a journal on PostgreSQL. */
 export const REPLICA_FILE = 'journal-replica.sqlite'
 
 export const FETCH_ANEW = `remove ${REPLICA_FILE}: it is a copy of what is on the server, and the next start fetches it anew`
@@ -15,7 +14,7 @@ export const FETCH_ANEW = `remove ${REPLICA_FILE}: it is a copy of what is on th
 const REPAIR =
   'run `intentd repair`: it starts from what is readable, with everything else unknown and halted'
 
-/** `to` is what a copy to a file has left on the server: a machine, and a path there. */
+/** `to`: a machine, and a path there. */
 export const MOVED_TO_FILE =
   'the journal continues in that file, on the machine that `to` names: run it there without journal.url, or move it back from there with `intentd journal copy --to postgres`'
 
@@ -121,7 +120,7 @@ export function layoutOlder(file: string, layout: number, advice: string): Failu
   })
 }
 
-/** @param file if another process has locked it: the failure names those that have it open */
+/** @param file another process has locked it; the failure names those that have it open */
 export function poisoned(error: unknown, file?: string): Failure {
   const isLocked = HELD.has(sqliteCodeOf(error) ?? -1)
   const others = isLocked && file !== undefined ? listUsers(file) : []
@@ -139,7 +138,7 @@ const LOCKED =
 const MAKE_ROOM =
   'free disk space or fix the rights, then start again: recovery finds out what is at the exchange'
 
-/** As far as this user may see them; none if the system does not say. */
+/** As far as this user may see them. */
 function listUsers(file: string): readonly string[] {
   const path = attempt(() => realpathSync(file)) ?? file
   const pids = attempt(() => readdirSync('/proc')) ?? []
@@ -178,12 +177,12 @@ export function keysDamaged(error: unknown, hint = REPAIR): Failure {
 /** SQLITE_BUSY, _LOCKED: https://sqlite.org/rescode.html */
 const HELD: ReadonlySet<number> = new Set([5, 6])
 
-/** It cannot do it now, or is not allowed to: SQLITE_PERM, _READONLY, _IOERR, _FULL, _CANTOPEN. */
+/** Refused now or for this user: SQLITE_PERM, _READONLY, _IOERR, _FULL, _CANTOPEN. */
 const UNABLE: ReadonlySet<number> = new Set([...HELD, 3, 8, 10, 13, 14])
 
-/** The data is wrong, rather than unreadable now. */
+/** Wrong data, not data that cannot be read now. */
 export function isDamage(error: unknown): boolean {
-  // Our own error, or a number which SQLite can hold and JavaScript cannot, after a flipped bit.
+  // Our own error, or a number too large for JavaScript after a flipped bit.
   if (error instanceof RangeError) return true
   const code = sqliteCodeOf(error)
   return code !== undefined && !UNABLE.has(code)

@@ -5,16 +5,14 @@ import { layoutUnknown } from './journal-failures.ts'
 import { type JournalWriter, putWriter, readWriter } from './journal-writer.ts'
 import { nextLink } from './record-chain.ts'
 
-/** The number of the layout below. A file with a later one is refused. */
 export const LAYOUT = 8
 
-/** The first release's. Files since then can be read, and are migrated before they are written. */
+/** The first release's; later files are readable, and migrated before they are written. */
 const LAYOUT_FIRST = 5
 
 /** Since then there is a table of packed records. */
 const LAYOUT_PACKED = 6
 
-/** Since this layout a journal has a table of curves. */
 export const LAYOUT_CURVES = 8
 
 export const BLOCKS_TABLE = `
@@ -97,25 +95,20 @@ const TABLES = `
   ${CURVES_TABLE}
 `
 
-/** A reader may be recovering the log of a killed writer, which takes milliseconds. */
+/** A reader may be recovering a killed writer's log, which takes milliseconds. */
 const WAIT_MS_MAX = 1000
 /**
- * A failed write ends the run, and a copy of the file or a shell may hold the lock for seconds. The
- * process does nothing else meanwhile, so this is less than half of the usual
- * `supervision.hungAfterMs`.
+ * A failed write ends the run, and a copy of the file may hold the lock for seconds. Nothing else
+ * runs meanwhile, so this is less than half of the usual `supervision.hungAfterMs`.
  */
 const WRITER_WAIT_MS_MAX = 4000
 
-/**
- * When the log starts again, its file is cut to this size, which SQLite uses between checkpoints.
- */
+/** A restarted log is cut to this size, which SQLite uses between checkpoints. */
 const LOG_BYTES_KEPT = 4_194_304
 
 export interface JournalNature {
-  /** Account and place. */
   readonly identity: string
   readonly salt: string
-  /** Before the first record. */
   readonly first: string
   readonly writer?: JournalWriter | undefined
 }
@@ -129,12 +122,12 @@ export function openWriting(file: string): DatabaseSync {
   return database
 }
 
-/** Also removes the files that SQLite makes beside it. */
+/** Removes the files that SQLite makes beside it too. */
 export function removeDatabase(file: string): void {
   for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
 }
 
-/** It is not changed, not even by closing, so damage stays as found. */
+/** Changes nothing, not even when closed, so damage stays as found. */
 export function openReading(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true, timeout: WAIT_MS_MAX })
   database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;')
@@ -160,7 +153,7 @@ export function makeTables(database: DatabaseSync, nature: JournalNature): Journ
   return nature
 }
 
-/** @throws Failure JOURNAL_LAYOUT_UNKNOWN, RangeError if it is not as it was written */
+/** @throws Failure JOURNAL_LAYOUT_UNKNOWN, RangeError for damage */
 export function readNature(database: DatabaseSync, file: string): JournalNature {
   const layout = readLayout(database)
   if (layout < LAYOUT_FIRST || layout > LAYOUT) throw layoutUnknown(file, layout, LAYOUT)
@@ -180,7 +173,6 @@ export function hasBlocks(database: DatabaseSync): boolean {
   return readLayout(database) >= LAYOUT_PACKED
 }
 
-/** Whether the file has a table of curves. */
 export function hasCurves(database: DatabaseSync): boolean {
   return readLayout(database) >= LAYOUT_CURVES
 }

@@ -15,16 +15,13 @@ import { isLinked, readVerified, toStoredText } from './verify-journal.ts'
 /** No lock is held between pages, so the writer never waits. */
 const PAGE_ROWS = 500
 
-/** An absent property restricts nothing. */
 export interface RecordQuery {
-  /** Our clock: `since` is included, `until` is not. */
   readonly since?: number
   readonly until?: number
   readonly kinds?: readonly JournalRecord['kind'][]
   /** Text as written: a symbol, a clientOid, an orderId, a key. */
   readonly containing?: string
   readonly newestFirst?: boolean
-  /** After this sequence, in the order of reading. */
   readonly behind?: number
 }
 
@@ -34,13 +31,12 @@ export interface NumberedRecord {
 }
 
 /**
- * Reads a journal while a daemon writes it, or after its end. It takes no lock that the writer
- * would wait for and changes nothing. Each record is checked against its link.
+ * Reads beside a writing daemon, without locks that it would wait for. Each record is checked
+ * against its link.
  */
 export class JournalReader {
   readonly #file: string
   readonly #database: DatabaseSync
-  /** Before the first record. */
   readonly #first: string
 
   /** @throws Failure JOURNAL_UNREADABLE, JOURNAL_CORRUPT, JOURNAL_LAYOUT_UNKNOWN */
@@ -56,8 +52,7 @@ export class JournalReader {
   }
 
   /**
-   * Records that the journal still has (a week, and all after the checkpoint), page by page,
-   * including those appended meanwhile.
+   * A week, and all after the checkpoint, including those appended meanwhile.
    * @throws Failure JOURNAL_CORRUPT at a record that is not as it was written
    */
   *records(query: RecordQuery = {}): Generator<NumberedRecord> {
@@ -78,12 +73,12 @@ export class JournalReader {
     }
   }
 
-  /** One transaction a page, in which each record is either packed or not. */
+  /** One transaction, in which each record is either packed or not. */
   #readPage(query: RecordQuery, beyond: number): Page {
     const database = this.#database
     database.exec('BEGIN')
     try {
-      // A journal last written by an earlier version has no table of blocks.
+      // An earlier version's journal has no table of blocks.
       const blocks = hasBlocks(database)
       if (query.newestFirst === true) {
         const page = readRows(database, query, { beyond, blocks })
@@ -119,7 +114,7 @@ export class JournalReader {
   }
 
   /**
-   * The points of a curve, the oldest first. A journal of an earlier layout has none.
+   * The oldest first; none in an earlier layout.
    * @throws Failure JOURNAL_CORRUPT
    */
   *curve(query: CurveQuery): Generator<CurvePoint> {
@@ -130,12 +125,10 @@ export class JournalReader {
     }
   }
 
-  /** The names of all curves. */
   curveNames(): readonly string[] {
     return this.#translated(() => (hasCurves(this.#database) ? listSeries(this.#database) : []))
   }
 
-  /** 0: there is none. */
   lastSequence(): number {
     return this.#translated(() => {
       const isPacked = hasBlocks(this.#database)
@@ -147,13 +140,13 @@ export class JournalReader {
     })
   }
 
-  /** Number and sum of all fills and funding payments: other ones after each change. */
+  /** Number and sum of all fills and funding payments. */
   bookedTotal(): RowsSum {
     return this.#translated(() => readDays(this.#database).sum)
   }
 
   /**
-   * The last checkpoint and the records after it, from one snapshot.
+   * From one snapshot.
    * @throws Failure JOURNAL_CORRUPT
    */
   contents(): JournalContents {
@@ -205,7 +198,7 @@ function endOf(rows: readonly Row[]): number {
   return Number(rows.at(-1)?.['sequence'])
 }
 
-/** Together with the rows that were read before it. */
+/** In the transaction of the rows before it. */
 function readBlock(
   database: DatabaseSync,
   query: RecordQuery,
@@ -233,7 +226,7 @@ function readBlock(
   }
 }
 
-/** Checked only if it may hold any. */
+/** Unpacked only if the text may hold any. */
 function findInBlock(block: RecordBlock, query: RecordQuery, previous: unknown): readonly Row[] {
   const { since = 0, until = Number.MAX_SAFE_INTEGER, kinds, containing = '' } = query
   const text = textOf(block)

@@ -14,32 +14,29 @@ import { nextLink } from './record-chain.ts'
 import { sumToText } from './tables/rows-sum.ts'
 import { sealOf, type StoredCheckpoint, type VerifiedPrefix } from './verify-journal.ts'
 
-/** Twice as many as come between two checkpoints, some milliseconds of work. */
+/** Twice as many as come between two checkpoints: some milliseconds of work. */
 const DROPPED_MAX = 20_000
 
-/** Each key changes two pages of its own: 64 take 3 to 5 ms of CPU with the commit. */
+/** Each key changes two pages: 64 take 3 to 5 ms of CPU with the commit. */
 const KEYS_MAX = 64
 
-/** How long old rows are kept, and a new journal's first rows. */
 export interface TableSettings {
-  /** Unix ms: older records are dropped at a checkpoint, which holds their result. */
+  /** Unix ms: a checkpoint, which holds their result, drops older records. */
   readonly keepSince: () => number
-  /** Unix ms: older keys may be dropped at a checkpoint; absent: never. */
+  /** Unix ms; absent: keys are kept for ever. */
   readonly keepKeysSince?: () => number
-  /** For a new journal: keys used before. */
+  /** Only for a new journal. */
   readonly usedKeys?: readonly UsedKey[]
-  /** For a new journal: earlier rows, written at its first checkpoint. */
+  /** Earlier rows, for the first checkpoint of a new journal. */
   readonly bookings?: Iterable<Booking>
-  /** For a new journal: points of earlier curves, written at its first checkpoint. */
+  /** Earlier points, for the first checkpoint of a new journal. */
   readonly curves?: Iterable<PlacedPoint>
 }
 
 export interface TablesParts extends TableSettings {
   readonly database: DatabaseSync
   readonly nature: JournalNature
-  /** The checked contents. */
   readonly prefix: VerifiedPrefix
-  /** The prefix's, parsed. */
   readonly records: readonly JournalRecord[]
 }
 
@@ -47,8 +44,8 @@ export interface TablesParts extends TableSettings {
 type SealedPlace = Mark & Pick<StoredCheckpoint, 'booked'>
 
 /**
- * Each method must be called within a transaction. After one has failed nothing more may be
- * written, since memory is then ahead of the tables.
+ * Methods need a transaction. After a failure memory is ahead of the tables, so nothing more may be
+ * written.
  */
 export class JournalTables {
   readonly #parts: Pick<TablesParts, 'database' | 'keepSince' | 'keepKeysSince'>
@@ -59,10 +56,9 @@ export class JournalTables {
   readonly #bookings: BookingTable
   readonly #curves: CurveTable
   readonly #old: OldRecords
-  /** The initial bookings and points of a new journal, until they are written. */
+  /** A new journal's, until they are written. */
   #carried: Required<Pick<TableSettings, 'bookings' | 'curves'>>
   #last: Mark
-  /** Undefined: there is no checkpoint. */
   #sealed: SealedPlace | undefined
 
   constructor({ nature, prefix, records, ...parts }: TablesParts) {
@@ -88,7 +84,7 @@ export class JournalTables {
     return this.#last
   }
 
-  /** Keys of a record that will be put in: used from now on. */
+  /** Used from now on. */
   noteKeys(record: JournalRecord): void {
     this.#keys.add(record)
   }
@@ -98,7 +94,7 @@ export class JournalTables {
     return keys.flatMap((key) => this.#keys.find(key) ?? [])
   }
 
-  /** A record that books something also holds the sum of all booked rows. */
+  /** A record that books something holds the sum of all booked rows. */
   putRecord(record: JournalRecord, bookings: readonly Booking[]): void {
     this.#bookings.apply(bookings)
     this.#insertRecord(record, bookings.length > 0)
@@ -115,7 +111,7 @@ export class JournalTables {
     this.#old.drop(keepSince())
   }
 
-  /** Adds points to curves. Neither a record nor a checkpoint knows of them. */
+  /** Neither a record nor a checkpoint knows of them. */
   putPoints(points: readonly CurvePoint[]): void {
     this.#curves.put(points)
   }
@@ -125,7 +121,7 @@ export class JournalTables {
     return readCurve(this.#parts.database, this.#first, query)
   }
 
-  /** So many keys wait that a part is stored before the next checkpoint. */
+  /** Part of them is then stored before the next checkpoint. */
   get hasKeysAhead(): boolean {
     return this.#sealed !== undefined && this.#keys.waiting > KEYS_MAX
   }
@@ -152,7 +148,7 @@ export class JournalTables {
     this.#sealed = sealed
   }
 
-  /** To be written with {@link putBlock}; undefined: they do not fill one. */
+  /** For {@link putBlock}; undefined: they do not fill one. */
   takeBlock(upTo: number): RecordBlock | undefined {
     return takeBlock(this.#parts.database, upTo)
   }
@@ -161,7 +157,6 @@ export class JournalTables {
     putBlock(this.#parts.database, block)
   }
 
-  /** Together with the record about it. */
   dropBookings(record: ArchivedRecord): void {
     this.#bookings.drop(record.before)
     this.#insertRecord(record, true)
@@ -195,16 +190,14 @@ export function toContents({ checkpoint, records }: VerifiedPrefix): JournalCont
   }
 }
 
-/**
- * The oldest, packed ones first. The cost depends on how many go, and their pages are used again.
- */
+/** The oldest, packed ones first. The cost depends on how many go. */
 class OldRecords {
   readonly #dropBlocks: StatementSync
   readonly #dropRecords: StatementSync
 
   constructor(database: DatabaseSync) {
     this.#dropBlocks = database.prepare(
-      // The key alone is looked at: `last` would be read from a page of every block.
+      // Reading `last` would read a page of every block.
       `DELETE FROM record_blocks WHERE first < min(
         coalesce((SELECT first FROM record_blocks WHERE at_max >= ? ORDER BY first LIMIT 1), ${Number.MAX_SAFE_INTEGER}),
         (SELECT min(first) FROM record_blocks) + ${DROPPED_MAX})`,

@@ -2,20 +2,17 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Failure } from '../lib/failure.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
-/** As `meta` has it: the keys that it trades with, and its settings and code. */
+/** Its keys, settings and code, as `meta` has them. */
 export interface JournalWriter {
-  /** A digest of exchange and key; undefined while none was accepted. */
+  /** A digest of exchange and key; undefined until one is accepted. */
   readonly keys: string | undefined
-  /** For display: the process, with the variable of its key. */
   readonly by: string
-  /** Digests by name: the settings that determine trading, and each strategy's code. */
+  /** Digests by name: settings that determine trading, and strategies' code. */
   readonly setup: Readonly<Record<string, string>>
 }
 
-/** Its row in `meta`. */
 export const WRITER = 'writer'
 
-/** Enough to tell two digests apart. */
 const SHOWN_CHARACTERS = 8
 
 /** Undefined also for a damaged text: the next run notes its writer anew. */
@@ -62,12 +59,12 @@ export function assertKeys(
   })
 }
 
-/** For display: digits of the keys, and the process. */
+/** Digits of the keys, and the process, for display. */
 export function describeKeys({ keys = '', by }: Pick<JournalWriter, 'keys' | 'by'>): string {
   return `keys ${keys.slice(0, SHOWN_CHARACTERS)} of ${by}`
 }
 
-/** Names in which two writers differ, sorted; none if one is not known. */
+/** Names in which two writers differ, sorted; none if one is unknown. */
 export function differencesOf(
   own: Pick<JournalWriter, 'setup'> | undefined,
   other: Pick<JournalWriter, 'setup'> | undefined,

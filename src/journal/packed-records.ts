@@ -2,11 +2,11 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { nextLink } from './record-chain.ts'
 
-/** A full block: packing it takes a millisecond, and leaves an eighth of the bytes. */
+/** Packing takes a millisecond, and leaves an eighth of the bytes. */
 const BLOCK_RECORDS = 256
 const BLOCK_CHARACTERS = 131_072
 
-/** A damaged block must not fill the memory when it is unpacked. */
+/** A damaged block must not fill the memory. */
 const UNPACKED_BYTES_MAX = 268_435_456
 
 export type Row = Readonly<Record<string, SQLOutputValue>>
@@ -14,19 +14,18 @@ export type Row = Readonly<Record<string, SQLOutputValue>>
 export interface RecordBlock {
   readonly first: number
   readonly last: number
-  /** Earliest and latest instant. */
   readonly at_min: number
   readonly at_max: number
-  /** Links of the first and the last record: the others are computed from the first. */
+  /** The others are computed from the first. */
   readonly first_link: string
   readonly last_link: string
   readonly body: Uint8Array
 }
 
 /**
- * The oldest records up to that sequence; undefined if they do not fill a block.
- * @throws RangeError if they are not as they were written: they stay unpacked, so that a reader
- * finds the damage
+ * The oldest up to a sequence; undefined if they do not fill a block.
+ * @throws RangeError if they are not as written: they stay unpacked, so that a reader finds the
+ * damage
  */
 export function takeBlock(database: DatabaseSync, upTo: number): RecordBlock | undefined {
   const rows: Row[] = []
@@ -65,7 +64,6 @@ function toLine({ kind, at, booked, body }: Row): string {
   return [kind, at, booked ?? '', body].join('\t')
 }
 
-/** In a transaction of the caller. */
 export function putBlock(database: DatabaseSync, block: RecordBlock): void {
   const { first, last, at_min, at_max, first_link, last_link, body } = block
   database
@@ -82,7 +80,7 @@ export function toBlock(row: Row): RecordBlock {
 }
 
 /**
- * Without any check, for searching.
+ * Unchecked, for searching.
  * @throws RangeError if it cannot be unpacked
  */
 export function textOf({ first, body }: RecordBlock): string {
@@ -94,7 +92,7 @@ export function textOf({ first, body }: RecordBlock): string {
 }
 
 /**
- * As their original rows. The first one's link is not checked, since the record before is not here.
+ * Does not check the first link, whose predecessor is not here.
  * @throws RangeError if they are not as they were written
  */
 export function unpackBlock(block: RecordBlock, text = textOf(block)): readonly Row[] {

@@ -2,14 +2,13 @@ import type { SQLOutputValue } from 'node:sqlite'
 import { sha256Hex } from '../lib/digest.ts'
 
 /**
- * 128 bits against accidents; no protection against forgery: anything that can write the file can
- * forge all links.
+ * 128 bits against accidents. Forgery is possible: whoever can write the file can forge all links.
  */
 const LINK_LENGTH = 32
 
 /**
  * A digest of the link before and of these parts. The first link covers what identifies the
- * journal, a record's link the record, and a checkpoint's seal the sum of its rows.
+ * journal, a record's link the record, a checkpoint's seal the sum of its rows.
  *
  * A sample of `npm run torture` had 7,897 damages. This many opened with a wrong book, by what is
  * checked:
@@ -19,10 +18,9 @@ const LINK_LENGTH = 32
  *     links              2,529        mark, links       29
  *     links, seal        2,500        all three          0
  *
- * A digest of each record without the link before also leaves none. But where old pages reappear
- * after the end of a journal was lost and written again, it accepts 15 of 31 mixtures, and links
- * accept none. The link of a batch of 50 orders takes 20 µs; its append takes 64 µs without a disk
- * and 2,350 with one.
+ * A digest of each record alone also leaves none. But where old pages reappear after a lost end was
+ * written again, it accepts 15 of 31 mixtures, and links none. The link of a batch of 50 orders
+ * takes 20 µs; its append 64 µs without a disk and 2,350 with one.
  */
 export function nextLink(
   previous: string,

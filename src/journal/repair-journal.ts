@@ -25,21 +25,18 @@ export interface RepairOptions {
   readonly identity: string
   /** It stands for everything that was lost. */
   readonly buildRecord: (reason: string) => RepairedRecord
-  /** In the name of the damaged files that are kept; unique for each repair. */
+  /** Names the damaged files that are kept; unique for each repair. */
   readonly stamp: string
 }
 
 export interface RepairReport {
-  /** Why the journal was refused. */
   readonly refusal: Failure
-  /** The original files. */
   readonly aside: string
-  /** Records kept after the checkpoint. */
   readonly records: number
-  /** Records lost at least; undefined if the total is not known. */
+  /** Undefined if the total is not known. */
   readonly lostMin: number | undefined
   readonly hasCheckpoint: boolean
-  /** Without it, a repeated decision gets another clientOid. */
+  /** Without the salt, a repeated decision gets another clientOid. */
   readonly hasSalt: boolean
 }
 
@@ -52,13 +49,13 @@ const REPAIRABLE: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Replaces a refused journal by its longest correct prefix, and a record that stands for everything
- * that was lost. Undefined if there is nothing to repair. The caller must hold the state directory.
+ * Replaces a refused journal by its longest correct prefix, and a record for everything lost.
+ * Undefined if there is nothing to repair. The caller must hold the state directory.
  *
  *     sound ──► (nothing)
  *     damaged ──copied aside, mark says so──► repairing ──new journal built and put in place──► sound
  *
- * If it is interrupted, the next repair begins again from the files put aside; nothing else opens
+ * The next repair of an interrupted one begins again from the files put aside; nothing else opens
  * it.
  *
  * @throws Failure for a journal that cannot be repaired
@@ -84,7 +81,7 @@ export function repairJournal(options: RepairOptions): RepairReport | undefined 
   }
 }
 
-/** Counts by the original mark, which never claims more than was durable. */
+/** The original mark never claims more than was durable. */
 function countLost(aside: string, found: SalvagedJournal | undefined): number | undefined {
   const written = readMark(markFileOf(aside))
   if (written.kind !== 'read') return undefined
@@ -100,7 +97,7 @@ function findRefusal(options: RepairOptions): Failure | undefined {
   }
 }
 
-/** Durably, before anything is changed. After an interrupted repair it puts its copies back. */
+/** Durably, before anything is changed. An interrupted repair's copies are put back. */
 function putAside({ file, stamp }: RepairOptions): string {
   const mark = readMark(markFileOf(file))
   if (mark.kind === 'repairing') {
@@ -135,7 +132,7 @@ function salvage(file: string): SalvagedJournal | undefined {
     const nature = readNature(database, file)
     return { nature, prefix: readVerified(database, nature), usedKeys: readKeys(database, nature) }
   } catch (error) {
-    // A damaged file counts as empty. A disk error is reported.
+    // A damaged file counts as empty; a disk error is reported.
     if (!isDamage(error)) throw error
     return undefined
   } finally {
@@ -143,7 +140,6 @@ function salvage(file: string): SalvagedJournal | undefined {
   }
 }
 
-/** All that are readable. */
 function readKeys(database: DatabaseSync, { first }: JournalNature): readonly UsedKey[] {
   try {
     return [...salvageKeys(database, first)]
@@ -153,7 +149,7 @@ function readKeys(database: DatabaseSync, { first }: JournalNature): readonly Us
   }
 }
 
-/** All that are readable, one by one, since they may be many. */
+/** One by one, since they may be many. */
 function* readBookings(file: string, { first }: JournalNature): Generator<BookedRow> {
   const database = openReading(file)
   try {
@@ -163,7 +159,6 @@ function* readBookings(file: string, { first }: JournalNature): Generator<Booked
   }
 }
 
-/** All readable points of curves. */
 function* readCurves(file: string, { first }: JournalNature): Generator<PlacedPoint> {
   const database = openReading(file)
   try {

@@ -40,28 +40,23 @@ import { makeDirectory } from '../lib/durable-file.ts'
 /** More are written without a durable record. */
 const WAITING_MAX = 256
 
-/**
- * A commit that makes the log longer moves it into the file: 8 MB, twice what lies between two
- * checkpoints.
- */
+/** 8 MB, twice what lies between two checkpoints: a commit beyond moves the log into the file. */
 const LOG_PAGES_MAX = 2000
 
 export interface SqliteJournalOptions extends TableSettings {
   readonly file: string
-  /** Account and place: another's journal is refused. */
   readonly identity: string
   /** For a new journal; drawn when absent. */
   readonly salt?: string | undefined
-  /** Called once if old records are not as they were written, and so not packed. */
+  /** Called once if old records are damaged, and so not packed. */
   readonly onUnpacked?: (reason: string) => void
 }
 
 /**
- * Opens the journal on disk: SQLite in WAL mode with full synchronisation, one row for each record,
- * linked to the one before. Older records are packed (`packed-records.ts`). It returns exactly what
- * was written, up to the last record that was safe on the disk, or is refused, with the files as
- * they were found. Others may read it meanwhile (`journal-reader.ts`); the lock of the state
- * directory keeps them from writing.
+ * SQLite in WAL mode with full synchronisation, one row for each record, linked to the one before;
+ * older ones are packed (`packed-records.ts`). It returns exactly what was written, up to the last
+ * record that was safe on the disk, or is refused, with the files as found. Others may read
+ * (`journal-reader.ts`); the lock of the state directory keeps them from writing.
  *
  * @throws Failure JOURNAL_FOREIGN, JOURNAL_LAYOUT_UNKNOWN, JOURNAL_LAYOUT_OLD, JOURNAL_CORRUPT,
  * JOURNAL_TAIL_LOST, JOURNAL_MARK_DAMAGED, JOURNAL_REPAIR_UNFINISHED, JOURNAL_MOVED,
@@ -97,8 +92,8 @@ export interface VerifiedJournal {
 }
 
 /**
- * Checked to be what was written; undefined where there is no journal. Used keys, fills, funding
- * payments and older records are checked here only with `allRows`: otherwise when they are read.
+ * Undefined where there is no journal. Without `allRows`, used keys, booked rows and older records
+ * are only checked when they are read.
  */
 export function verifyJournal(
   { file, identity }: Pick<SqliteJournalOptions, 'file' | 'identity'>,
@@ -142,7 +137,6 @@ export function findFlawedRows(
   return undefined
 }
 
-/** It exists and is not empty. */
 export function isJournalFile(file: string): boolean {
   return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
@@ -236,7 +230,7 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
     done()
   }
 
-  /** Also packs a block of older records, or moves the log: nothing waits for any of it. */
+  /** Packs older records or moves the log: nothing waits for that. */
   flush(): void {
     const block = this.#takeBlock()
     this.#writeWaiting(block)
@@ -244,9 +238,8 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   }
 
   /**
-   * Moves SQLite's log into the file, in a turn of its own: the commit of a checkpoint would take
-   * several times as long. Where a reading keeps SQLite from it, the next checkpoint does it, or
-   * the commit that makes the log too long.
+   * In a turn of its own, because the commit of a checkpoint would take several times as long. If a
+   * reading prevents it, a later checkpoint or commit does it.
    */
   #moveLog(): void {
     this.#isLogToMove = false
@@ -269,8 +262,7 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   }
 
   /**
-   * Damaged records stay unpacked: a reader will find the damage, and trading does not depend on
-   * them.
+   * Damaged records stay unpacked, so that a reader finds them; trading does not depend on them.
    */
   #takeBlock(): RecordBlock | undefined {
     if (!this.#isPackable || this.#poisonedBy !== undefined) return undefined
@@ -361,9 +353,7 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
     }
   }
 
-  /**
-   * One transaction. After a failed write the state of the disk is unknown, so none is tried again.
-   */
+  /** After a failed write the state of the disk is unknown, so none is tried again. */
   #write(work: (parts: Pick<JournalParts, 'mark'>) => void): void {
     this.#assertSound()
     const { database, mark } = this.#parts

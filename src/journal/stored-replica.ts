@@ -6,7 +6,7 @@ import { JournalReader } from './journal-reader.ts'
 import { toContents } from './journal-tables.ts'
 import { readVerified } from './verify-journal.ts'
 
-/** Read without the server, as of its last update. */
+/** As of its last update, without the server. */
 export interface StoredReplica {
   readonly salt: string
   readonly contents: JournalContents

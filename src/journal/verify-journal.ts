@@ -15,7 +15,6 @@ const NOTHING_BOOKED = totalToText(NO_ROWS)
 
 export interface StoredText extends Mark {
   readonly body: string
-  /** All booked rows after it, if it has booked any. */
   readonly booked: string | undefined
 }
 
@@ -24,24 +23,21 @@ export interface StoredCheckpoint extends Mark, StoredBook {
   readonly booked: string
 }
 
-/** The longest proved part of a journal from its beginning. */
+/** The longest proved beginning of a journal. */
 export interface VerifiedPrefix {
   readonly checkpoint: StoredCheckpoint | undefined
-  /** Where the first record follows: the checkpoint, or the beginning. */
   readonly start: Mark
-  /** After the checkpoint. */
   readonly records: readonly StoredText[]
-  /** Number and sum of each day's rows. */
   readonly days: BookedDays
   readonly last: Mark
-  /** Why the prefix ends there, unless nothing more was written. */
+  /** Why the prefix ends there; absent at the end of the journal. */
   readonly flaw: Flaw | undefined
   /** Days that do not match the end of the prefix. */
   readonly daysFlaw: Flaw | undefined
 }
 
 /**
- * Reads the checkpoint and follows the links. Damage ends the prefix and is its flaw.
+ * Reads the checkpoint and follows the links; damage ends the prefix.
  * @throws Error of SQLite if the disk cannot be read now, which is no damage
  */
 export function readVerified(database: DatabaseSync, { first }: JournalNature): VerifiedPrefix {
@@ -109,14 +105,13 @@ export interface SealedSums {
   readonly booked: string
 }
 
-/** Binds book, used keys and booked rows to their place among the records. */
+/** Binds book, used keys and booked rows to their place. */
 export function sealOf({ sequence, link }: Mark, { book, keys, booked }: SealedSums): string {
   return nextLink(link, sequence, book.rows, sumToText(book), keys.rows, sumToText(keys), booked)
 }
 
 /**
- * A start does not read the records before the checkpoint; `explain` does, and they are dropped
- * with age.
+ * A start does not read the records before the checkpoint; `explain` does.
  * @throws Error of SQLite where a page of them is damaged
  */
 export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: Mark): boolean {
@@ -139,7 +134,7 @@ export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: M
 }
 
 /**
- * In order: first the packed ones. Links are not checked here.
+ * Packed ones first. Links are not checked here.
  * @throws RangeError where a block is not as it was written
  */
 export function* readStoredRecords(
@@ -157,7 +152,6 @@ export function* readStoredRecords(
     .iterate(upTo)
 }
 
-/** As long as each record is linked to the one before; the first that is not is the flaw. */
 function followLinks(database: DatabaseSync, start: Mark, into: StoredText[]): Flaw | undefined {
   const rows = database
     .prepare(
@@ -182,7 +176,6 @@ export function toStoredText({ sequence, body, booked, link }: Row): StoredText 
   return { sequence: Number(sequence), body: String(body), booked: total, link: String(link) }
 }
 
-/** It is as written, after the record with the link `previous`. */
 export function isLinked(
   previous: string,
   { sequence, at, kind, body, booked, link }: Row,

@@ -1,13 +1,12 @@
-/** Instants are Unix milliseconds; nothing below the daemon reads a clock. */
 export interface Clock {
   now(): number
-  /** Milliseconds with fractions since an arbitrary origin; never steps. For durations. */
+  /** Fractional ms since an arbitrary origin; never steps. */
   monotonic(): number
 }
 
 /**
- * May be set at any time: what lasts longer than a moment uses a `SteadyClock`. `Date.now` is
- * looked up at each call, so that a test's preload can set the clock of a whole process.
+ * May be set at any time, so what lasts uses a `SteadyClock`. `Date.now` is looked up at each call,
+ * so that a test's preload can set it.
  */
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -17,32 +16,26 @@ export const systemClock: Clock = {
 /** Strategy threads have no `process`, and still measure. */
 const readThreadCpu = process.threadCpuUsage?.bind(process)
 
-/** Undefined: this Node does not measure it (it does from 23.9 on). */
+/** Undefined before Node 23.9. */
 export function threadCpuMs(): number | undefined {
   const used = readThreadCpu?.()
   return used && (used.user + used.system) / 1000
 }
 
-/**
- * The machine's clock was set, or the machine slept, if it moved by more than this against the time
- * that passed.
- */
+/** A larger difference to the elapsed time means that the clock was set, or the machine slept. */
 const STEP_MS = 250
 
 /**
- * Tells the time of day without jumping: the machine's clock at the start, from there on the
- * monotonic one. While the machine sleeps most monotonic clocks stand still; only another clock can
- * tell that from a step, so both are reported, and {@link advance} makes up for a sleep.
+ * Time of day without jumps: the machine's clock at the start, then the monotonic one. Most
+ * monotonic clocks stop in a sleep, which only another clock can tell from a step, so both are
+ * reported, and {@link advance} makes up for a sleep.
  */
 export class SteadyClock implements Clock {
-  /**
-   * Called within {@link now}, with the ms that the machine's clock has gained since the last look.
-   */
   onStep: (movedMs: number) => void = () => undefined
   readonly #source: Clock
   /** Unix ms at the origin of the monotonic clock. */
   #originAt: number
-  /** How far the machine's clock is ahead of this one. */
+  /** How far the machine's clock is ahead. */
   #gapMs = 0
 
   constructor(source: Clock) {
@@ -62,10 +55,7 @@ export class SteadyClock implements Clock {
     return now
   }
 
-  /**
-   * If the process was held up between the two readings, they compare two instants: the next look
-   * will tell.
-   */
+  /** A hold-up between the readings compares two instants: the next look decides. */
   #isSameInstant(before: number): boolean {
     return this.#source.monotonic() - before < STEP_MS / 2
   }
@@ -74,7 +64,7 @@ export class SteadyClock implements Clock {
     return this.#source.monotonic()
   }
 
-  /** Time that the monotonic clock did not count. This clock does not go back. */
+  /** For time that the monotonic clock did not count. */
   advance(ms: number): void {
     this.#originAt += Math.max(0, ms)
     this.#gapMs -= Math.max(0, ms)

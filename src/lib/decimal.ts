@@ -3,8 +3,8 @@ import Big from 'big.js'
 const DIVISION_DECIMALS = 30
 
 /**
- * Exact decimals for money: big.js in strict mode throws on every JavaScript number, so no float
- * can slip in. Only division rounds (30 decimals, half up). `toString` never uses an exponent.
+ * big.js in strict mode throws on every JavaScript number, so no float slips in. Only division
+ * rounds (30 decimals, half up). `toString` never uses an exponent.
  */
 const StrictBig = Big()
 StrictBig.strict = true
@@ -31,10 +31,7 @@ export function decimalOfInteger(value: number): Decimal {
   return new StrictBig(String(value))
 }
 
-/**
- * Rounded half up to so many decimals, or away from zero: several times faster than a full
- * quotient.
- */
+/** Half up, or away from zero: several times faster than a full quotient. */
 export function quotient(
   numerator: Decimal,
   denominator: Decimal,
@@ -43,8 +40,7 @@ export function quotient(
     rounding = 'halfUp',
   }: { readonly decimals: number; readonly rounding?: 'halfUp' | 'up' },
 ): Decimal {
-  // big.js takes both from the constructor only; nothing runs between setting them and putting them
-  // back.
+  // big.js takes both only from the constructor; nothing runs in between.
   StrictBig.DP = decimals
   if (rounding === 'up') StrictBig.RM = 3
   try {

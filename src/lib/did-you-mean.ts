@@ -1,7 +1,6 @@
-/** A guess further away helps nobody. */
 const DISTANCE_MAX = 3
 
-/** The table below grows with the product of the lengths. */
+/** The table grows with the product of the lengths. */
 const LENGTH_MAX = 64
 
 /** Ignores case. */

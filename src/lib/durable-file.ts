@@ -12,10 +12,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 
-/**
- * Only the owner may read the file, and it survives a power cut. It has another name until it is
- * complete.
- */
+/** Survives a power cut, and only the owner may read it. It has another name until complete. */
 export function writeDurably(file: string, contents: string | Uint8Array): void {
   const unfinished = `${file}.new`
   const bytes = typeof contents === 'string' ? Buffer.from(contents) : contents
@@ -47,12 +44,10 @@ export function makeDirectory(directory: string, mode = 0o777): void {
   }
 }
 
-/** Everything written to the file then survives a power cut. */
 export function syncFile(file: string): void {
   syncOpened(openSync(file, 'r+'))
 }
 
-/** A name is durable only with its directory. Windows has no such thing. */
 export function syncDirectory(directory: string): void {
   if (process.platform !== 'win32') syncOpened(openSync(directory, 'r'))
 }

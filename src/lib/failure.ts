@@ -1,9 +1,8 @@
 import { cleanLines } from './text/clean-text.ts'
 
 export interface FailureDetails {
-  /** `CATEGORY_CONDITION`, from the module's own table. */
+  /** `CATEGORY_CONDITION`, from the module's table. */
   readonly code: string
-  /** Lower case: what is wrong. */
   readonly sentence: string
   /** Never a secret. */
   readonly facts?: Readonly<Record<string, string | number>>
@@ -12,8 +11,8 @@ export interface FailureDetails {
 }
 
 /**
- * An error that a person can act on: the misconfigured, the broken, the impossible. Expected
- * outcomes are values.
+ * A person can act on it: the misconfigured, the broken, the impossible. Expected outcomes are
+ * values.
  */
 export class Failure extends Error {
   override readonly name: string = 'Failure'
@@ -36,7 +35,7 @@ function renderFailure({ code, sentence, facts = {}, hint }: FailureDetails): st
   const rows = Object.entries(facts).map(([name, value]) => [name, String(value)] as const)
   if (hint !== undefined) rows.push(['hint', hint])
   const width = Math.max(0, ...rows.map(([name]) => name.length))
-  // The text of a file may be anything, and no terminal is to obey it.
+  // A file's text may be anything, and no terminal is to obey it.
   const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${cleanLines(value)}`)
   return [`${code}: ${sentence}`, ...lines].join('\n')
 }
@@ -45,7 +44,6 @@ export function headlineOf(error: unknown): string {
   return messageOf(error).split('\n', 1).join('')
 }
 
-/** Also of the cause, if it is not contained already. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const message = error.message || error.name

@@ -1,26 +1,25 @@
 /**
- * Whether users who are not trusted can replace a file: itself, or any directory on the way, links
- * followed. Modes and owners count; an access list shows its mask in the place of the group.
+ * Whether untrusted users can replace a file or a directory on its way, links followed. Modes and
+ * owners count; an access list's mask stands for the group.
  */
 import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
 import { dirname, join, parse, relative, resolve, sep } from 'node:path'
 
 const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002
-/** In such a directory only the owner of an entry may rename or remove it. */
+/** Only an entry's owner may rename or remove it there. */
 const STICKY = 0o1000
 const ROOT_USER = 0
 /** As many as Linux follows. */
 const LINKS_MAX = 40
 
-/** These users may change what is read. */
+/** May change what is read. */
 export interface Trust {
   readonly users: ReadonlySet<number>
   /** They have no other members. */
   readonly groups: ReadonlySet<number>
 }
 
-/** Why others can change a file. */
 export interface FileFault {
   readonly place: string
   readonly fault: string
@@ -28,13 +27,13 @@ export interface FileFault {
   readonly remedy: string
 }
 
-/** Root and this user, each with the group that Linux gives a user alone. */
+/** Root and this user, each with its private group. */
 export function trustIn(user: number): Trust {
   const users = new Set([ROOT_USER, user])
   return { users, groups: listPrivateGroups(users) }
 }
 
-/** The first place on the way, from the root down. */
+/** From the root down. */
 export function findFileFault(file: string, trust: Trust): FileFault | undefined {
   for (const place of listPlaces(resolve(file))) {
     const stats = lstatSync(place, { throwIfNoEntry: false })
@@ -51,7 +50,7 @@ function judge(place: string, stats: Stats, { users, groups }: Trust): FileFault
       fault: `belongs to user ${stats.uid}`,
       remedy: `chown ${[...users].at(-1)} ${place}`,
     }
-  // The mode of a link says nothing.
+  // A link's mode says nothing.
   if (stats.isSymbolicLink()) return undefined
   if (stats.isDirectory() && (stats.mode & STICKY) !== 0) return undefined
   const byGroup = (stats.mode & GROUP_WRITES) !== 0 && !groups.has(stats.gid)
@@ -84,8 +83,8 @@ function listPlaces(file: string): ReadonlySet<string> {
 }
 
 /**
- * Most Linux systems give each user a group without other members, which may write the user's
- * files. Nothing is known of users that `/etc/passwd` does not list, so no group is trusted then.
+ * Most Linux systems give each user a group without other members. A user missing in `/etc/passwd`
+ * is unknown, so no group is trusted then.
  */
 function listPrivateGroups(users: ReadonlySet<number>): ReadonlySet<number> {
   if (process.platform !== 'linux') return new Set()

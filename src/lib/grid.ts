@@ -1,9 +1,8 @@
 /**
- * Every multiple of one step, such as 0.1. A value is the count of steps: exact, and a dozen times
- * faster than a decimal library.
+ * Multiples of one step, such as 0.1. A value is the count of steps: exact, and a dozen times
+ * faster than decimals.
  */
 export interface Grid {
-  /** As written, such as `0.5`. */
   readonly step: string
   /** For `0.5`: 1. */
   readonly decimals: number
@@ -26,7 +25,7 @@ export function createGrid(step: string): Grid {
   return { step, decimals: fraction.length, units, scale: 10 ** fraction.length }
 }
 
-/** Without trailing zeros: `1234.5`. Exact. */
+/** Exact, without trailing zeros: `1234.5`. */
 export function formatOnGrid(grid: Grid, steps: number): string {
   const units = Math.abs(steps) * grid.units
   if (!Number.isSafeInteger(units))
@@ -38,18 +37,18 @@ export function formatOnGrid(grid: Grid, steps: number): string {
   return sign + whole + (fraction === '' ? '' : `.${fraction}`)
 }
 
-/** {@link formatOnGrid} writes no more, and no larger product with the step is exact. */
+/** The most that {@link formatOnGrid} writes, and for which products with the step are exact. */
 export function stepsMax(grid: Grid): number {
   return Math.floor(Number.MAX_SAFE_INTEGER / grid.units)
 }
 
-/** For people: never throws, whatever was counted. */
+/** For people: never throws. */
 export function showOnGrid(grid: Grid, steps: number): string {
   const isWritable = Number.isInteger(steps) && Math.abs(steps) <= stepsMax(grid)
   return isWritable ? formatOnGrid(grid, steps) : `${steps} times ${grid.step}`
 }
 
-/** Undefined when the text is not on the grid, or is no number. Exact. */
+/** Exact; undefined off the grid, or for no number. */
 export function parseOnGrid(grid: Grid, text: string): number | undefined {
   const match = PLAIN_DECIMAL.exec(text)
   if (!match) return undefined
@@ -61,14 +60,11 @@ export function parseOnGrid(grid: Grid, text: string): number | undefined {
   return match[1] === '-' && steps !== 0 ? -steps : steps
 }
 
-/** For indicators and display. */
 export function floatOnGrid(grid: Grid, steps: number): number {
   return (steps * grid.units) / grid.scale
 }
 
-/**
- * Market data arrives as floats that were parsed from texts on the grid; this undoes it exactly.
- */
+/** Exact for floats parsed from texts on the grid. */
 export function nearestStep(grid: Grid, value: number): number {
   return Math.round((value * grid.scale) / grid.units)
 }
@@ -76,12 +72,12 @@ export function nearestStep(grid: Grid, value: number): number {
 /** A float this near to a grid line counts as on it. */
 const GRID_NOISE_STEPS = 1e-6
 
-/** Rounds down, unless the float is within 1e-6 step of a grid line. */
+/** Rounds down, unless within 1e-6 step of a grid line. */
 export function stepBelow(grid: Grid, value: number): number {
   return Math.floor((value * grid.scale) / grid.units + GRID_NOISE_STEPS)
 }
 
-/** Rounds up, unless the float is within 1e-6 step of a grid line. */
+/** Rounds up, unless within 1e-6 step of a grid line. */
 export function stepAbove(grid: Grid, value: number): number {
   return Math.ceil((value * grid.scale) / grid.units - GRID_NOISE_STEPS)
 }

@@ -7,7 +7,7 @@ type WritableValue<Value> =
         ? { -readonly [Index in keyof Value]: Value[Index] }
         : Value
 
-/** The owner of a state can set its properties, and change its maps, sets and arrays. No deeper. */
+/** A state's owner can set its properties, and change its maps, sets and arrays, but no deeper. */
 export type Own<State> = State extends
   | ReadonlyMap<unknown, unknown>
   | ReadonlySet<unknown>
@@ -15,7 +15,7 @@ export type Own<State> = State extends
   ? WritableValue<State>
   : { -readonly [Name in keyof State]: WritableValue<State[Name]> }
 
-/** Only the file that owns a piece of state calls this; `test/tidy.test.ts` knows the owners. */
+/** Only the state's owner, a file, calls this; `test/tidy.test.ts` knows the owners. */
 export function own<State extends object>(state: State): Own<State> {
   return state as Own<State>
 }

@@ -11,7 +11,7 @@ export type PackedError =
   | { readonly error: Error }
   | { readonly text: string }
 
-/** A failure keeps its class and the words of its cause; any other error loses its class. */
+/** A failure keeps class and cause; any other error loses its class. */
 export const FAILURES_CROSSING: ErrorCrossing<PackedError> = {
   pack(error) {
     if (!(error instanceof Error)) return { text: String(error) }
@@ -33,7 +33,6 @@ export const FAILURES_CROSSING: ErrorCrossing<PackedError> = {
   },
 }
 
-/** An error whose cause is a function, for instance, cannot cross. */
 function toPlain(error: Error): Error {
   try {
     return structuredClone(error)

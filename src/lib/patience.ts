@@ -1,21 +1,16 @@
 import { readFileSync } from 'node:fs'
 
 export interface ThreadTime {
-  /**
-   * It runs, or waits for a processor; false: it waits for something else, such as the reader of
-   * its log.
-   */
   readonly isRunnable: boolean
-  /** Processor time so far. */
   readonly cpuMs: number
 }
 
-/** Linux counts processor time in these, whatever the kernel's own clock. */
+/** Linux counts processor time in these. */
 const TICK_MS = 10
 
 /**
- * @param threadId The kernel's; the main thread has that of the process. @returns undefined where
- * the machine does not tell
+ * @param threadId the kernel's; the main thread's is the process's @returns undefined where the
+ * machine does not tell
  */
 export function readThreadTime(threadId: number): ThreadTime | undefined {
   try {
@@ -26,8 +21,8 @@ export function readThreadTime(threadId: number): ThreadTime | undefined {
 }
 
 /**
- * Fields of `/proc/PID/stat` after the name, which may hold spaces and brackets: state, and later
- * utime and stime.
+ * `/proc/PID/stat` after the name, which may hold spaces and brackets: state, and later utime and
+ * stime.
  */
 export function parseStat(stat: string): ThreadTime | undefined {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
@@ -36,9 +31,8 @@ export function parseStat(stat: string): ThreadTime | undefined {
 }
 
 /**
- * A thread that wants to run is silent for as long as it has run: on a busy machine it does nothing
- * and does not hang. One that waits for something else is silent for all of the time between two
- * checks.
+ * A runnable thread is silent only for its own processor time, so a busy machine does not make it
+ * hang; a waiting one for all the time between two checks.
  */
 export function silentMsOf(
   checkMs: number,
@@ -49,7 +43,7 @@ export function silentMsOf(
   return Math.min(checkMs, now.cpuMs - before.cpuMs)
 }
 
-/** Counts checks, not time: after a sleep or a stop, whatever is watched has its whole patience. */
+/** Counts checks, not time: after a sleep or a stop, patience is whole. */
 export class Patience {
   readonly #checkMs: number
   readonly #readTime: () => ThreadTime | undefined
@@ -57,15 +51,15 @@ export class Patience {
   #silentMs = 0
   #time: ThreadTime | undefined
 
-  /** @param readTime For a thread that is judged by its processor time. */
+  /** @param readTime for a thread judged by its processor time */
   constructor(checkMs: number, readTime: () => ThreadTime | undefined = () => undefined) {
     this.#checkMs = checkMs
     this.#readTime = readTime
   }
 
   /**
-   * Called every `checkMs`. @param signs Differs after each sign of life; undefined where none is
-   * due. @returns the time without a sign of life
+   * Called every `checkMs`. @param signs differs after each sign of life; undefined where none is
+   * due @returns the time without one
    */
   check(signs: number | undefined): number {
     const time = this.#readTime()

@@ -1,3 +1,8 @@
+/** Neither null nor a list. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 export function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   Object.freeze(value)
@@ -6,8 +11,8 @@ export function deepFreeze<Value>(value: Value): Value {
 }
 
 /**
- * The same parts in the same order. Each property of the other value is read once at most. @param
- * one plain data
+ * Same parts in the same order. Each property of `other` is read once at most. @param one plain
+ * data
  */
 export function isSameData(one: unknown, other: unknown): boolean {
   if (one === other) return true

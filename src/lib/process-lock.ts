@@ -10,30 +10,30 @@ export interface LockHolder {
   readonly command: string
 }
 
-/** Held until it is released or its process ends, however it ends. */
+/** Held until released, or its process ends in any way. */
 export interface ProcessLock {
   release(): void
 }
 
 export type LockAttempt =
   | { readonly kind: 'held'; readonly lock: ProcessLock }
-  /** `by` is undefined if the holder has not written who it is within two seconds. */
+  /** Undefined if the holder has not written its name within two seconds. */
   | { readonly kind: 'refused'; readonly by: LockHolder | undefined }
 
-/** Two that start at once write their names one after the other: neither waits longer than this. */
+/** Limits the wait of two that start at once. */
 const WRITING_MS_MAX = 2000
 
 const LOOK_AGAIN_MS = 50
-/** A wait for it is a pause, since nothing wakes it. */
+/** Nothing wakes it, so a wait is a pause. */
 const NOBODY = new Int32Array(new SharedArrayBuffer(4))
 
 /** SQLITE_BUSY, without the extension in its higher bits. */
 const BUSY = 5
 
 /**
- * A SQLite database with an open write transaction: the system takes that lock back when the
- * process dies, and others can read the holder's row. A pid file could do neither. The file stays
- * when the lock is released: removing it would let two in, each holding a file of that name.
+ * An open write transaction of SQLite: the system releases it when the process dies, and others can
+ * read the holder's row; a pid file could do neither. The file stays, because removing it would let
+ * two in.
  * @throws Error of SQLite when the file cannot be made or is no lock file
  */
 export function takeProcessLock(file: string, holder: LockHolder): LockAttempt {
@@ -49,7 +49,7 @@ export function takeProcessLock(file: string, holder: LockHolder): LockAttempt {
   }
 }
 
-/** Undefined if it is free. The lock is not taken. */
+/** Undefined if free. Does not take the lock. */
 export function readLockHolder(file: string): LockHolder | undefined {
   if (!existsSync(file)) return undefined
   try {
@@ -63,11 +63,11 @@ export function readLockHolder(file: string): LockHolder | undefined {
       database.close()
     }
   } catch {
-    return undefined // It may belong to another user.
+    return undefined
   }
 }
 
-/** If two start at once, the one that has the lock writes its name a moment later. */
+/** A holder that just started writes its name a moment later. */
 function awaitHolder(database: DatabaseSync): LockHolder | undefined {
   for (let waitedMs = 0; waitedMs < WRITING_MS_MAX; waitedMs += LOOK_AGAIN_MS) {
     const holder = readHolder(database)
@@ -79,8 +79,8 @@ function awaitHolder(database: DatabaseSync): LockHolder | undefined {
 
 function hold(database: DatabaseSync, holder: LockHolder): boolean {
   try {
-    // A holder keeps the lock for long, so it is asked without waiting, and only then is the name
-    // written.
+    // A holder keeps the lock for long, so it is asked without waiting; only the name is waited
+    // for.
     database.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE')
     database.exec(`
       PRAGMA busy_timeout = ${WRITING_MS_MAX};
@@ -100,7 +100,7 @@ function readHolder(database: DatabaseSync): LockHolder | undefined {
     const body = database.prepare('SELECT body FROM holder').get()?.['body']
     return body === undefined ? undefined : (parseBoundedJson(String(body)) as LockHolder)
   } catch {
-    return undefined // It is being made just now: the refusal says enough.
+    return undefined // Being made just now: the refusal says enough.
   }
 }
 

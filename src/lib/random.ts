@@ -1,32 +1,26 @@
 /**
- * The same on every machine and in every version of the runtime: integer arithmetic, and floating
- * point that IEEE 754 fixes to the last bit (+ - * / sqrt). The language leaves the precision of
- * Math.log and Math.exp open, so this file has its own.
+ * The same on every machine and runtime: integers, and floats that IEEE 754 fixes to the last bit
+ * (+ - * / sqrt). Math.log and Math.exp are not fixed, so this file has its own.
  *
- * The generator is xoshiro128** (Blackman and Vigna, 2018): 128 bits of state, period 2^128 - 1.
- * Normal numbers come from a ziggurat of 128 layers (Marsaglia and Tsang 2000, in the form of
- * Doornik 2005, where layer and abscissa use separate bits). Not for secrets.
+ * xoshiro128** (Blackman and Vigna, 2018), period 2^128 - 1. Normal numbers: ziggurat of 128 layers
+ * (Marsaglia and Tsang 2000; Doornik 2005, with separate bits for layer and abscissa). Not for
+ * secrets.
  */
 export interface Random {
   /** Uniform in [0, 1), 53 bits. */
   next(): number
-  /**
-   * Uniform in 0..maxExclusive-1, unbiased. @throws RangeError unless it is a whole number in
-   * 1..2^32
-   */
+  /** Uniform in 0..maxExclusive-1, unbiased. @throws RangeError unless a whole number in 1..2^32 */
   integer(maxExclusive: number): number
-  /** Mean 0 and standard deviation 1. */
   normal(): number
   pick(values: Float64Array): number
-  /** Depends on this stream's seed and the name, not on how much was drawn. */
+  /** Depends on seed and name, not on how much was drawn. */
   fork(name: string): Random
-  /** As JSON; {@link restoreRandom} goes on from it. */
+  /** {@link restoreRandom} goes on from this JSON. */
   state(): RandomState
 }
 
 export interface RandomState {
   readonly seed: string
-  /** Unsigned 32-bit words. */
   readonly words: readonly [number, number, number, number]
 }
 
@@ -72,8 +66,7 @@ class Xoshiro implements Random {
     if (!Number.isInteger(maxExclusive) || maxExclusive < 1 || maxExclusive > WORD) {
       throw new RangeError(`expected a whole number in 1..2^32, got ${maxExclusive}`)
     }
-    // The last, incomplete run of 0..maxExclusive-1 below 2^32 is drawn again: at most every second
-    // draw.
+    // An incomplete run of 0..maxExclusive-1 below 2^32 is drawn again: at most every second draw.
     const limit = WORD - (WORD % maxExclusive)
     let word = this.#word() >>> 0
     while (word >= limit) word = this.#word() >>> 0
@@ -120,7 +113,7 @@ class Xoshiro implements Random {
     return result
   }
 
-  /** Marsaglia's tail: beyond the ziggurat's base, one draw in 3,800. */
+  /** Marsaglia's tail, beyond the ziggurat's base: one draw in 3,800. */
   #tail(isNegative: boolean): number {
     for (;;) {
       const x = logarithm(1 - this.next()) / BASE
@@ -145,7 +138,7 @@ function hashSeed(text: string): [number, number, number, number] {
   c = Math.imul(a ^ (c >>> 17), 951274213)
   d = Math.imul(b ^ (d >>> 19), 2716044179)
   a ^= b ^ c ^ d
-  // The last word is made odd, because xoshiro must not start from four zeros.
+  // xoshiro must not start from four zeros.
   return [a >>> 0, (b ^ a) >>> 0, (c ^ a) >>> 0, ((d ^ a) | 1) >>> 0]
 }
 
@@ -158,7 +151,7 @@ const POWERS_OF_TWO = Array.from({ length: 129 }, (_, index) => {
   return power
 })
 
-/** Both functions look up the greater part of their result, and add a short series for the rest. */
+/** Looks up most of the result, and adds a short series. */
 const PARTS = 128
 const PART = LN2 / PARTS
 const ROOTS_OF_TWO = Float64Array.from({ length: PARTS }, (_, part) => {
@@ -167,7 +160,7 @@ const ROOTS_OF_TWO = Float64Array.from({ length: PARTS }, (_, part) => {
   return sum
 })
 
-/** For |x| <= 44, relative error below 1e-14, the same bits everywhere. Beyond 44 x is clamped. */
+/** |x| <= 44 (clamped beyond), relative error below 1e-14, the same bits everywhere. */
 export function exponential(x: number): number {
   const clamped = x > 44 ? 44 : x < -44 ? -44 : x
   const parts = Math.round(clamped / PART)
@@ -185,11 +178,11 @@ const LOGARITHMS = Float64Array.from({ length: PARTS }, (_, part) => {
   return 2 * z * sum
 })
 const INVERSES = Float64Array.from({ length: PARTS }, (_, part) => PARTS / (PARTS + part))
-/** The word with the exponent comes second: every machine that Node runs on is little-endian. */
+/** Little-endian, like every machine of Node: the exponent's word is second. */
 const FLOAT = new Float64Array(1)
 const WORDS = new Uint32Array(FLOAT.buffer)
 
-/** For 2^-64..2^64, error below 1e-14, the same bits everywhere. Exactly 0 at 1. */
+/** 2^-64..2^64, error below 1e-14, the same bits everywhere. Exactly 0 at 1. */
 export function logarithm(x: number): number {
   FLOAT[0] = x
   const high = WORDS[1] as number
@@ -202,12 +195,11 @@ export function logarithm(x: number): number {
   return ((high >>> 20) - 1023) * LN2 + (LOGARITHMS[part] as number) + series
 }
 
-/** Cuts the tails of what was drawn. */
 export function clamp(value: number, reach: number): number {
   return Math.max(-reach, Math.min(reach, value))
 }
 
-/** Acklam's rational approximations, to a relative error of 1e-9. @param share Above 0, below 1. */
+/** Acklam's rational approximations, relative error 1e-9. @param share above 0, below 1 */
 export function normalQuantile(share: number): number {
   if (share > 0.5) return -normalQuantile(1 - share)
   if (share < 0.02425) {
@@ -240,10 +232,7 @@ const TAIL = [
 ]
 const TAIL_BELOW = [0.007784695709041462, 0.3224671290700398, 2.445134137142996, 3.754408661907416]
 
-/**
- * Doornik's table for 128 layers: where the base ends and the tail begins, and the area of each
- * layer.
- */
+/** Doornik's table for 128 layers: where the tail begins, and a layer's area. */
 const BASE = 3.442619855899
 const LAYER_AREA = 9.91256303526217e-3
 const EDGES = ziggurat()

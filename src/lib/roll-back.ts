@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 /**
- * SQLite rolls back by itself where the disk is full or fails, and a second rollback would throw
- * and hide why.
+ * SQLite rolls back by itself where the disk is full or fails; a second rollback would hide why.
  */
 export function rollBack(database: Pick<DatabaseSync, 'exec'>): void {
   try {

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 
 const HIDDEN = '[hidden]'
 
-/** Never printed by accident: every way of showing it gives `[hidden]`. */
+/** Every way of showing it gives `[hidden]`. */
 export class Secret {
   readonly #value: string
 
@@ -30,10 +30,7 @@ export class Secret {
 /** Shorter texts stand in every log by chance. */
 const SECRET_LENGTH_MIN = 4
 
-/**
- * Nothing written may hold these, wherever they came from: the last line of defence behind `Secret`
- * (SEC1).
- */
+/** Never written, wherever they came from: the last defence behind `Secret` (SEC1). */
 export class HiddenTexts {
   readonly #texts = new Set<string>()
 

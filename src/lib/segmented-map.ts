@@ -2,10 +2,9 @@
 const SEGMENT_SIZE = 16_384
 
 /**
- * The engine doubles a map's table at once, 14 ms at 131,072 entries on a small machine, and tables
- * that grow together do it in the same event, which delays an order. A segment never grows so
- * large. Entries keep their order; new ones are searched first, since most lookups are of young
- * orders.
+ * A map's table doubles at once (14 ms at 131,072 entries on a small machine), which delays an
+ * order; a segment never grows so large. Entries keep their order. Lookups begin with the youngest,
+ * since most are of young orders.
  */
 export class SegmentedMap<Key, Value> extends Map<Key, Value> {
   readonly #segmentSize: number
@@ -81,7 +80,7 @@ export class SegmentedMap<Key, Value> extends Map<Key, Value> {
       for (const [key, value] of segment) visit(value, key, this)
   }
 
-  /** Small neighbours become one: otherwise each old entry would keep a segment for itself. */
+  /** Otherwise each old entry would keep a segment for itself. */
   #mergeSmall(): readonly Map<Key, Value>[] {
     const merged: Map<Key, Value>[] = []
     for (const segment of this.#segments) {

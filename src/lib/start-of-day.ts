@@ -6,7 +6,7 @@ const DAY_MS = 24 * HOUR_MS
 const formats = new Map<string, Intl.DateTimeFormat>()
 const dates = new Map<string, Intl.DateTimeFormat>()
 
-/** Where midnight is left out, the first instant after it. */
+/** The first instant after midnight, where that is left out. */
 export function startOfDay(at: number, timeZone: string): number {
   const begin = at - sinceMidnight(at, timeZone)
   // The clocks were changed since.
@@ -15,7 +15,6 @@ export function startOfDay(at: number, timeZone: string): number {
   return beyond < DAY_MS / 2 ? begin - beyond : begin + (DAY_MS - beyond)
 }
 
-/** A date such as `2025-06-02` that the zone left out begins with the next. */
 export function startOfDate(date: string, timeZone: string): number {
   const noon = Date.parse(date) + DAY_MS / 2
   const candidates = [noon - DAY_MS, noon, noon + DAY_MS].map((at) => startOfDay(at, timeZone))
@@ -32,7 +31,7 @@ export function dateOf(at: number, timeZone: string): string {
   return format.format(at)
 }
 
-/** `2025-W23`, by ISO 8601: a week begins on Monday and belongs to the year of its Thursday. */
+/** `2025-W23` (ISO 8601): begins on Monday, and belongs to its Thursday's year. */
 export function weekOf(date: string): string {
   const at = Date.parse(date)
   const weekday = (new Date(at).getUTCDay() + 6) % 7
@@ -42,7 +41,6 @@ export function weekOf(date: string): string {
   return `${year}-W${String(week).padStart(2, '0')}`
 }
 
-/** On the wall clock, ms since midnight. */
 function sinceMidnight(at: number, timeZone: string): number {
   let format = formats.get(timeZone)
   if (format === undefined) {

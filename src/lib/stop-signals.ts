@@ -1,17 +1,14 @@
 import process from 'node:process'
 import { systemClock } from './clock.ts'
 
-/**
- * A signal that comes twice within this time was sent once: to the process, and to its group or
- * launcher.
- */
+/** Within this time a signal was sent once: to the process, and to its group or launcher. */
 const SAME_SIGNAL_MS = 250
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * The first signal stops in good order. A later one ends the process at once, by that signal: the
- * journal has what was sent. @returns how to stop listening
+ * A later signal ends the process at once: the journal has what was sent. @returns how to stop
+ * listening
  */
 export function onStopSignals(stop: (why: string) => void): () => void {
   let stoppedAt: number | undefined

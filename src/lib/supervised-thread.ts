@@ -8,15 +8,15 @@ import { Patience, readThreadTime } from './patience.ts'
 import { systemTimers } from './timers.ts'
 
 /**
- * Code that passes V8's own limit in one step (a Map that doubles its table) ends the whole process
- * before the thread can be ended, so this is far above what any thread keeps.
+ * Passing V8's own limit in one step (a Map that doubles its table) ends the whole process, so this
+ * is far above what any thread keeps.
  */
 const HEAP_MB_MAX = 4096
-/** For threads that have to do something in time, or may not grow. */
+/** For threads with a deadline, or a limit of growth. */
 const LOOK_MS = 50
-/** Growth of the process that is not the thread's. */
+/** The process's growth that is not the thread's. */
 const OWN_GROWTH_MB = 64
-/** A thread ends within milliseconds, where it does at all. */
+/** A thread ends within milliseconds, if it does at all. */
 const END_MS_MAX = 1000
 
 export type ThreadEnd =
@@ -28,30 +28,24 @@ export type ThreadEnd =
   | { readonly kind: 'stopped' }
 
 export interface SupervisedThreadOptions<News> {
-  /**
-   * Beside the file that asks, without the ending, which is that file's (`.ts` here, `.js` where it
-   * was built).
-   */
+  /** Beside the asking file, without the ending (`.ts` here, `.js` when built). */
   readonly file: string
   readonly askedBy: string
-  /** For the function that {@link runTask} calls in the thread. */
   readonly task: object
   readonly transfer?: readonly Transferable[]
   readonly onNews?: (news: News) => void
-  /** After so long without a sign of life it is ended; absent: it is waited for. */
+  /** Ended after so long without a sign of life; absent: waited for. */
   readonly patienceMs?: number | (() => number)
-  /** Counts signs of life beside its news, in memory that both sides share. */
+  /** Signs of life in shared memory, beside its news. */
   readonly beats?: () => number
-  /** On a busy machine, a thread that gets no processor is not late. */
+  /** A thread that gets no processor is not late. */
   readonly isByCpu?: boolean
   readonly heapMb?: number
   readonly youngHeapMb?: number
   /**
-   * Young objects may take this much before they are collected, although the process began with a
-   * small heap for them. Threads that are started later have the same.
+   * Space for young objects, although the process began with little. Later threads have the same.
    */
   readonly semiSpaceMb?: number
-  /** Growth of the process that it may cause: no limit of V8 counts everything. */
   readonly growthMb?: number
   readonly isBackground?: boolean
   readonly isSilent?: boolean
@@ -72,12 +66,11 @@ const running = new Set<SupervisedThread<never>>()
  *     running ──news, beats──► running
  *     running ──done, failed, exited, late, grown, end()──► ending ──it has exited──► gone
  *
- * `ended` resolves when it leaves `running`, and never rejects; from then on nothing of it is
- * heard. `gone` resolves when it has exited: code that loops in built-in functions alone stays
- * `ending`.
+ * `ended` resolves when it leaves `running`, never rejects, and nothing is heard afterwards. `gone`
+ * resolves when it has exited: code that loops in built-in functions alone stays `ending`.
  *
- * The thread knows none of the process's secrets, but where compiled code is kept: compiling the
- * program again would double its start.
+ * The thread gets none of the process's secrets, only where compiled code is kept: compiling again
+ * would double its start.
  */
 export class SupervisedThread<News = never> {
   readonly ended: Promise<ThreadEnd>
@@ -130,7 +123,7 @@ export class SupervisedThread<News = never> {
     this.#worker.postMessage(message)
   }
 
-  /** Patience begins anew; undefined: the thread is waited for. */
+  /** Undefined: the thread is waited for. */
   wait(patienceMs: number | (() => number) | undefined): void {
     this.#patienceMs = patienceMs
     this.#signs += 1
@@ -138,7 +131,7 @@ export class SupervisedThread<News = never> {
     if (isToBeLookedAt && !this.#isLookedAt && !this.#isEnding) this.#look()
   }
 
-  /** Resolves when it has exited. @param end Its end, unless it has ended before. */
+  /** Resolves when it has exited. @param end unless it has ended before */
   end(end: ThreadEnd = { kind: 'stopped' }): Promise<void> {
     if (this.#isEnding) return this.gone
     this.#isEnding = true
@@ -157,7 +150,6 @@ export class SupervisedThread<News = never> {
     else void this.end({ kind: 'failed', error: this.#unpack(message.error) })
   }
 
-  /** Code that is not ours may have written it. */
   #unpack(packed: unknown): Error {
     try {
       return (this.#options.errors ?? FAILURES_CROSSING).unpack(packed)
@@ -180,7 +172,7 @@ export class SupervisedThread<News = never> {
   }
 }
 
-/** Runs in the thread. It comes before strategies are loaded, which may replace what it calls. */
+/** Runs in the thread, before strategies, which may replace what it calls. */
 export async function runTask<Task, News>(
   work: (task: Task, report: (news: News) => void) => Promise<void> | void,
   errors: ErrorCrossing = FAILURES_CROSSING,
@@ -202,8 +194,7 @@ export function hearPosted<Message>(hear: (message: Message) => void): Promise<n
 }
 
 /**
- * False if a thread does not end, because it loops in built-in functions alone: `process.exit`
- * would wait for it for ever.
+ * False if a thread loops in built-in functions alone: `process.exit` would wait for it for ever.
  */
 export async function endThreads(): Promise<boolean> {
   const ends = [...running].map((thread) => thread.end())
@@ -230,7 +221,7 @@ export function isOutOfMemory(error: Error): boolean {
 function openWorker<News>(options: SupervisedThreadOptions<News>): Worker {
   const { file, askedBy, task, transfer = [], isSilent = false, isBackground = false } = options
   const { heapMb = HEAP_MB_MAX, youngHeapMb, semiSpaceMb } = options
-  // The flag of a process counts more than the limits of a thread.
+  // The process's flag counts more than a thread's limits.
   if (semiSpaceMb !== undefined) setFlagsFromString(`--max-semi-space-size=${semiSpaceMb}`)
   const ofThisVersion = getCompileCacheDir()
   const worker = new Worker(new URL(`${file}${askedBy.slice(askedBy.lastIndexOf('.'))}`, askedBy), {
@@ -254,7 +245,6 @@ function openWorker<News>(options: SupervisedThreadOptions<News>): Worker {
   return worker
 }
 
-/** The kernel's id; undefined where it gives none. */
 function readThreadId(): number | undefined {
   try {
     return Number(readlinkSync('/proc/thread-self').split('/').at(-1))

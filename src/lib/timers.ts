@@ -1,9 +1,5 @@
-/**
- * The one place that sleeps. Everything else is handed a `Timers`, so that tests and backtests move
- * time.
- */
+/** The one place that sleeps: tests and backtests move time. */
 export interface Timers {
-  /** @returns cancels it */
   after(delayMs: number, callback: () => void): () => void
 }
 

@@ -2,15 +2,14 @@ import { decimal, isDecimal } from './decimal.ts'
 import { parseBoundedJson } from './text/bounded-json.ts'
 
 /**
- * Plain values as text and back, without loss: JSON, and marks for what it cannot say. The same
- * value gives the same text, so texts can be compared in place of values.
+ * Plain values as text and back, without loss: JSON with marks. Equal values give equal texts.
  *
  *     {"$map":[[key,value],…]}   {"$set":[…]}   {"$decimal":"1.5"}   {"$floats":[…]}   {"$":"NaN"}
  *
- * A name that itself begins with `$` is written with one more.
+ * A name that begins with `$` is written with one more.
  */
 
-/** @throws TypeError for what is no data: a function, a symbol, an instance of another class */
+/** @throws TypeError for functions, symbols and instances of other classes */
 export function writeValue(value: unknown): string {
   switch (typeof value) {
     case 'string':
@@ -52,7 +51,7 @@ function writeOdd(value: number | undefined): string {
 }
 
 function writeObject(value: object): string {
-  // JSON says most values as well, and many times faster.
+  // JSON is many times faster.
   if (isJson(value)) return JSON.stringify(value)
   if (Array.isArray(value)) return writeList(value)
   if (value instanceof Map) return `{"$map":${writeValue([...value])}}`
@@ -69,7 +68,7 @@ function writeObject(value: object): string {
   return `{${parts.join(',')}}`
 }
 
-/** JSON loses nothing of it, and no name in it looks like a mark. */
+/** Nothing is lost in JSON, and no name looks like a mark. */
 function isJson(value: unknown): boolean {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)
@@ -96,7 +95,7 @@ function revive(value: unknown): unknown {
   const entries = Object.entries(value)
   const [first] = entries
   if (first !== undefined && isMark(first[0])) return reviveMark(first[0], first[1])
-  // As own properties, whatever their name: `__proto__` is a name like any other here.
+  // As own properties, since `__proto__` is a name like any other here.
   return Object.fromEntries(entries.map(([name, part]) => [readName(name), revive(part)]))
 }
 

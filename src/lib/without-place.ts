@@ -3,13 +3,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const PROGRAM = fileURLToPath(new URL('../', import.meta.url))
 
 /**
- * Names files of the folder as seen from it, and those of the program by its name. @param folder
- * the absolute one in which the process was started
+ * Shows files relative to the folder, and the program's by its name. @param folder absolute, where
+ * the process was started
  */
 export function withoutPlace(text: string, folder: string): string {
-  // The program may lie in the folder on one machine, and elsewhere on another.
+  // The program may lie in the folder on one machine only.
   const withoutProgram = replacePlace(text, PROGRAM, 'intentd/')
-  // All absolute paths lie in the root.
   return folder === '/' ? withoutProgram : replacePlace(withoutProgram, `${folder}/`, '')
 }
 

@@ -3,29 +3,29 @@ import { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import { systemTimers } from '../lib/timers.ts'
 
-/** Text that waits for whoever reads it, characters. What comes on top is left out: trading goes on. */
+/** Characters that wait for a reader; more is left out, and trading goes on. */
 const WAITING_MAX = 1_000_000
 /** How long the end of the process waits for a reader, ms. */
 const END_MS = 1000
 
-/** Whether somebody must read what is written there before more can be: a terminal or another program. */
+/** A terminal or another program must read before more can be written. */
 export function hasReader(descriptor: 1 | 2): boolean {
   const place = fstatSync(descriptor)
   return isatty(descriptor) || place.isFIFO() || place.isSocket()
 }
 
 /**
- * Each line is written at once where there is room, so the last line before an end is there;
- * nothing waits for a reader that has stopped reading.
+ * At once where there is room, so the last line before an end is there; nothing waits for a reader
+ * that has stopped.
  */
 export class LogOutput {
   readonly #stream: NodeJS.WriteStream
   readonly #onMissing: (lines: number) => void
   #missing = 0
-  /** Its reader has gone (`| head`), or its terminal was closed: nothing can be written any more. */
+  /** The reader has gone (`| head`), or the terminal was closed. */
   #isGone = false
 
-  /** @param onMissing Is told once it is read again how many lines were left out. */
+  /** @param onMissing told how many lines were left out, once it is read again */
   constructor(descriptor: 1 | 2, onMissing: (lines: number) => void) {
     this.#stream = descriptor === 1 ? process.stdout : process.stderr
     this.#onMissing = onMissing
@@ -46,7 +46,6 @@ export class LogOutput {
     else this.#missing += 1
   }
 
-  /** The same, for what writes to a stream. */
   asStream(): Writable {
     return new Writable({
       decodeStrings: false,
@@ -66,12 +65,12 @@ export class LogOutput {
 
 const unread = new Set<NodeJS.WriteStream>()
 
-/** Whether the end of the process has waited for its reader already, and in vain. */
+/** The end of the process has waited for it already, in vain. */
 export function isUnread(stream: NodeJS.WriteStream): boolean {
   return unread.has(stream)
 }
 
-/** Before the process ends, for both outputs: what waits is written, unless nobody reads it for a second. */
+/** Before the process ends; gives readers a second. */
 export async function endOutputs(): Promise<void> {
   await Promise.all([process.stdout, process.stderr].map(endOutput))
 }

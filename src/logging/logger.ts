@@ -10,27 +10,23 @@ export interface LoggerOptions {
   readonly name: string
   /** 1 is standard output, 2 standard error. */
   readonly descriptor: 1 | 2
-  /** For people at a terminal; undefined for one JSON object a line. */
   readonly terminal: Terminal | undefined
 }
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 
 /**
- * One line a fact: its name under `event`, and its fields. Writes at once, so that the last line
- * before an end is there, and never waits for a reader (`log-output.ts`).
+ * One fact a line: its name under `event`, and its fields. Never waits for a reader
+ * (`log-output.ts`).
  */
 export interface DaemonLogger {
-  /** Whether people read along as it happens. */
   readonly isTerminal: boolean
   /** Where it goes: 1 is standard output, 2 standard error. */
   readonly descriptor: 1 | 2
   log(level: LogLevel, event: LogEvent, fields?: Readonly<Record<string, unknown>>): void
-  /** No line may hold this text: the last line of defence behind `Secret` (SEC1). */
+  /** The last line of defence behind `Secret` (SEC1). */
   hide(secret: Secret): void
-  /**
-   * Every fact of a level that people read, whatever level is written; hidden texts are removed.
-   */
+  /** Whatever level is written; hidden texts are removed. */
   listen(hear: (fact: LoggedFact) => void): void
   setLevel(level: LogLevel): void
 }
@@ -65,7 +61,7 @@ export function createLogger({ level, name, descriptor, terminal }: LoggerOption
   const listeners: ((fact: LoggedFact) => void)[] = []
   const clean = (fields: Readonly<Record<string, unknown>>): LoggedFact['fields'] =>
     JSON.parse(hidden.remove(JSON.stringify(fields))) as LoggedFact['fields']
-  // Whoever logs errors alone sees that the daemon goes on.
+  // For operators that log errors alone.
   const always = pinoLogger.child({}, { level: 'trace' })
   const logger: DaemonLogger = {
     isTerminal: terminal !== undefined,

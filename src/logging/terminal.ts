@@ -6,23 +6,23 @@ import type { Writable } from 'node:stream'
 import type { DestinationStream } from 'pino'
 
 /**
- * One fact for people, in one line where it fits: time, level if not ordinary, event, and fields,
- * the telling ones first and without names where the value says what it is.
+ * One fact for people, in one line where it fits: time, level if not ordinary, event, telling
+ * fields first.
  */
 
 /** Fields left out on a terminal: shown by position, or ids too long to read. */
 const FRAME: ReadonlySet<string> = new Set(['level', 'time', 'name', 'event', 'orderId', 'tradeId'])
 
-/** Which come first, and which last; the others stand between them as they were logged. */
+/** Others stand between, as they were logged. */
 const FIRST = ['strategy', 'symbol', 'side', 'size', 'price', 'profit', 'state']
 const LAST = ['scope', 'batchId', 'fee', 'clientOid']
 
-/** Fields of a start that are shown only where something was found. */
+/** Shown only where a start found something. */
 const COUNTING = /^(?:recovery|daemon)\./
 
 const LAST_RANK = 1000
 
-/** Names of fields on a screen: none where the value says what it is, or a shorter word. */
+/** Empty where the value says what it is. */
 const WORDS: Readonly<Record<string, string>> = {
   strategy: '',
   symbol: '',
@@ -42,11 +42,10 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Sentences: what follows one is set off from it. */
 const SENTENCES: ReadonlySet<string> = new Set(['detail', 'hint', 'message', 'reason'])
 
-/** Long lists: a screen shows as many entries as fit, a piped log has all of them. */
+/** A screen shows as many entries as fit; a piped log has all. */
 const ROUTINE =
   /^(?:batch|call|cancel|cancelAll|funding|instrument|order|quote|read|simulator(?!\.(?:opened|listening))|stop|target)\./
 
-/** Stands where something was left out. */
 const CUT = ' …'
 
 /** Further rows begin below the event. */
@@ -59,18 +58,15 @@ export interface TerminalField {
 
 export interface TerminalLine {
   readonly time: string
-  /** Empty at the ordinary level. */
   readonly level: string
   readonly event: string
-  /** One, unless more was told than fits and all of it is to be read. */
   readonly rows: readonly (readonly TerminalField[])[]
-  /** Whether more was told than fits; what comes last is left out without a word. */
   readonly isCut: boolean
 }
 
 export interface TerminalPlace {
   readonly columns: number
-  /** Where the reader is: a path below it is written from there. */
+  /** A path below it is written from there. */
   readonly directory: string
 }
 
@@ -91,7 +87,6 @@ export function toTerminalLine(
   return { time, level, event, rows: [fields.slice(0, fitting)], isCut }
 }
 
-/** How it stands on the screen; `paint` colours a part and adds no width. */
 export function printTerminalLine(
   { time, level, event, rows, isCut }: TerminalLine,
   paint: (part: 'time' | 'level' | 'event' | 'name', text: string) => string = (_, text) => text,
@@ -131,7 +126,7 @@ function rankFields(
           !((key === 'profit' || COUNTING.test(event)) && /^(?:0|none)$/.test(value)),
       )
       .toSorted((one, other) => one.rank - other.rank)
-      // The state of an order or a strategy; a path or a flag has its name.
+      // A path or a flag has its name.
       .map(({ key, value, rank }, index, { length }) => ({
         name: isBareState(event, key) ? '' : (WORDS[key] ?? key),
         value: SENTENCES.has(key) && value !== '' && index < length - 1 ? `${value};` : value,
@@ -140,7 +135,7 @@ function rankFields(
   )
 }
 
-/** How many of the first fields have room, with a sign behind them that there are more. */
+/** With a sign behind them if there are more. */
 function countFitting(fields: readonly RankedField[], headWidth: number, columns: number): number {
   let width = headWidth
   const tooWide = fields.findIndex((field, index) => {
@@ -151,7 +146,7 @@ function countFitting(fields: readonly RankedField[], headWidth: number, columns
   return tooWide < 0 ? fields.length : tooWide
 }
 
-/** A field that has no room begins a row; one that is wider than a row is broken between its words. */
+/** A field without room begins a row; a wider one is broken between words. */
 function wrapFields(
   fields: readonly TerminalField[],
   headWidth: number,
@@ -192,19 +187,18 @@ function isBareState(event: string, key: string): boolean {
 }
 
 function rankOf(key: string, index: number, event: string): number {
-  // This is the scope of a restriction; the scope of a fill is maker or taker.
+  // A fill's scope is maker or taker.
   if (key === 'scope' && !event.includes('fill')) return -1
   if (FIRST.includes(key)) return FIRST.indexOf(key)
   return LAST.includes(key) ? LAST_RANK + LAST.indexOf(key) : FIRST.length + index
 }
 
-/** `16:53:54.123`, as the clock on the wall shows it. */
 function toClockTime(iso: string): string {
   const at = new Date(iso)
   return `${at.toTimeString().slice(0, 8)}.${String(at.getMilliseconds()).padStart(3, '0')}`
 }
 
-/** A value without the punctuation of JSON: `BTCUSDT 0.012, ETHUSDT -0.5`. */
+/** Without JSON's punctuation: `BTCUSDT 0.012, ETHUSDT -0.5`. */
 function toWords(value: unknown, directory: string): string {
   const inner = (one: unknown): string => toWords(one, directory)
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(inner).join(', ')
@@ -215,7 +209,7 @@ function toWords(value: unknown, directory: string): string {
     : entries.map(([key, one]) => `${key} ${inner(one)}`).join(', ')
 }
 
-/** `BTCUSDT halted (odd prices; since 20:08)`, with the day where it is another one; words are left as they are. */
+/** `BTCUSDT halted (odd prices; since 20:08)`, with the day if it is another. */
 function toHeld(restrictions: unknown, loggedAt: unknown): string {
   const held = restrictions as readonly (Restriction | string)[]
   const today = new Date(String(loggedAt)).toDateString()
@@ -229,7 +223,6 @@ function toHeld(restrictions: unknown, loggedAt: unknown): string {
   return words.join(', ') || 'none'
 }
 
-/** `2026-01-02`, on the clock of the wall. */
 function toDay(at: Date): string {
   const parts = [at.getFullYear(), at.getMonth() + 1, at.getDate()]
   return parts.map((part) => String(part).padStart(2, '0')).join('-')
@@ -244,11 +237,9 @@ const COLUMNS = 80
 
 export interface Terminal {
   readonly colour: boolean
-  /** How wide it is now; a person may pull it wider. */
   readonly columns: () => number | undefined
 }
 
-/** Log lines for people, as wide as the terminal. What prints them is read only where there is one. */
 export function openTerminal(
   destination: Writable,
   { colour, columns }: Terminal,

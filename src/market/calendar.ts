@@ -3,16 +3,13 @@ import { systemClock } from '../lib/clock.ts'
 
 export interface CalendarJob {
   readonly name: string
-  /**
-   * A cron pattern of five fields, or six with seconds first. The configuration has checked it and
-   * the time zone.
-   */
+  /** Five fields, or six with seconds first; checked by the configuration. */
   readonly pattern: string
   readonly timeZone: string
   readonly run: () => void
   /**
-   * A run threw, or was left out because the process was blocked when it was due. The next one
-   * happens all the same.
+   * A run threw, or was left out because the process was blocked. The next one happens all the
+   * same.
    */
   readonly onError: (error: unknown) => void
 }
@@ -20,9 +17,8 @@ export interface CalendarJob {
 type ScheduledTask = ReturnType<typeof createTask>
 
 /**
- * Schedules by node-cron and the system's clock. node-cron omits jobs within the hour that a zone
- * skips in spring; here they run once, when it is over. A job within repeated time in autumn runs
- * once, in either turn.
+ * node-cron omits jobs within the hour that a zone skips in spring; here they run once, when it is
+ * over. In autumn's repeated time a job runs once.
  */
 export class Calendar {
   readonly #tasks: readonly ScheduledTask[]
@@ -49,10 +45,10 @@ export class Calendar {
 const quiet = (): void => undefined
 const QUIET = { debug: quiet, info: quiet, warn: quiet, error: quiet }
 const MINUTE_MS = 60_000
-/** A machine that slept for longer has missed more than a skipped hour. */
+/** A machine that slept longer missed more than a skipped hour. */
 const LOOKED_BACK_MS = 86_400_000
 
-/** Checks each minute whether the zone has skipped some time, and runs the jobs within it. */
+/** Runs the jobs within time that the zone has skipped, each minute. */
 function createSkippedTask({ name, pattern, timeZone, run, onError }: CalendarJob): ScheduledTask {
   const wallTime = createWallTime(timeZone)
   // Local times count as UTC, which skips none. Any second matches, since whole minutes are
@@ -72,7 +68,7 @@ function createSkippedTask({ name, pattern, timeZone, run, onError }: CalendarJo
       { length: (skipped.to - skipped.from) / MINUTE_MS },
       (_, index) => skipped.from + index * MINUTE_MS,
     )
-    // A job that is due in the very next minute runs by itself.
+    // A job due in the very next minute runs by itself.
     if (!minutes.some(isDueAt) || isDueAt(skipped.to)) return
     try {
       run()
@@ -83,7 +79,7 @@ function createSkippedTask({ name, pattern, timeZone, run, onError }: CalendarJo
   return createTask('* * * * *', look, { name: `${name}, skipped`, timezone: 'UTC', logger: QUIET })
 }
 
-/** The local times that a zone has skipped, expressed as UTC. Zones change at whole minutes. */
+/** As UTC. Zones change at whole minutes. */
 function findSkipped(
   before: number,
   now: number,

@@ -19,29 +19,23 @@ export interface UniverseInput {
   readonly tickers: Pick<TickerTable, 'symbols' | 'read' | 'rowOf'>
   readonly contracts: ReadonlyMap<string, ContractRules>
   readonly memory: UniverseMemory
-  /** Unix ms, exchange clock. */
   readonly at: number
-  /** Instruments that the strategy trades in any case: never chosen. */
   readonly fixed: ReadonlySet<string>
   readonly room: UniverseRoom
 }
 
-/** An instrument needs it beside its merits. */
+/** Needed besides an instrument's merits. */
 export interface UniverseRoom {
-  /** Instruments that the account reads already: they need no room. */
+  /** Already read, so they need no room. */
   readonly read: ReadonlySet<string>
   /** Most instruments that can be read in time. */
   readonly readMax: number
-  /** Says what else keeps an instrument from joining. */
   readonly objectTo?:
     | ((symbol: string, rules: ContractRules) => UniverseVerdict | undefined)
     | undefined
 }
 
-/**
- * Which instruments a rule chooses. A pure function: the order of rows does not matter, ties are broken by name, and a
- * value that is missing is never taken for zero.
- */
+/** Pure: the order of rows does not matter, names break ties, and a missing value is never zero. */
 export function chooseUniverse(input: UniverseInput): UniverseChoice {
   const { memory, rule, at } = input
   const verdicts = new Map<string, UniverseVerdict>()
@@ -80,13 +74,13 @@ function listSymbols({ tickers, memory }: UniverseInput): readonly string[] {
 }
 
 interface Ages {
-  /** Unix ms, exchange clock; undefined in the first evaluation that has the symbol and no stated time. */
+  /** Unix ms, exchange clock; undefined at first sight without a stated listing. */
   readonly since: (symbol: string) => { readonly at: number; readonly isSeenOnly: boolean }
   readonly seen: readonly string[]
   readonly forgotten: readonly string[]
 }
 
-/** First sights count only where the rule asks for an age and the exchange states none. */
+/** Only where the rule asks for an age and the exchange states none. */
 function noteAges({ rule, tickers, contracts, memory, at }: UniverseInput): Ages {
   const { firstSeen } = memory
   const needsAge = rule.ageMinMs !== undefined
@@ -133,7 +127,7 @@ function out(
   return { isIn: false, reason, ...facts }
 }
 
-/** Reasons for which a member leaves at once: sources that are independent agree, or the operator says so. */
+/** A member leaves at once: independent sources agree, or the operator says so. */
 const AT_ONCE: ReadonlySet<UniverseReason> = new Set([
   'excluded',
   'otherQuote',
@@ -162,7 +156,6 @@ function isQuotedIn(symbol: string, quote: string, { quoteCoin }: ContractRules)
   return quoteCoin === undefined ? symbol.endsWith(quote) : quoteCoin === quote
 }
 
-/** `*` stands for any text. */
 export function matchesPattern(pattern: string, symbol: string): boolean {
   const parts = pattern.split('*')
   const first = parts[0] ?? ''
@@ -220,7 +213,7 @@ function judgeRange(
   return undefined
 }
 
-/** NaN for a value that the exchange does not state, or that cannot be right. */
+/** NaN for a value that is not stated, or cannot be right. */
 function measureOf(
   tickers: Pick<TickerTable, 'read'>,
   symbol: string,
@@ -246,7 +239,6 @@ function measureOf(
 interface Candidate {
   readonly symbol: string
   readonly isIncluded: boolean
-  /** NaN for an included one, which needs none. */
   readonly value: number
 }
 
@@ -263,7 +255,7 @@ interface LeavingInput extends Pick<UniverseInput, 'rule' | 'memory' | 'at'> {
   readonly verdicts: Map<string, UniverseVerdict>
 }
 
-/** Members that leave now. Those that stay although they are not chosen get their verdict changed. */
+/** Members that stay although not chosen get their verdict changed. */
 function chooseLeaving({ rule, memory, at, verdicts }: LeavingInput): string[] {
   const left: string[] = []
   const others: { readonly symbol: string; readonly verdict: UniverseVerdict }[] = []
@@ -277,7 +269,7 @@ function chooseLeaving({ rule, memory, at, verdicts }: LeavingInput): string[] {
   }
   const recent = memory.departures.filter((leftAt) => at - leftAt < DAY_MS).length + left.length
   const most = rule.changesPerDay ?? Number.POSITIVE_INFINITY
-  // Those that the rule no longer admits leave before those that others have passed, the lowest rank first.
+  // Those no longer admitted leave before those overtaken, the lowest rank first.
   others.sort((one, other) => rankOf(other.verdict) - rankOf(one.verdict) || byNames(one, other))
   for (const [index, { symbol }] of others.entries()) {
     if (recent + index < most) left.push(symbol)
@@ -308,7 +300,7 @@ interface JoiningInput {
   readonly verdicts: Map<string, UniverseVerdict>
 }
 
-/** Fills free places by rank. One that is leaving and is wanted again stays, and needs no place of its own. */
+/** Places go by rank. One that is leaving and wanted again stays, without a place of its own. */
 function chooseJoining(
   { rule, memory, room }: UniverseInput,
   { ranks, chosen, left, verdicts }: JoiningInput,

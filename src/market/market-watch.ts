@@ -1,30 +1,29 @@
 import type { MarketAggregates, TickerTable } from '../domain/ticker-table.ts'
 
-/** Universes are evaluated at no shorter times, and recorded tickers have a minute between them. */
+/** Recorded tickers have a minute between them. */
 const PERIOD_MS = 60_000
 
 /**
- * Aggregates of the first answer in each minute of the exchange's clock. They are held until the
- * next one, so that an answer which was kept each minute gives the same as answers that come four
- * times a second.
+ * Held through a minute of the exchange's clock, so that answers kept each minute give the same as
+ * four a second.
  */
 export class MarketWatch {
   #minute = Number.NaN
   #last: MarketAggregates | undefined
 
-  /** @returns the same object as long as nothing is computed anew; undefined: no row says enough */
+  /** @returns the same object until computed anew; undefined: no row says enough */
   follow(
     table: Pick<TickerTable, 'symbols' | 'columns' | 'requestTime'>,
   ): MarketAggregates | undefined {
     const minute = Math.floor(table.requestTime / PERIOD_MS)
-    // A wrong time of one answer must not hold the next ones back.
+    // One answer's wrong time must not hold the next ones back.
     if (minute !== this.#minute) this.#last = buildMarketAggregates(table)
     this.#minute = minute
     return this.#last
   }
 }
 
-/** A row that does not state its change of 24 hours counts nowhere. */
+/** A row without its change of 24 hours counts nowhere. */
 export function buildMarketAggregates({
   symbols,
   columns,

@@ -4,7 +4,7 @@ import type { Timers } from '../lib/timers.ts'
 
 export interface PollGridOptions {
   readonly intervalMs: number
-  /** Called once a slot and awaited. `slotAt` is the instant it was due: Unix ms, our clock. */
+  /** Awaited, once a slot. `slotAt`: Unix ms, our clock, when it was due. */
   poll(slotAt: number): Promise<void>
   /** A poll failed. The next slot is polled all the same. */
   onError(error: unknown): void
@@ -19,9 +19,8 @@ export interface PollGridStats {
 }
 
 /**
- * Polls at the multiples of an interval on the clock, so that lateness does not add up and two
- * processes poll at the same instants. Never overlaps itself: slots that pass during a poll are
- * skipped.
+ * At multiples of an interval on the clock, so lateness does not add up and two processes poll at
+ * the same instants. Slots that pass during a poll are skipped.
  *
  *     stopped -- start() --> waiting -- slot due --> polling -- done --> waiting
  *     waiting -- stop() --> stopped      polling -- stop() --> stopping -- done --> stopped
@@ -42,11 +41,10 @@ export class PollGrid {
     this.#options = options
   }
 
-  /** Waits for the next slot; does nothing when it runs already. */
   start(): void {
     if (this.#isRunning) return
     this.#isRunning = true
-    // A poll from before a quick stop may still be under way: it will wait for the next slot itself.
+    // A poll from before a quick stop waits for the next slot itself.
     if (this.#inFlight === undefined) this.#waitFor(this.#firstSlotFrom(this.#options.clock.now()))
   }
 
@@ -58,7 +56,7 @@ export class PollGrid {
     await this.#inFlight
   }
 
-  /** A number that changes with each slot, for the watchdog; undefined while it is stopped. */
+  /** Changes with each slot, for the watchdog; undefined while stopped. */
   get turn(): number | undefined {
     return this.#isRunning ? this.#polls : undefined
   }
@@ -79,8 +77,8 @@ export class PollGrid {
     this.#cancelWait = undefined
     const now = this.#options.clock.now()
     if (now < slotAt) {
-      // A timer may fire a millisecond early. If the clock was set back instead, the slot is far off: take
-      // the nearest one.
+      // A timer may fire a millisecond early. After the clock was set back, the slot is far off:
+      // take the nearest.
       this.#waitFor(Math.min(slotAt, this.#firstSlotFrom(now)))
       return
     }
@@ -89,14 +87,14 @@ export class PollGrid {
 
   async #pollSlot(slotAt: number, now: number): Promise<void> {
     const { intervalMs } = this.#options
-    // After a delay of more than one slot only the newest due slot is polled.
+    // Only the newest due slot is polled.
     const dueAt = slotAt + Math.floor((now - slotAt) / intervalMs) * intervalMs
     this.#lateness.record(now - slotAt)
     this.#polls += 1
     try {
       await this.#options.poll(dueAt)
     } catch (error) {
-      // A poll can throw at once: `#inFlight` must have been set before the next line runs.
+      // A poll can throw at once, before `#inFlight` is set.
       await Promise.resolve()
       this.#options.onError(error)
     } finally {
@@ -106,7 +104,7 @@ export class PollGrid {
   }
 
   #slotAfter(dueAt: number): number {
-    // After the clock was set back, slots that were polled already come once more and are polled again.
+    // After the clock was set back, slots come once more and are polled again.
     const next = this.#firstSlotFrom(this.#options.clock.now())
     return next === dueAt ? dueAt + this.#options.intervalMs : next
   }

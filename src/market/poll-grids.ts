@@ -13,17 +13,15 @@ export interface PollGridsOptions {
 export interface PollLoop {
   readonly name: string
   readonly intervalMs: number
-  /** A number that changes with each slot; undefined while the grid is stopped. */
   readonly turn: () => number | undefined
 }
 
 /** A loop of the daemon. It hangs when its turn stays the same for too long. */
 export interface WatchedLoop extends PollLoop {
-  /** A turn waits for a call of the exchange: for its grant and for its answer. */
+  /** For its grant or its answer. */
   readonly isCalling: boolean
 }
 
-/** Several polls, each on its own grid; they start and stop together. */
 export class PollGrids {
   readonly #options: PollGridsOptions
   readonly #grids = new Map<string, { readonly intervalMs: number; readonly grid: PollGrid }>()
@@ -47,7 +45,6 @@ export class PollGrids {
     return grid
   }
 
-  /** The grids by name, for the watchdog, which checks that they keep running. */
   get loops(): readonly PollLoop[] {
     return [...this.#grids].map(([name, { intervalMs, grid }]) => ({
       name,

@@ -2,12 +2,9 @@ import { Failure } from '../lib/failure.ts'
 import { nameInterval } from './times.ts'
 
 const [SECOND_MS, DAY_MS] = [1000, 86_400_000]
-/** Months differ in length, so their candles are on no grid of times. */
+/** Months differ in length, so their candles are on no grid. */
 export const MONTH_MS_MIN = 28 * DAY_MS
-/**
- * So many consecutive steps of another length mean that the interval changes: gaps of a market are
- * less regular.
- */
+/** So many steps of another length change the interval: gaps are less regular. */
 export const STEPS_OF_OTHER = 20
 
 /** @throws Failure RECORDING_INTERVAL_CHANGES */

@@ -4,8 +4,8 @@ import type { CandleRows, QuoteRows } from './recording.ts'
 export type RowLocator = (row: number) => string
 
 /**
- * A bitcoin costs some 3,000,000,000 dong. A higher price is a wrong column, and no grid of ticks
- * can count it.
+ * A bitcoin costs some 3,000,000,000 dong. A higher price is a wrong column, and no grid can count
+ * it.
  */
 export const PRICE_MAX = 1e12
 
@@ -63,7 +63,7 @@ function assertQuotes(
   }
 }
 
-/** The first coin was mined in January 2009, so an earlier time is in another unit. */
+/** Bitcoin began in January 2009, so an earlier time is in another unit. */
 export const EARLIEST_AT = Date.UTC(2009, 0, 1)
 /** Seconds, microseconds and dates without separators are never milliseconds of this century. */
 const LATEST_AT = Date.UTC(2100, 0, 1)

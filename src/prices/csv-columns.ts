@@ -1,6 +1,6 @@
 /**
- * Plain digits are read in place. Everything else (an exponent, a sign, spaces, quotes, more digits
- * than a float holds) is read as text.
+ * Plain digits are read in place, everything else (exponents, signs, quotes, more digits than a
+ * float holds) as text.
  */
 import { Failure } from '../lib/failure.ts'
 
@@ -8,13 +8,11 @@ const [LINE_FEED, CARRIAGE_RETURN, DOT, ZERO, NINE] = [10, 13, 46, 48, 57] as co
 
 const PLAIN_NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
 
-/**
- * A float holds every whole number of so many digits, and the power of ten with so many decimals.
- */
+/** A float holds integers and powers of ten of so many digits. */
 const DIGITS_MAX = 15
 const POWERS_OF_TEN = Float64Array.from({ length: DIGITS_MAX + 1 }, (_, power) => 10 ** power)
 
-/** Thousands separators or a decimal comma within quotes: `"60,000.0"`, `"10,5"`. */
+/** `"60,000.0"` or `"10,5"`. */
 const COMMA_IN_NUMBER = /(?:^|,)\s*("\s*[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|[\d.]+,\d+)\s*")/
 const PLAIN_HINT =
   'numbers are written plainly, with a dot and without separators of thousands: 61837.63'
@@ -23,9 +21,7 @@ const SEP_LINE = /^\uFEFF?"?sep=.?"?\r?$/i
 const ADDRESS_LINE = /^\uFEFF?"?https?:\/\/[^\s,;]+"?,*\r?$/i
 const ABOVE_LINE_BYTES_MAX = 200
 
-/**
- * In order of preference. The first one in a line is the file's, since no field contains another.
- */
+/** In order of preference: the first in a line, since no field contains another. */
 const SEPARATORS = [';', '\t', ','] as const
 export type Separator = (typeof SEPARATORS)[number]
 
@@ -37,9 +33,7 @@ export function splitCells(line: string, separator: Separator): readonly string[
   return line.split(separator).map(unquote)
 }
 
-/**
- * A comma in a number would be taken as the end of its field. @throws Failure RECORDING_NOT_NUMERIC
- */
+/** A comma in a number would end its field. @throws Failure RECORDING_NOT_NUMERIC */
 export function assertNoCommaInNumber(line: string, where: string): void {
   const [, found] = COMMA_IN_NUMBER.exec(line) ?? []
   if (separatorOf(line) !== ',' || found === undefined) return
@@ -51,9 +45,7 @@ export function assertNoCommaInNumber(line: string, where: string): void {
   })
 }
 
-/**
- * Excel writes a line `sep=;` above the header, and some vendors their address; both are skipped.
- */
+/** Skips Excel's line `sep=;` above the header, and vendors' addresses. */
 export function findBegin(bytes: Buffer): { readonly from: number; readonly line: number } {
   const end = bytes.indexOf(LINE_FEED)
   const first = bytes.toString('utf8', 0, Math.min(end, ABOVE_LINE_BYTES_MAX))
@@ -66,12 +58,11 @@ export interface CsvColumns {
   readonly header: readonly string[]
   readonly names: readonly string[]
   readonly from: number
-  /** From 1. Default 2: the first line is the header. */
   readonly firstLine?: number
   readonly source: string
-  /** Converts a text such as a date; undefined if it has no meaning. */
+  /** For a text such as a date; undefined if it has no meaning. */
   readonly readText?: (text: string, name: string) => number | undefined
-  /** {@link readText} is called for each cell of these columns, also for digits. */
+  /** {@link readText} gets each cell of these columns, also digits. */
   readonly texts?: readonly string[]
   /** All digits of these columns count. */
   readonly times?: readonly string[]
@@ -127,12 +118,11 @@ function hasOpenQuote(cell: string): boolean {
   return cell.replaceAll(/[^"]/g, '').length % 2 === 1
 }
 
-/** So many rows establish how the last field of a row is written. */
 const ROWS_LIKE_MIN = 10
 
 /**
- * A truncated copy may end within the last field: no line end, and fewer decimals than all rows
- * before, if those agree. @throws Failure RECORDING_ROW_LENGTH
+ * A truncated copy may end in its last field: no line end, and fewer decimals than all rows before.
+ * @throws Failure RECORDING_ROW_LENGTH
  */
 function assertWholeEnd(
   bytes: Buffer,
@@ -170,7 +160,7 @@ function quoteLeftOpen(cell: string, options: CsvColumns, row: number): Failure 
   })
 }
 
-/** A spreadsheet that shows a time as 1.74882E+12 has saved only these digits. */
+/** A spreadsheet that shows 1.74882E+12 has saved only these digits. */
 function roundedTime(cell: string, options: CsvColumns, row: number): Failure {
   return new Failure({
     code: 'RECORDING_NOT_NUMERIC',
@@ -214,7 +204,6 @@ function endOfField(bytes: Buffer, { at: from, end, separator }: FieldRange): nu
   return at
 }
 
-/** @returns -1 if it is not a plain number */
 function plainNumber(bytes: Buffer, from: number, fieldEnd: number): number {
   const end = bytes[fieldEnd - 1] === CARRIAGE_RETURN ? fieldEnd - 1 : fieldEnd
   let whole = 0

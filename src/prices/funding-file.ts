@@ -1,11 +1,11 @@
 /**
- * Funding payments of one instrument: a CSV with a row for each payment, in order of time.
+ * One instrument's payments, a CSV in order of time:
  *
  *     ts_ms,symbol,fundingRate
  *     1748736000000,BTCUSDT,0.0001
  *
- * `ts_ms` is when it was paid, Unix ms, a whole hour; `fundingRate` is the share of the position's value that longs
- * paid to shorts: 0.0001 is 1 bp. How long a period was follows from the payment before.
+ * `ts_ms`: Unix ms, a whole hour; `fundingRate`: the share of a position's value that longs paid:
+ * 0.0001 is 1 bp. A period follows from the payment before.
  */
 import { Failure } from '../lib/failure.ts'
 import { EARLIEST_AT } from './check-rows.ts'
@@ -31,7 +31,6 @@ export function formatFunding({ symbol, at, rates }: FundingPayments): string {
   return `${[HEADER_LINE, ...lines].join('\n')}\n`
 }
 
-/** Without an exponent. */
 function toPlain(rate: number): string {
   const text = String(rate)
   return text.includes('e') ? rate.toFixed(20).replace(/0+$/, '') : text

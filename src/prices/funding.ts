@@ -1,14 +1,11 @@
-/**
- * Payments come from a file of their own, or from a column `fundingRate` that is empty between
- * payments.
- */
+/** From a file of their own, or a column `fundingRate` that is empty between payments. */
 import { sha256 } from '../lib/digest.ts'
 import { Failure } from '../lib/failure.ts'
 import type { CandleRows, QuoteRows, RecordedFunding, Recording } from './recording.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
-/** A median of 0.3 % a payment over a whole file means that the rates are in percent. */
+/** Above, a file's rates are in percent. */
 const MEDIAN_RATE_MAX = 0.003
 /** No exchange charges a tenth of a position at once: such a rate is in percent. */
 const RATE_MAX = 0.1
@@ -70,8 +67,8 @@ export function assertShares(rates: Float64Array, where: string): void {
 }
 
 /**
- * Each row with a rate is a payment. A column with a rate in every row does not say when they are
- * paid, and stays. @throws Failure as {@link buildFunding}
+ * Each row with a rate is a payment. A rate in every row does not say when it is paid, and stays.
+ * @throws Failure as {@link buildFunding}
  */
 export function takeOutPayments(
   rows: CandleRows | QuoteRows,
@@ -91,8 +88,8 @@ export function takeOutPayments(
 }
 
 /**
- * Hours of the day (UTC) at which a rate in every row changes besides `minutes` after midnight.
- * Undefined if there are none, or if it changes too often to tell.
+ * Hours (UTC) at which a rate in every row changes, besides `minutes` after midnight. Undefined if
+ * none, or too many to tell.
  */
 export function describeOtherTimes(
   { at, fundingRate }: Recording['rows'],
@@ -104,7 +101,7 @@ export function describeOtherTimes(
     if (fundingRate[row] === fundingRate[row - 1]) continue
     const before = Math.floor((at[row - 1] as number) / MINUTE_MS)
     const minute = Math.round((at[row] as number) / MINUTE_MS)
-    // A row is valid from its end, so the change belongs to a full hour at either end of it.
+    // A row is valid from its end, so the change is at a full hour at either end.
     const hour =
       Math.floor(minute / 60) * 60 > before
         ? Math.floor(minute / 60) * 60
@@ -120,7 +117,6 @@ export function describeOtherTimes(
 
 const DAY_MINUTES = 1440
 
-/** `00:00, 08:00 and 16:00` */
 export function showMinutes(minutes: readonly number[]): string {
   const texts = minutes.map((minute) => new Date(minute * MINUTE_MS).toISOString().slice(11, 16))
   const last = texts.at(-1) ?? ''

@@ -1,12 +1,12 @@
 /**
- * A file, a zip entry or a cell names its instrument: `BTCUSDT-1m-2025-01.zip`,
+ * An instrument named by a file, a zip entry or a cell: `BTCUSDT-1m-2025-01.zip`,
  * `ETH-USDT-SWAP-trades-2025-06-01.zip`, `BINANCE_BTCUSDT.P, 1.csv`, `BTC/USDT:USDT`. An ambiguous
- * name gives a reason instead of a symbol.
+ * name gives a reason instead.
  */
 
 /**
- * Lower case without spaces, underscores and brackets; the first one found is used. The last ones
- * may also name a kind of market.
+ * Lower case without spaces, underscores and brackets; the first one found is used. The last may
+ * also name a kind of market.
  */
 export const INSTRUMENT_COLUMNS: readonly string[] = [
   'symbol',
@@ -49,43 +49,35 @@ export const INSTRUMENT_COLUMNS: readonly string[] = [
   's',
 ]
 
-/** For comparison with lists of names. */
 export function plainTitle(title: string): string {
   return title.toLowerCase().replaceAll(/[ _<>()-]/g, '')
 }
 
 export interface InstrumentName {
-  /**
-   * Base and quote coin in capitals; with the delivery date of a contract that has one:
-   * `BTCUSDT_250627`.
-   */
+  /** In capitals, with a delivery date if there is one: `BTCUSDT_250627`. */
   readonly symbol?: string
   readonly why?: string
   /** If the name says it. */
   readonly market?: 'spot' | 'futures'
-  /** In lower case, if the name says it. */
   readonly exchange?: string
-  /**
-   * Sizes of trades count contracts: Binance's coin-margined contracts (`BTCUSD_PERP`), OKX's
-   * swaps.
-   */
+  /** Binance's coin-margined contracts (`BTCUSD_PERP`), OKX's swaps. */
   readonly countsContracts: boolean
 }
 
-/** The end of a symbol written as one word, or the second of two words. */
+/** Ends a one-word symbol, or is the second of two words. */
 const QUOTES = new Set(
   'USDT USDC USD EUR GBP BTC ETH BNB JPY KRW BRL AUD FDUSD TUSD BUSD USDE USD1 PERP'.split(' '),
 )
 /**
- * These also end too many ordinary words (AUGUST, COUNTRY), so within one word they count only
- * behind one of {@link COINS}.
+ * Also end ordinary words (AUGUST, COUNTRY), so within one word they count only behind one of
+ * {@link COINS}.
  */
 const RARE_QUOTES = new Set(
   'TRY CAD CHF DAI UST USDP PAX IDR BIDR RUB UAH ZAR PLN ARS MXN RON SOL XBT GUSD HUSD PYUSD EURI EURC SUSDT SUSDC SUSD'.split(
     ' ',
   ),
 )
-/** Recognised in lower case too, where any other word may stand. */
+/** Recognised in lower case too. */
 const COINS = new Set([
   ...QUOTES,
   ...RARE_QUOTES,
@@ -117,13 +109,13 @@ const EXCHANGES: ReadonlyMap<string, string> = new Map([
   ['stmp', 'bitstamp'],
 ])
 
-/** File names contain these words, which are not coins. */
+/** Words of file names that are not coins. */
 const WORDS =
   /^(?:(?:agg|my|all)?(?:trades?|candles?|candlesticks?|klines?|ohlcv?t?|bars?|quotes?|ticks?|data|prices?|histor(?:y|ical)|dump|export|file|fund(?:ing)?|rates?|fundingrates?|markets?|index|mark|premium|book|orderbook|spot|futures?|swap|perp(?:etual)?s?|linear|inverse|options?|crypto|test|new|old|backup|copy|from|to|in|vs|total|volume|minute|min|hour|hourly|day|daily|week|month|year)|\d+|[smhdwSMHDW]\d{1,4}|\d{1,4}(?:ms|mo|min|sec|hour|day|[smhdwSMHDW]))$/i
 
 const FUTURES =
   /^(?:perp|perps|perpetual|perpetuals|swap|futures?|linear|inverse|um|cm|usdm|coinm|[udcs]mcbl)$/i
-/** A contract's month and year after the pair, as in `BTCUSDM25`; M15 and M30 are also minutes. */
+/** Month and year after the pair, as in `BTCUSDM25`; M15 and M30 are also minutes. */
 const MONTH_CODE = /^([A-Z0-9]+?)([FGHJKMNQUVXZ](?:1[7-9]|2\d))$/
 const DELIVERY_WORD = /^\d{1,2}(?:JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)\d\d$/
 const EXTENSION =
@@ -162,7 +154,6 @@ export function readInstrumentName(name: string): InstrumentName {
   }
 }
 
-/** Such as `spot` or `Binance Futures`: a kind of market or an exchange. */
 export function isOfNoInstrument(cell: string): boolean {
   const words = wordsOf(cell)
   const isPlain = ({ text }: Word) =>
@@ -181,7 +172,7 @@ export function agreesWithSymbol(cell: string, symbol: string): boolean {
 }
 
 function wordsOf(name: string): readonly Word[] {
-  // Bybit writes the date without a separator before it: BTCUSDT2020-03-25.csv.gz.
+  // Bybit writes no separator before the date: BTCUSDT2020-03-25.csv.gz.
   const plain = name
     .replace(EXTENSION, '')
     .replace(/(?<=[A-Za-z0-9])((?:19|20)\d\d-\d\d(?!\d))/, ' $1')
@@ -211,9 +202,7 @@ function findPairs(words: readonly Word[]): readonly FoundPair[] {
   return found
 }
 
-/**
- * `WBTC USDT` is a pair of WBTC: the word before a quote coin is a base coin, whatever it ends in.
- */
+/** `WBTC USDT` is a pair of WBTC: before a quote coin stands a base coin, whatever it ends in. */
 function pairAt(words: readonly Word[], at: number): Pair | undefined {
   const [one, next] = [words[at], words[at + 1]]
   if (one === undefined) return undefined
@@ -232,7 +221,7 @@ const isSameCase = (one: string, other: string) => /[a-z]/.test(one) === /[a-z]/
 
 /**
  * In capitals any word may be a coin unless it is a known other word; in lower case only known
- * coins count.
+ * coins.
  */
 function coinIn(text: string): string | undefined {
   const coin = text.toUpperCase()
@@ -249,7 +238,7 @@ function pairInWord(named: string): Pair | undefined {
   const word = text.toUpperCase()
   const [, front = word, code = ''] = text === word ? (MONTH_CODE.exec(word) ?? []) : []
   if (COINS.has(word)) return undefined
-  // The longest matching quote coin is used: FDUSD before USD.
+  // FDUSD before USD.
   const quotes = [...QUOTES, ...RARE_QUOTES].toSorted((one, other) => other.length - one.length)
   for (const quote of quotes) {
     const base = front.slice(0, -quote.length)

@@ -10,11 +10,8 @@ const COLUMNS = ['ts_ms', 'fundingrate'] as const
 const SYMBOL_COLUMN = 'symbol'
 
 /**
- * A CSV with the columns `ts_ms` (of a payment) and `fundingRate` (a share: 0.0001 is 1 bp, paid by
- * longs), plain or gzipped, in order of time. A column `symbol` must name the instrument. @throws
- * Failure RECORDING_UNREADABLE, RECORDING_HEADER_UNKNOWN, RECORDING_EMPTY, RECORDING_FUNDING_TIMES,
- * RECORDING_FUNDING_RATE, RECORDING_SYMBOLS_DIFFER, and those of {@link readCsvColumns}, each
- * naming file:line.
+ * @throws Failure RECORDING_UNREADABLE, RECORDING_HEADER_UNKNOWN, RECORDING_EMPTY,
+ * RECORDING_FUNDING_TIMES, RECORDING_FUNDING_RATE, RECORDING_SYMBOLS_DIFFER, and those of {
  */
 async function loadFunding(path: string, symbol: string): Promise<RecordedFunding> {
   const source = basename(path)
@@ -74,7 +71,7 @@ function assertOwn(
 }
 
 /**
- * @param payments Funding files by symbol. @throws Failure as {@link loadRecording} and
+ * @param payments funding files by symbol @throws Failure as {@link loadRecording} and
  * `loadFunding`
  */
 export function loadWithFunding(

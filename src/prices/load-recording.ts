@@ -8,11 +8,11 @@ import { intervalInName } from './times.ts'
 import { RECORDING_BYTES_MAX, unpackGzip } from './unpack-gzip.ts'
 
 /**
- * CSV or price file, plain or gzipped, as the first bytes say. Columns of a CSV may be in any
- * order; unknown ones are ignored.
+ * CSV or price file, plain or gzipped. A CSV's columns may be in any order; unknown ones are
+ * ignored.
  *
- * @param spec A path, or `SYMBOL=path`. The name of a CSV given as a path states the symbol
- * (`BTCUSDT-2025.csv.gz`).
+ * @param spec a path, whose file name states a CSV's symbol (`BTCUSDT-2025.csv.gz`), or
+ * `SYMBOL=path`
  * @throws Failure RECORDING_UNREADABLE, RECORDING_NOT_GZIP, RECORDING_GZIP_TRUNCATED,
  * RECORDING_GZIP_DAMAGED, RECORDING_TOO_LARGE, and those of {@link parseRecording} and {@link
  * parsePriceFile}.
@@ -26,10 +26,7 @@ export async function loadRecording(spec: string): Promise<Recording> {
   return recording
 }
 
-/**
- * A single candle would be played as one minute, so its interval must be stated. @throws Failure
- * RECORDING_INTERVAL_UNKNOWN
- */
+/** A single candle would be played as one minute. @throws Failure RECORDING_INTERVAL_UNKNOWN */
 function assertKnownLength({ rows, source, intervalMs }: Recording): void {
   if (rows.kind !== 'candles' || rows.at.length !== 1 || intervalMs !== undefined) return
   if (intervalInName(source) === candleLength(rows.at)) return

@@ -15,7 +15,7 @@ import { candleLength, type Field, FIELDS, type Recording, toRows } from './reco
 
 const LINE_FEED = 10
 
-/** Lower case, where they differ from the fields' names. */
+/** Lower case, where they differ from the fields. */
 const CSV_NAMES: Readonly<Partial<Record<Field, string>>> = {
   at: 'ts_ms',
   bidSize: 'bidsz',
@@ -30,7 +30,7 @@ function csvNameOf(field: Field): string {
 }
 
 /**
- * @param source For messages and, without `symbol`, for the symbol.
+ * @param source for messages and, without `symbol`, for the symbol
  * @throws Failure RECORDING_SYMBOL_MISSING, RECORDING_SYMBOLS_DIFFER, RECORDING_EMPTY,
  * RECORDING_HEADER_UNKNOWN, RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, RECORDING_TIME_CLOSE,
  * RECORDING_INTERVAL_CHANGES, and those of {@link assertRows}, each naming file:line.

@@ -25,7 +25,7 @@ const MAGIC = Buffer.from([0x89, ...Buffer.from('PRICES', 'latin1')])
 const HEADER_AT = 16
 const SUM_BYTES = 32
 
-/** Thirty-eight years of one-minute candles; as floats in memory a gigabyte and a half. */
+/** Thirty-eight years of one-minute candles; a gigabyte and a half as floats. */
 const ROWS_MAX = 20_000_000
 
 const headerSchema = z.object({
@@ -167,7 +167,6 @@ export function symbolOfPriceFile({ bytes, source }: { bytes: Buffer; source: st
   return openPriceFile(bytes, source).header.symbol
 }
 
-/** Header and checksum are checked, not the columns. */
 function openPriceFile(bytes: Buffer, source: string) {
   const version = bytes[MAGIC.length]
   if (version !== undefined && version !== VERSION) {
@@ -205,7 +204,7 @@ function parseHeader(bytes: Buffer, source: string): Header {
   }
 }
 
-/** Columns are read in place, so the bytes must begin at a multiple of eight. */
+/** Columns are read in place, so bytes must begin at a multiple of eight. */
 function aligned(bytes: Buffer): Buffer {
   return bytes.byteOffset % 8 === 0 ? bytes : Buffer.from(Uint8Array.from(bytes).buffer)
 }

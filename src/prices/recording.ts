@@ -1,5 +1,5 @@
 export interface ReferenceRows {
-  /** Quote coin: at the end of a candle, at the time of a quote. */
+  /** Quote coin, at a candle's end or a quote's time. */
   readonly mark?: Float64Array
   readonly fundingRate?: Float64Array
 }
@@ -12,7 +12,6 @@ export interface CandleRows extends ReferenceRows {
   readonly high: Float64Array
   readonly low: Float64Array
   readonly close: Float64Array
-  /** In the base coin. */
   readonly volume: Float64Array
 }
 
@@ -24,7 +23,7 @@ export interface QuoteRows extends ReferenceRows {
   readonly bidSize: Float64Array
   readonly askSize: Float64Array
   readonly last: Float64Array
-  /** Since the row before, in the base coin; absent if the file has no such column. */
+  /** Since the row before, in the base coin; absent without such a column. */
   readonly volume?: Float64Array
 }
 
@@ -35,8 +34,8 @@ export interface Recording {
   readonly intervalMs?: number
   readonly source: string
   /**
-   * The unpacked contents of a CSV, or the checksum in a price file: a plain and a gzipped copy are
-   * the same recording.
+   * The digest of the unpacked CSV, or a price file's checksum: a gzipped copy is the same
+   * recording.
    */
   readonly sha256: string
   readonly rows: CandleRows | QuoteRows
@@ -46,7 +45,6 @@ export interface Recording {
 
 export interface RecordedFunding {
   readonly at: Float64Array
-  /** A share, paid by longs. */
   readonly rate: Float64Array
   readonly source: string
   readonly sha256: string
@@ -66,7 +64,6 @@ export const FIELDS = {
 
 export type Field = (typeof FIELDS)['candles' | 'quotes']['required' | 'optional'][number]
 
-/** The rows are not checked. */
 export function toRows(
   kind: keyof typeof FIELDS,
   columns: ReadonlyMap<Field, Float64Array>,
@@ -74,7 +71,6 @@ export function toRows(
   return { kind, ...Object.fromEntries(columns) } as unknown as CandleRows | QuoteRows
 }
 
-/** Columns in the order of {@link FIELDS}. */
 export function toColumns(rows: CandleRows | QuoteRows) {
   const { required, optional } = FIELDS[rows.kind]
   const columns = rows as unknown as Readonly<Partial<Record<Field, Float64Array>>>
@@ -84,7 +80,6 @@ export function toColumns(rows: CandleRows | QuoteRows) {
   })
 }
 
-/** The first row at or after an instant. */
 export function indexFrom(at: Float64Array, instant: number): number {
   let [low, high] = [0, at.length]
   while (low < high) {
@@ -95,10 +90,7 @@ export function indexFrom(at: Float64Array, instant: number): number {
   return low
 }
 
-/**
- * The stated length, else the shortest distance between two candles, because thin markets leave
- * some out.
- */
+/** The stated length, else the shortest step, because thin markets leave candles out. */
 export function candleLength(at: Float64Array, statedMs?: number): number {
   if (statedMs !== undefined) return statedMs
   let length = Number.POSITIVE_INFINITY

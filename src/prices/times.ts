@@ -13,8 +13,8 @@ const UNITS_MS = [1000, 1, 0.001, 0.000_001] as const
 const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(\d\d)?)?)?$/
 
 /**
- * Changed in place. A number is read in the only unit, or as the only date without separators, that
- * puts it between 2009 and tomorrow. @throws Failure RECORDING_TIME_UNIT
+ * In place. A number has the only unit, or is the only date, that puts it between 2009 and
+ * tomorrow. @throws Failure RECORDING_TIME_UNIT
  */
 export function toUnixMs(times: Float64Array, whereOf: (row: number) => string, now: number): void {
   const latest = now + 2 * DAY_MS
@@ -28,7 +28,7 @@ export function toUnixMs(times: Float64Array, whereOf: (row: number) => string, 
 function readTime(time: number, latest: number): number | undefined {
   for (const unitMs of UNITS_MS) {
     if (time * unitMs < EARLIEST_AT || time * unitMs > latest) continue
-    // The fraction is rounded first: 1585180700.0647 times 1000 is a little below 1585180700064.7.
+    // Rounded first: 1585180700.0647 times 1000 is a little below 1585180700064.7.
     return unitMs > 1
       ? Math.floor(Math.round(time * 1e6) / 1000)
       : Math.floor(time / Math.round(1 / unitMs))
@@ -63,16 +63,13 @@ type DateParts = [number, number, number, number, number, number]
 const DATE =
   /^(\d{4})([-./]?)(\d\d)\2(\d\d)(?:[ TD](\d\d):?(\d\d)(?::?(\d\d)(\.\d{1,9})?)?)? ?(?:Z|UTC|GMT|(?:UTC|GMT)?([+-])(\d\d):?(\d\d))?$/
 
-/**
- * `01.06.2025 00:00` as Dukascopy and others write it: with points, the day always comes before the
- * month.
- */
+/** Dukascopy's `01.06.2025 00:00`: with points, the day comes first. */
 const DAY_FIRST = /^(\d\d)\.(\d\d)\.(\d{4})(?= \d\d:)/
 
 /**
  * `2025-06-02 13:00:00+00:00`, `2025.06.02 13:00`, `02.06.2025 13:00 GMT+0100` or `20250602
- * 130000`; UTC if it names no zone. @returns undefined for other text, such as 30 February, a day
- * before 2009 or in another century
+ * 130000`; UTC without a zone. @returns undefined for other text, such as 30 February or another
+ * century
  */
 export function parseDate(text: string): number | undefined {
   const match = DATE.exec(text.replace(DAY_FIRST, '$3.$2.$1'))
@@ -100,7 +97,7 @@ export function parseZone(text: string): number | undefined {
   return sign === '-' ? -zoneMs : zoneMs
 }
 
-/** `13:00` or `13:00:00.250`, which some files have in a column beside the day. */
+/** `13:00` or `13:00:00.250`, in a column beside the day. */
 export function parseClock(text: string): number | undefined {
   const [, hour, minute, second = '0', fraction = ''] =
     /^(\d\d?):(\d\d)(?::(\d\d)(\.\d{1,9})?)?$/.exec(text) ?? []
@@ -112,7 +109,6 @@ export function parseClock(text: string): number | undefined {
 
 const SPANS_MS = { w: 604_800_000, d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const
 
-/** As exchanges do: `1m`, `4h`, `1d`. */
 export function nameInterval(intervalMs: number): string {
   const [unit = 'ms', ms = 1] =
     Object.entries(SPANS_MS).find(([, span]) => intervalMs % span === 0) ?? []

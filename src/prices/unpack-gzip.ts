@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { Failure, messageOf } from '../lib/failure.ts'
 
-/** Held in memory while it is read: about six years of one-minute candles as CSV. */
+/** Held in memory: about six years of one-minute candles as CSV. */
 export const RECORDING_BYTES_MAX = 256 * 1024 * 1024
 
 /**
@@ -38,7 +38,6 @@ export async function unpackGzip(
   })
 }
 
-/** @param bytesMax Limit of the unpacked bytes. */
 export function tooLarge(path: string, bytesMax: number): Failure {
   return new Failure({
     code: 'RECORDING_TOO_LARGE',

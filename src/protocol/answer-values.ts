@@ -1,19 +1,16 @@
 import { z } from 'zod'
 
-/** Forms of values in answers. Document: Resources and their fields. */
+/** Document: Resources and their fields. */
 
-/** Null where the exchange leaves the value out. */
 export const textOrNull = z.string().nullish()
 
-/** Null, empty and missing are `undefined`. */
+/** Null, empty and missing become `undefined`. */
 export const textIfAny = z.string().nullish().transform(presentText)
 
-/** The document's values; real answers contain others too, so they pass. */
 export function knownText(...knownValues: readonly string[]) {
   return z.string().nullish().transform(presentText).meta({ knownValues })
 }
 
-/** As {@link knownText}, but null and empty are kept. */
 export function knownTextOrNull(...knownValues: readonly string[]) {
   return z.string().nullish().meta({ knownValues })
 }
@@ -26,16 +23,15 @@ export function arrayOrNull<Item extends z.ZodType>(item: Item) {
     .transform((list) => list ?? [])
 }
 
-/** A list entry that does not match the document; the others remain readable. */
+/** The other entries remain readable. */
 export interface UnreadableRow {
   readonly unreadable: string
   readonly texts: Readonly<Record<string, string>>
 }
 
 /**
- * Reads each entry by itself. One that does not match becomes an {@link UnreadableRow}, although
- * the type is that of the others: readers of account lists check {@link isUnreadable}. The
- * simulator, which writes this type, never produces one.
+ * An entry that does not match becomes an {@link UnreadableRow}, although the type says otherwise:
+ * readers of account lists check {@link isUnreadable}. The simulator never writes one.
  */
 export function eachRow<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
   const unreadable = z.unknown().transform((row): UnreadableRow => {
@@ -56,7 +52,7 @@ export function isUnreadable(row: object): row is UnreadableRow {
   return 'unreadable' in row
 }
 
-/** Empty if it came as null, as an empty object or not at all. */
+/** Empty for null, an empty object or nothing. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z
     .union([z.array(item), z.strictObject({})])

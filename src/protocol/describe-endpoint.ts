@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isRecord } from '../lib/is-record.ts'
+import { isRecord } from '../lib/plain-data.ts'
 import type { Endpoint } from './endpoint.ts'
 
 export interface EndpointDescription extends Pick<
@@ -9,9 +9,7 @@ export interface EndpointDescription extends Pick<
   readonly outside: boolean
   /** Filled in from the configuration. */
   readonly pathParameters: readonly string[]
-  /** In the document's order; fields of list items follow their list. */
   readonly parameters: readonly FieldDescription[]
-  /** Fields of `data`, as named on the wire. */
   readonly answer: readonly FieldDescription[]
 }
 
@@ -19,15 +17,12 @@ export interface FieldDescription {
   /** With its path: `orderList[].size`. */
   readonly name: string
   readonly type: 'string' | 'number' | 'boolean' | 'list' | 'object' | 'any'
-  /** Always required; a description says when a field is required only sometimes. */
   readonly isRequired: boolean
   readonly description: string | undefined
   /** All that are allowed in a request, those known in an answer. */
   readonly values: readonly string[]
-  /** The exchange's, if the field is missing. */
   readonly default: string | undefined
   readonly itemsMax: number | undefined
-  /** An empty text has its own meaning. */
   readonly mayBeEmpty: boolean
   /** The name to use instead of this spelling. */
   readonly aliasOf: string | undefined
@@ -103,7 +98,6 @@ interface SchemaShape {
   readonly plain: 'number' | 'boolean' | 'any'
 }
 
-/** Also inside unions with null, an empty text or an empty object. */
 function shapeOf(schema: Schema): SchemaShape {
   const parts = partsOf(schema)
   const isOf = (type: string) => (part: Schema) => [part.type].flat().includes(type as 'string')

@@ -8,9 +8,8 @@ export interface RateLimit {
   readonly calls: number
   readonly perMs: number
   readonly scope: LimitScope
-  /** The lower limit of copy-trading traders. */
   readonly copyTraderCalls?: number
-  /** The document has no limit; this one is our own. */
+  /** Our own, where the document has none. */
   readonly isAssumed?: true
 }
 
@@ -18,14 +17,14 @@ export interface RateLimit {
 export type Auth = 'public' | 'schemeA' | 'schemeB'
 
 /**
- * How a call without an answer may be repeated. `safe`: a read. `repeatable`: twice does no harm.
- * `protocol`: never automatically; evidence of the first call's outcome decides.
+ * How to repeat a call without an answer. `safe`: a read. `repeatable`: harmless. `protocol`: never
+ * automatically; evidence of the first call's outcome decides.
  */
 export type Retry = 'safe' | 'repeatable' | 'protocol'
 
 export type PositionMode = 'one_way_mode' | 'hedge_mode'
 
-/** Facts for rules besides the request. A rule without its fact reports no problem. */
+/** A rule without its fact reports no problem. */
 export interface RuleContext {
   readonly positionMode: PositionMode
   /** Exchange clock. */
@@ -34,17 +33,14 @@ export interface RuleContext {
 }
 
 /**
- * A row of the table, in the order of the document. The oddities of an endpoint's spelling are
- * handled in its row and nowhere else:
+ * A row of the table, in the document's order, which alone knows the endpoint's oddities:
  *
- * - `request` is the wire: strict, with every name that the document uses for a field. The client
- *   checks requests with it before sending, the server after receiving ({@link withCapitals}
- *   first).
- * - `toWire` converts the clean request, which has one name for each field. If it is absent, both
- *   are the same.
+ * - `request` is the wire: strict, with every name of the document for a field. The client checks
+ *   before sending, the server after receiving ({@link withCapitals} first).
+ * - `toWire` converts the clean request, with one name for each field. Absent: both are the same.
  * - `response` takes the wire (`z.input`, written by a server) and yields the clean shape
- *   (`z.output`, read by a caller): one name for each field, lists always present, `undefined` for
- *   null, empty and missing. Rows read many times a second keep null and empty values.
+ *   (`z.output`): one name for each field, lists always present, `undefined` for null, empty and
+ *   missing. Rows read many times a second keep null and empty values.
  */
 export interface Endpoint<
   Name extends string = string,
@@ -59,36 +55,31 @@ export interface Endpoint<
   readonly auth: Auth
   readonly limit: RateLimit
   readonly retry: Retry
-  /** The document's heading, or where it is beyond the document. */
+  /** The document's heading. */
   readonly section: string
   /**
-   * Not in the document: the simulator serves it to public clients, and our client calls it if it
-   * is in the table of `beyond/`.
+   * Not in the document: the simulator serves it to public clients; our client calls those in
+   * `beyond/`.
    */
   readonly outside?: true
   /** `queryAndBody`: `{ query, body }`. Default: a GET has a query, a POST a body. */
   readonly parts?: 'queryAndBody'
-  /**
-   * It lists every instrument of a market: only such answers may exceed {@link ANSWER_BYTES_MAX}.
-   */
+  /** Only answers about a whole market may exceed {@link ANSWER_BYTES_MAX}. */
   readonly listsMarket?: true
   /** The envelope's text field. Default `msg`. */
   readonly textField?: 'message'
-  /** Strict: wrong values and unknown or missing parameters are refused before anything is sent. */
+  /** Strict: anything wrong, unknown or missing is refused before sending. */
   readonly request: Request
   toWire?(request: Clean): z.input<Request>
-  /** Unknown fields pass, because the exchange adds some without notice. */
+  /** Unknown fields pass: the exchange adds some without notice. */
   readonly response: Response
-  /** Rules that need more than the request; a sentence for each broken one. */
+  /** Need more than the request; a sentence for each broken rule. */
   rules?(request: z.output<Request>, context: RuleContext): readonly string[]
 }
 
-/**
- * Ten times a page of the longest rows (500 conversions), or a batch result of a thousand orders.
- */
+/** Ten times a page of the longest rows (500 conversions), or a thousand batch results. */
 export const ANSWER_BYTES_MAX = 1_048_576
 
-/** Keeps the exact types of the columns. */
 export function defineEndpoint<
   const Name extends string,
   Request extends z.ZodType,

@@ -22,9 +22,8 @@ import { spotWithdrawal } from './spot/spot-withdrawal.ts'
 import { createVirtualSubaccounts } from './user/create-virtual-subaccounts.ts'
 
 /**
- * The table: one row for each endpoint, in the document's order. The client is one generic call
- * over it, the simulator finds its handlers by the same names, and every type is inferred from a
- * row.
+ * In the document's order. The client is one generic call over it, the simulator finds handlers by
+ * the same names, and types are inferred from rows.
  */
 export const endpoints = {
   batchPlaceOrder,
@@ -52,7 +51,6 @@ export const endpoints = {
 
 export type EndpointName = keyof typeof endpoints
 
-/** The document's endpoints, then those beyond it. */
 const callableEndpoints = { ...endpoints, ...beyondEndpoints } as const
 
 export type CallableName = EndpointName | BeyondName
@@ -67,7 +65,6 @@ export type WireRequestOf<Name extends EndpointName> = z.input<Row<Name>['reques
 /** The envelope's `data`, as a server writes it. */
 export type WireResponseOf<Name extends EndpointName> = z.input<Row<Name>['response']>
 
-/** For code that treats all endpoints alike. */
 export function endpointNamed(name: CallableName): Endpoint {
   return callableEndpoints[name]
 }

@@ -1,8 +1,6 @@
 import { z } from 'zod'
 
-/**
- * Document: Common conventions, 2. Real answers sometimes have `requestTime` as a string or null.
- */
+/** Document: Common conventions, 2. Real `requestTime` is sometimes a string or null. */
 export const envelope = z.object({
   code: z.string(),
   msg: z.string().nullish(),

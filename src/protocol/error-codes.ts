@@ -1,5 +1,5 @@
 /**
- * The meaning of a code other than `00000` for the request.
+ * A code other than `00000` means for the request:
  *
  * - `definite`: not accepted, and will not be.
  * - `ambiguous`: unknown; an order may exist. Every unlisted code is ambiguous.
@@ -8,7 +8,7 @@
  */
 export type ErrorClass = 'definite' | 'ambiguous' | 'exists' | 'retry'
 
-/** The reason, where it changes the next step or its message (`execution/refusal-causes.ts`). */
+/** Given where it changes the next step or its message (`execution/refusal-causes.ts`). */
 export type ErrorTopic =
   | 'auth'
   | 'clock'
@@ -42,8 +42,8 @@ export interface ErrorCode {
 }
 
 /**
- * From the vendor's error table, its guides and its public clients; the document lists only
- * `00000`. Match on the code alone: messages are translated, parameterised and misspelt.
+ * From the vendor's error table, guides and public clients; the document lists only `00000`.
+ * Messages are translated and misspelt, so match on the code alone.
  */
 const CODES: ReadonlyArray<readonly [ErrorClass, ErrorTopic, string]> = [
   [
@@ -101,7 +101,7 @@ const TABLE: ReadonlyMap<string, ErrorCode> = new Map(
 
 const UNLISTED: ErrorCode = { class: 'ambiguous', topic: 'system' }
 
-/** Unknown is never rejected: an unlisted code is ambiguous. */
+/** Unknown is never rejected. */
 export function errorCode(code: string | null | undefined): ErrorCode {
   return TABLE.get(code ?? '') ?? UNLISTED
 }

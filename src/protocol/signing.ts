@@ -5,15 +5,14 @@ export interface SchemeARequest {
   readonly timestamp: string
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** Made by {@link formatQuery}: without `?`. */
   readonly query: string
   /** The exact bytes; empty for GET. */
   readonly body: string
 }
 
 /**
- * Scheme A: base64(HMAC-SHA256(secret, timestamp + METHOD + path + ["?" + query] + body)). The
- * document does not show it; the exchange's public clients agree on it.
+ * base64(HMAC-SHA256(secret, timestamp + METHOD + path + ["?" + query] + body)), on which the
+ * exchange's public clients agree; the document does not show it.
  */
 export function signSchemeA(secret: string | KeyObject, request: SchemeARequest): string {
   const { timestamp, method, path, query, body } = request
@@ -21,11 +20,11 @@ export function signSchemeA(secret: string | KeyObject, request: SchemeARequest)
   return createHmac('sha256', secret).update(prehash).digest('base64')
 }
 
-/** Without percent-encoding, and the comma of lists: all clients sign these alike. */
+/** All clients sign these and the comma of lists alike, without percent-encoding. */
 const UNRESERVED = /^[A-Za-z0-9._~,-]*$/
 
 /**
- * In ascending order of keys, the same in the URL and in the signed text.
+ * In ascending order of keys, in the URL and the signed text.
  * @throws RangeError if a value has a character whose encoding differs between clients
  */
 export function formatQuery(parameters: Readonly<Record<string, string | undefined>>): string {
@@ -45,7 +44,6 @@ export interface SchemeBRequest {
   readonly apiPath: string
   /** Values before percent-encoding. */
   readonly query: Readonly<Record<string, string>>
-  /** JSON exactly as sent. */
   readonly body: string
   readonly apiKey: string
   /** Unix ms, exactly as in the header. */
@@ -62,15 +60,15 @@ export const SCHEME_B_HEADERS = {
 export const SCHEME_B_TOLERANCE_MS = 10 * 60_000
 
 /**
- * Scheme B: base64(HMAC-SHA256(secret, text)). The text is a flat JSON object of apiPath, body, the
- * query parameters and two headers, with keys in alphabetical order.
+ * base64(HMAC-SHA256(secret, text)). The text is a flat JSON object of apiPath, body, query
+ * parameters and two headers, with keys in alphabetical order.
  * @throws RangeError if a query parameter has the name of another entry, which would be unsigned
  */
 export function signSchemeB(secret: string | KeyObject, request: SchemeBRequest): string {
   return createHmac('sha256', secret).update(schemeBText(request)).digest('base64')
 }
 
-/** Built by hand, because an object would put keys that look like numbers first. */
+/** An object would put keys that look like numbers first. */
 function schemeBText({ apiPath, query, body, apiKey, timestamp }: SchemeBRequest): string {
   const entries = new Map([
     ['apiPath', apiPath],

@@ -1,6 +1,6 @@
 import type { RuleContext } from './endpoint.ts'
 
-/** Rules on `startTime` and `endTime`. Document: Limits. */
+/** Document: Limits, on `startTime` and `endTime`. */
 
 const DAY_MS = 24 * 3_600_000
 
@@ -18,7 +18,6 @@ export function isWithin90Days({ startTime, endTime }: TimeSpan): boolean {
   return Number(endTime) - Number(startTime) <= SPAN_DAYS_MAX * DAY_MS
 }
 
-/** Document: "span at most three months". True if one is missing. */
 export function isWithinThreeMonths({ startTime, endTime }: TimeSpan): boolean {
   if (!startTime || !endTime) return true
   return Number(endTime) <= addMonths(Number(startTime), SPAN_MONTHS_MAX)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { arrayOrNull, textOrNull } from './answer-values.ts'
 
-/** Values and forms that several endpoints share. Document: Resources and their fields. */
+/** Document: Resources and their fields. */
 
 export const productType = z.enum([
   'USDT-FUTURES',
@@ -35,7 +35,6 @@ export const positiveDecimal = z
   .string()
   .regex(/^(?=.*[1-9])\d{1,20}(\.\d{1,20})?$/, 'a positive decimal in a string such as "0.01"')
 
-/** Zero or a positive plain decimal. */
 export const decimalText = z
   .string()
   .regex(/^\d{1,20}(\.\d{1,20})?$/, 'a decimal in a string such as "0.01"')
@@ -45,8 +44,8 @@ export const millisText = z.string().regex(/^\d{10,16}$/, 'Unix milliseconds in 
 export const exchangeId = z.string().regex(/^\d{1,32}$/, 'an identifier of digits')
 
 /**
- * Samples contain letters and masks, and an id may be empty. Characters with an effect on a
- * terminal, a log or a spreadsheet are refused, and placeholders for secrets.
+ * Ids may be empty, and samples mask some. Characters with an effect on a terminal, a log or a
+ * spreadsheet are refused, and placeholders for secrets.
  */
 export const answeredId = z
   .string()
@@ -55,10 +54,7 @@ export const answeredId = z
     'no id of the exchange: letters, digits and # * _ . : - only, 64 at most',
   )
 
-/**
- * The intersection of all sources: every variant of the real exchange accepts it, and its
- * characters are signed alike with or without percent-encoding.
- */
+/** All variants of the real exchange accept it, and all clients sign it alike. */
 export const clientOid = z
   .string()
   .regex(/^[0-9A-Za-z_-]{1,32}$/, '1 to 32 letters, digits, "-" or "_"')
@@ -97,13 +93,11 @@ export const foreignClientOid = z
   .string()
   .regex(/^[\x21-\x7e]{1,64}$/, '1 to 64 visible characters')
 
-/** `USDT`, sometimes with lower-case letters. */
 export const coin = z.string().regex(/^[A-Za-z0-9]{1,30}$/, 'the name of a coin such as BTC')
 
 const orderIdGiven = answeredId.nullish().describe('Order ID')
 const clientOidGiven = textOrNull.describe('Client-defined order ID')
 
-/** In a success list. Real answers may lack either id. */
 export const orderReference = z.object({ orderId: orderIdGiven, clientOid: clientOidGiven })
 
 /** Samples of the real exchange lack `errorCode`. */
@@ -114,7 +108,6 @@ const failureItem = z.object({
   errorCode: textOrNull.describe('Failure code'),
 })
 
-/** Document: Batch result item. */
 export const batchResult = z.object({
   successList: arrayOrNull(orderReference).describe('Orders that the exchange took'),
   failureList: arrayOrNull(failureItem).describe(

@@ -4,18 +4,16 @@ import { formatQuery } from './signing.ts'
 export interface WrittenRequest {
   /** Made by {@link formatQuery}. */
   readonly query: string
-  /** JSON; empty for a GET. */
   readonly body: string
 }
 
-/** Rows without `toWire` need no conversion. */
 export function toWireRequest(endpoint: Endpoint, request: unknown): unknown {
   return endpoint.toWire === undefined ? request : endpoint.toWire(request)
 }
 
 /**
- * A GET has a query, a POST a body, the gateway both. Values of a body keep the order of the given
- * object; undefined keys are left out.
+ * A GET has a query, a POST a body, the gateway both. Values keep the object's order; undefined
+ * ones are left out.
  * @throws RangeError if a query value has a character whose encoding differs between clients
  */
 export function writeRequest(endpoint: Endpoint, request: unknown): WrittenRequest {

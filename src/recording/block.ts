@@ -2,14 +2,13 @@ import { Buffer } from 'node:buffer'
 import { crc32 } from 'node:zlib'
 
 /**
- * A segment is its magic followed by blocks. Each block is complete and checked by itself: a
- * truncated file can be read up to its last complete block, a changed one up to the change.
+ * A segment is its magic and blocks, each complete and checked: a truncated file is readable up to
+ * its last complete block, a changed one up to the change.
  *
  *     length of the payload | its number in the segment | crc32 of the payload | crc32 of these twelve bytes | payload
  *
- * The head is four unsigned little-endian words of 32 bits, the payload is zstd. The number shows
- * that no block is missing before it. The second checksum tells a changed head from a file that
- * ends early.
+ * Four unsigned little-endian words of 32 bits, and a zstd payload. The number shows that no block
+ * is missing; the second checksum tells a changed head from an early end.
  */
 
 /** The last two digits are the version of the segment layout. */
@@ -17,7 +16,7 @@ export const SEGMENT_MAGIC = Buffer.from('INTENTD01', 'latin1')
 
 const HEAD_BYTES = 16
 
-/** The compressed second of the busiest daemon is far smaller, so a larger length is damage. */
+/** A compressed second is far smaller, so a larger length is damage. */
 const PAYLOAD_BYTES_MAX = 0x3fff_ffff
 
 export function buildBlock(payload: Uint8Array, number: number): Buffer {
@@ -29,10 +28,7 @@ export function buildBlock(payload: Uint8Array, number: number): Buffer {
   return Buffer.concat([head, payload])
 }
 
-/**
- * Each block uses the end of the content before it as its dictionary, because half a second
- * resembles the one before.
- */
+/** Each block's dictionary is the content before it, which half a second resembles. */
 const DICTIONARY_BYTES_MAX = 262_144
 
 export function toDictionary(before: Buffer): { readonly dictionary?: Buffer } {

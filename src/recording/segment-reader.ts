@@ -14,10 +14,7 @@ import {
 } from './segment.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
-/**
- * A segment ends in good order, cut off (the process was killed, or the file is shorter), or
- * damaged.
- */
+/** In good order, cut off (a killed process, a shorter file), or damaged. */
 export type SegmentEnding =
   | { readonly kind: 'ended'; readonly end: SegmentEnd }
   | { readonly kind: 'cut'; readonly atByte: number }
@@ -27,7 +24,6 @@ export interface OpenedSegment {
   readonly head: SegmentHead
   /** The core before the first step, as text. */
   readonly image: string
-  /** Yields every complete step; the returned ending says why there are no more. */
   readonly steps: () => Generator<StepTexts, SegmentEnding>
 }
 
@@ -58,7 +54,7 @@ function load(file: string): Buffer {
 type BrokenEnding = Exclude<SegmentEnding, { readonly kind: 'ended' }>
 type Lines = Generator<string, BrokenEnding>
 
-/** A block holds whole lines, so a file is only ever cut off between two lines. */
+/** A block holds whole lines, so a file is only cut off between two. */
 function* readLines(bytes: Buffer, file: string): Lines {
   let at = Math.min(SEGMENT_MAGIC.length, bytes.length)
   let content: Buffer = Buffer.alloc(0)

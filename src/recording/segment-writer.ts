@@ -5,18 +5,17 @@ import { buildBlock, SEGMENT_MAGIC, toDictionary } from './block.ts'
 
 const compress = promisify(zstdCompress)
 
-/** Level 3 is zstd's default: higher levels save a tenth and take twice the time. */
+/** zstd's default: higher levels save a tenth and take twice the time. */
 const LEVEL = { [constants.ZSTD_c_compressionLevel]: 3 }
 
 export interface SegmentWriterOptions {
   readonly file: string
-  /** Called once, when the file cannot be written; nothing is written after that. */
   readonly onError: (error: unknown) => void
 }
 
 /**
- * One segment, compressed, off the thread that trades. Text waits in memory (`waitingCharacters`).
- * A written block survives the process but not a power cut: nothing waits for the disk.
+ * Compressed off the trading thread; text waits in memory (`waitingCharacters`). A written block
+ * survives the process, not a power cut: nothing waits for the disk.
  */
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions
@@ -37,7 +36,6 @@ export class SegmentWriter {
     })
   }
 
-  /** Characters handed over and not written yet. */
   get waitingCharacters(): number {
     return this.#waitingCharacters
   }
@@ -63,7 +61,6 @@ export class SegmentWriter {
     })
   }
 
-  /** Resolves when everything is written, or cannot be, and the file is closed. */
   async close(): Promise<void> {
     await this.#queue
     await this.#handle?.close().catch(() => undefined)

@@ -1,29 +1,26 @@
 import { z } from 'zod'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
-/** Version of the meaning of a segment's lines. */
+/** Version of the meaning of the lines. */
 export const FORMAT = 5
 
-/**
- * The first line of a segment. The second is the core before the first step. Then comes a line for
- * each step: when (Unix ms, our clock), the event, and each effect, separated by tabs; if a step
- * broke the core, the reason after an exclamation mark replaces the effects. The last line says why
- * there is no more.
- */
 export const segmentHeadSchema = z.object({
   format: z.number(),
   version: z.string(),
-  /** The run's name, which is its first instant. */
+  /**
+   * The first line. Then: the core before the first step; a line for each step with its time (Unix
+   * ms, our clock), event and effects, separated by tabs (if it broke the core, the reason after an
+   * exclamation mark); and last why there is no more.
+   */
   run: z.string(),
   /** Counts the segments of the run from 1. */
   number: z.int(),
   /** Steps of this run before this segment. */
   stepsBefore: z.int(),
-  /** Unix ms, our clock. */
   startedAt: z.number(),
-  /** Absolute path of the main configuration file; absent in older segments. */
+  /** Absolute; absent in older segments. */
   configFile: z.string().optional(),
-  /** `--set` and `--param` of the run as typed; absent in older segments. */
+  /** `--set` and `--param` as typed; absent in older segments. */
   given: z
     .object({
       set: z.array(z.string()).readonly(),
@@ -37,8 +34,8 @@ export const segmentHeadSchema = z.object({
 export type SegmentHead = z.infer<typeof segmentHeadSchema>
 
 /**
- * `closed`: the daemon ended. `rotated`: the next segment continues this one. `lost`: more came
- * than could be written, and the next segment begins later.
+ * `closed`: the daemon ended. `rotated`: the next segment continues. `lost`: more came than could
+ * be written, and the next begins later.
  */
 export const segmentEndSchema = z.object({
   why: z.enum(['closed', 'rotated', 'lost']),
@@ -47,19 +44,17 @@ export const segmentEndSchema = z.object({
 
 export type SegmentEnd = z.infer<typeof segmentEndSchema>
 
-/** One step of the core as texts, which are compared byte by byte and parsed only on demand. */
+/** As texts, which are compared byte by byte and parsed only on demand. */
 export interface StepTexts {
-  /** Unix ms, our clock. */
   readonly at: number
   readonly event: string
   readonly effects: readonly string[]
-  /** The reason, if the core broke on this step. */
   readonly thrown?: string
 }
 
 const END = 'end'
 
-/** JSON text contains no raw tab or line break, so both can separate texts. */
+/** JSON text contains no raw tab or line break. */
 export function writeStep({ at, event, effects, thrown }: StepTexts): string {
   const done = thrown === undefined ? effects : [`!${JSON.stringify(thrown)}`]
   return [String(at), event, ...done].join('\t')

@@ -18,7 +18,6 @@ export interface RunEnd {
   /** Unix ms. */
   readonly toAt: number
   readonly isCut: boolean
-  /** The basis of buy and hold. */
   readonly tradedSymbols: ReadonlySet<string>
   /** Exact, from the exchange's ledger. */
   readonly money: RunMoney
@@ -171,9 +170,7 @@ function judgeFills({ fills, traded, made, takers }: RunCollector): FillQuality 
   }
 }
 
-/**
- * Equal parts of each instrument, from its first price of the run to its last: no fees, no funding.
- */
+/** Equal parts of each instrument, from first to last price: no fees, no funding. */
 function buyAndHold(held: readonly HeldPrices[]): RunReport['buyAndHold'] {
   const growth = held.map(
     ([symbol, { first, last }]) => [symbol, (last ?? 1) / (first ?? 1) - 1] as const,

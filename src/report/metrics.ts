@@ -1,7 +1,7 @@
 import type { DayClose, EquityFacts } from './collect/equity-series.ts'
 import { DAY_MS } from './collect/time-buckets.ts'
 
-/** `value` is null if it has none in this run; `note` says why. */
+/** Null if this run has none; `note` says why. */
 export interface Ratio {
   readonly name: string
   readonly value: number | null
@@ -10,7 +10,6 @@ export interface Ratio {
   readonly note?: string
 }
 
-/** On the equity at the day's beginning (UTC), a share. */
 export interface DayReturn {
   readonly startAt: number
   readonly value: number
@@ -80,7 +79,6 @@ export function rollingSharpe(returns: readonly DayReturn[]): readonly DayReturn
   })
 }
 
-/** Each with its formula. */
 export function computeRatios(input: MetricsInput): readonly Ratio[] {
   return [...ratiosOfReturns(input), ...ratiosOfRisk(input), ...ratiosOfTrades(input)]
 }

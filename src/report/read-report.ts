@@ -5,7 +5,7 @@ import type { BacktestReport } from './run-report.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 export const REPORT_FILE = 'report.json'
-/** Written last and removed first: a directory without it holds no whole report. */
+/** Written last and removed first: without it no report is whole. */
 export const RECIPE_FILE = 'run.json'
 
 /** @throws Failure REPORT_UNREADABLE */

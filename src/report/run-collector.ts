@@ -25,7 +25,6 @@ export interface RunOrder {
   readonly strategyId: string
   readonly symbol: string
   readonly side: 'buy' | 'sell'
-  /** Undefined for a market order. */
   readonly ticks: number | undefined
   readonly force: string
   readonly lots: number
@@ -57,9 +56,8 @@ export interface TakerSums {
 }
 
 export interface CollectorOptions {
-  /** For CSV files, created if missing; undefined: none. */
   readonly directory: string | undefined
-  /** Undefined: it follows from the length of the run. */
+  /** Undefined: follows from the length of the run. */
   readonly bucketMs?: number | undefined
   readonly coin: string
   readonly instruments: ReadonlyMap<string, Instrument>
@@ -78,10 +76,6 @@ const FILL_COLUMNS =
 const POSITION_COLUMNS =
   'instrument_id,strategy_id,entry,peak_qty,avg_px_open,avg_px_close,realized_pnl,commissions,fills,ts_opened,ts_closed,duration_ms'
 
-/**
- * Collects events in order of time. Unbounded data go to files row by row; memory holds sums,
- * columns of fixed length, a number per day, and what is open.
- */
 export class RunCollector {
   readonly options: CollectorOptions
   readonly buckets: TimeBuckets
@@ -220,12 +214,10 @@ export class RunCollector {
       )
   }
 
-  /** The price at which positions are valued: at the end, the mark price. */
   mark(symbol: string, price: number): void {
     this.#lastPrices.set(symbol, price)
   }
 
-  /** Writes everything that is still open. */
   close(): void {
     for (const { book } of this.#positions.values()) {
       const trip = book.current()
@@ -238,10 +230,7 @@ export class RunCollector {
     return this.#now
   }
 
-  /**
-   * The strategy of a fill; for a fill by the exchange's system, the strategies that held what it
-   * closed.
-   */
+  /** For a system fill, the strategies that held what it closed. */
   #ownersOf(
     fill: RunFill,
     origin: FillOrigin | undefined,
@@ -400,7 +389,7 @@ function increment(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1)
 }
 
-/** Noise of float sums starts behind these, for a coin at 0.00001 as for one at 100,000. */
+/** Float noise starts behind these. */
 const DIGITS = 12
 
 function shortNumber(value: number): string {

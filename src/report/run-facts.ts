@@ -10,7 +10,6 @@ export interface PriceCoverage {
   readonly symbol: string
   /** File name, or `seed 1`. */
   readonly source: string
-  /** Hash of the unpacked contents, hex; empty for a seeded market. */
   readonly sha256: string
   readonly kind: 'candles' | 'quotes' | 'seeded'
   readonly fromAt: number
@@ -26,7 +25,6 @@ export interface PriceCoverage {
   readonly gaps: {
     readonly count: number
     readonly totalMs: number
-    /** In order of time. */
     readonly longest: readonly PriceGap[]
   }
 }
@@ -58,7 +56,6 @@ export interface RunFill {
 
 export type PositionSlot = 'net' | 'long' | 'short'
 
-/** One position's payment, margin coin; negative is paid. */
 export interface RunFunding {
   readonly symbol: string
   readonly slot: PositionSlot
@@ -71,11 +68,8 @@ export interface RunFunding {
 export interface AccountFigures {
   balance: number
   unrealised: number
-  /** Balance and unrealised profit. */
   equity: number
-  /** All positions, long and short added. */
   gross: number
-  /** Long less short. */
   net: number
   /**
    * Maintenance margin and closing fee over collateral, of the position nearest to liquidation (at

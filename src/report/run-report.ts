@@ -7,19 +7,15 @@ import type { TradesReport } from './collect/trade-table.ts'
 import type { DayReturn, Ratio } from './metrics.ts'
 import type { PriceCoverage } from './run-facts.ts'
 
-/**
- * The contents of report.json. Instants are Unix ms, shares 0 to 1, money decimal strings in the
- * margin coin.
- */
+/** report.json. Instants are Unix ms, shares 0 to 1, money decimal strings in the margin coin. */
 export interface BacktestReport {
   readonly format: 1
   readonly name: string
   readonly coin: string
   readonly coverage: readonly PriceCoverage[]
-  /** A sentence each. */
   readonly assumptions: readonly string[]
   readonly remarks: readonly string[]
-  /** Absent for runs of a daemon, and in reports of earlier releases. */
+  /** Absent for a daemon, and in earlier reports. */
   readonly looks?: PriceLooks
   readonly runs: readonly RunReport[]
 }
@@ -40,10 +36,7 @@ export interface RunReport {
   readonly ratios: readonly Ratio[]
   readonly series: RunSeries
   readonly prices: Readonly<Record<string, PriceColumns>>
-  /**
-   * Values that strategies have plotted beside the prices, by instrument and then by strategy and
-   * name; absent: none, or the report was written before there were any.
-   */
+  /** Keyed by instrument, then strategy and name; absent: none, or an earlier report. */
   readonly plots?: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>
   readonly drawdowns: readonly Drawdown[]
   readonly dailyReturns: readonly DayReturn[]
@@ -51,7 +44,6 @@ export interface RunReport {
   readonly rollingSharpe: readonly DayReturn[]
   readonly profitByHour: readonly number[]
   readonly profitByWeekday: readonly number[]
-  /** Over the instruments that strategies trade: docs/backtest.md. */
   readonly buyAndHold: {
     readonly value: number
     readonly instruments: Readonly<Record<string, number>>
@@ -59,7 +51,6 @@ export interface RunReport {
   readonly strategies: readonly PartReport[]
   readonly instruments: readonly PartReport[]
   readonly fills: FillQuality
-  /** Numbers by final or current state. */
   readonly orders: Readonly<Record<string, number>>
   readonly denials: readonly Cause[]
   readonly denialsByStrategy: Readonly<Record<string, readonly Cause[]>>
@@ -77,22 +68,20 @@ export interface RunReport {
   readonly trades?: TradesReport
 }
 
-/** Distances to a liquidation as the daemon would have measured them, and its steps. */
+/** As the daemon would have measured them, and its steps. */
 export interface LiquidationReport {
   readonly nearest: readonly NearestDistance[]
   readonly steps: readonly TakenStep[]
-  /** Absent: nothing was measured, or the report is of a daemon or of an earlier release. */
+  /** Absent: not measured, a daemon's, or an earlier report. */
   readonly worstMoment?: WorstMoment
 }
 
-/** The moment at which a move would have hurt most. Margin coin, prices in quote coin. */
+/** When a move would have hurt most. Margin coin, prices in quote coin. */
 export interface WorstMoment {
   readonly at: number
-  /** `risk.survives`; without it the distance to a liquidation. */
   readonly measure: 'worstCase' | 'distance'
   /** Used share of the equity, or distance as a share of the mark price. */
   readonly figure: number
-  /** The scenario, or the position. */
   readonly subject: string
   /** NaN: not known. */
   readonly equity: number
@@ -102,7 +91,6 @@ export interface WorstMoment {
   readonly curve: MoveCurve
 }
 
-/** Sizes in the base coin. */
 export interface HeldThen {
   readonly symbol: string
   readonly holdSide: HoldSide
@@ -118,7 +106,6 @@ export interface MoveCurve {
   readonly moves: readonly number[]
   readonly none: readonly (number | null)[]
   readonly reached: readonly (number | null)[]
-  /** Moves of the first liquidation, down and up. */
   readonly liquidations: Readonly<Record<'none' | 'reached', readonly number[]>>
 }
 
@@ -126,7 +113,6 @@ export interface TakenStep {
   readonly at: number
   readonly symbol: string
   readonly step: LiquidationStep
-  /** Both figures, in words. */
   readonly reason: string
 }
 
@@ -158,7 +144,6 @@ export interface PartReport {
   readonly unrealised: number
   readonly fees: number
   readonly funding: number
-  /** realised + unrealised - fees + funding */
   readonly profit: number
   readonly denied: number
   readonly rejected: number
@@ -167,14 +152,11 @@ export interface PartReport {
 /** Margin coin, positive is a cost. */
 export interface FillQuality {
   readonly count: number
-  /** A share of the traded value. */
   readonly makerShare: number
-  /**
-   * Taker fills: how much worse than the best price when the order arrived, relative and in total.
-   */
+  /** Taker fills: how much worse than the best price at the order's arrival. */
   readonly slippageBps: number
   readonly slippageCost: number
-  /** Taker fills: how far the midpoint had moved against them since the decision. */
+  /** Taker fills: how far the midpoint moved against them since the decision. */
   readonly latenessBps: number
   readonly latenessCost: number
 }

@@ -13,13 +13,12 @@ export type RunRecipe = Readonly<Record<string, unknown>>
 interface WrittenRun {
   readonly recipe: RunRecipe
   readonly models: number
-  /** Repeats the run; absent: another command has run it. */
   readonly command?: string
 }
 
 /**
- * Writes report.html, report.json, run.json, and a folder of CSV files for each fill model (for a
- * single model the directory itself).
+ * report.html, report.json, run.json, and a folder of CSV files for each fill model (for a single
+ * one the directory itself).
  * @returns the path of the page
  */
 export function writeReport(

@@ -6,15 +6,15 @@ import { RISK_CHECKS, type RiskObjection } from './checks.ts'
 import { addToExposure, leftToClose, takeFromExposure } from './exposure.ts'
 import type { RiskContext } from './risk-context.ts'
 import { countApproved } from './worst-case-orders.ts'
-import { tradesAs } from '../domain/order-action.ts'
+import { tradesAs } from '../domain/order.ts'
 
 export type Verdict =
   | { readonly approved: true; readonly intent: Approved<OrderIntent> }
   | { readonly approved: false; readonly objection: RiskObjection }
 
 /**
- * Runs every risk check; nothing leaves without this approval (RSK1). An approved order is added to
- * the exposures at once, so that the next is judged as if it were open.
+ * Nothing leaves without this approval (RSK1). An approved order joins the exposures at once, so
+ * the next is judged as if it were open.
  */
 export function approve(intent: OrderIntent, context: RiskContext): Verdict {
   for (const check of RISK_CHECKS) {
@@ -28,8 +28,8 @@ export function approve(intent: OrderIntent, context: RiskContext): Verdict {
 }
 
 /**
- * The same for an order to be sent again. The exposures contain it already, so it is taken out for
- * the checks, and counted again even if it is denied: an earlier copy may be at the exchange.
+ * For an order to be sent again. The exposures contain it, so it is taken out for the checks, and
+ * counted again even if denied: an earlier copy may be at the exchange.
  */
 export function approveAgain(intent: OrderIntent, context: RiskContext): Verdict {
   takeFromExposure(context.ownExposure, intent.action, intent.lots)
@@ -44,10 +44,7 @@ export function approveAgain(intent: OrderIntent, context: RiskContext): Verdict
   return verdict
 }
 
-/**
- * Approves a call that places no order: while trading is restricted, only cancels. Undefined:
- * denied.
- */
+/** For a call that places no order; while restricted, only cancels. Undefined: denied. */
 export function approveCall(
   call: AccountCall,
   trading: TradingState,
@@ -58,8 +55,8 @@ export function approveCall(
 }
 
 /**
- * Reduces a level of a restricted ladder to what is left to close. If nothing is left, the level
- * stays and is denied.
+ * A restricted ladder's level is reduced to what is left to close. If nothing is left, it stays and
+ * is denied.
  */
 export function cutToHeld(
   intent: OrderIntent,

@@ -1,14 +1,12 @@
 /**
- * The numbers that can be counted for an instrument. Beyond them arithmetic is not exact, and no
- * request body can be written; so they are denied where an intent enters the core, and by the first
- * risk check.
+ * Beyond these numbers arithmetic is not exact, and no request can be written; so they are denied
+ * where an intent enters the core, and by the first risk check.
  */
 import type { Objection } from '../domain/denial.ts'
 import { type Instrument, lotsMax, ticksMax } from '../domain/instrument.ts'
 import type { Intent } from '../domain/intent.ts'
 import { unreachable } from '../lib/unreachable.ts'
 
-/** Longer than any decision is useful, and within the time for which a key is remembered. */
 const TTL_MS_MAX = 7 * 86_400_000
 
 export function objectToNumbers(instrument: Instrument, intent: Intent): Objection | undefined {

@@ -1,7 +1,7 @@
 import type { DenialCode, Objection, Undescribed } from '../domain/denial.ts'
 import { isCountable, notionalOf } from '../domain/instrument.ts'
 import type { OrderIntent } from '../domain/intent.ts'
-import { isClosing, tradesAs } from '../domain/order-action.ts'
+import { isClosing, tradesAs } from '../domain/order.ts'
 import { heldBackBy, type RestrictedMode, type Restriction } from '../domain/trading-mode.ts'
 import { floatOnGrid, nearestStep, showOnGrid, stepAbove, stepBelow } from '../lib/grid.ts'
 import { objectToPrices, objectToSize } from './bounds.ts'
@@ -57,7 +57,7 @@ function checkPrecision(
   )
 }
 
-/** MKT1. A price beyond what can be counted is missing. */
+/** MKT1. A price that cannot be counted is missing. */
 function checkPriced(
   _: OrderIntent,
   { instrument, market }: RiskContext,
@@ -67,7 +67,7 @@ function checkPriced(
   return { code: 'DATA_MISSING', detail: () => `bid ${market.bid}, ask ${market.ask}` }
 }
 
-/** MKT1. A size that is too small at any price is denied first, since waiting would not help. */
+/** MKT1. A size too small at any price is denied first, since waiting would not help. */
 function checkFreshness(
   _: OrderIntent,
   { market, account }: RiskContext,
@@ -78,10 +78,7 @@ function checkFreshness(
   return { code: 'DATA_STALE', detail }
 }
 
-/**
- * MKT3: while fills and position of the account are not known, nothing may add risk or open a
- * position.
- */
+/** MKT3: without fresh fills and position, nothing may add risk or open a position. */
 function checkAccountAge(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { accountAgeMs, account } = context
   const mayLeave = reducesRisk(intent, context) && opensInAccount(intent, context) === 0
@@ -97,7 +94,7 @@ const showAge = (ageMs: number): string => (Number.isFinite(ageMs) ? `${ageMs} m
 function checkTradingMode(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const held = heldBackBy(context.trading, {
     isFlatten: intent.purpose === 'flatten',
-    // Whether the account covers the reduction is checked next.
+    // The next check judges whether the account covers the reduction.
     reduces: () => reducesRisk(intent, { holding: context.held, ownExposure: context.ownExposure }),
   })
   return held && { code: denialCodeOf(held), detail: held.reason }
@@ -120,9 +117,9 @@ export type OpeningContext = Pick<
 >
 
 /**
- * RSK4: no opening order leaves while fills are not explained. An order that must reduce may open a
- * position in the account only as far as other strategies' lots account for it, and only if the
- * position was read after the last fill.
+ * RSK4: while fills are unexplained no opening order leaves. A reducing one may open a position in
+ * the account only as far as other strategies' lots account for it, and only if the position was
+ * read after the last fill.
  */
 export function checkExplained(
   intent: Pick<OrderIntent, 'action' | 'lots' | 'purpose'>,
@@ -154,10 +151,7 @@ export function checkExplained(
   return { code: 'POSITION_UNEXPLAINED', detail: 'the position was not read since the last fill' }
 }
 
-/**
- * The lots that would open a position in the account if the order were filled now; in hedge mode
- * all or none.
- */
+/** Lots that would open a position in the account if filled now; in hedge mode all or none. */
 function opensInAccount(
   { action, lots }: Pick<OrderIntent, 'action' | 'lots'>,
   { accountExposure: { mode, longLots, shortLots } }: Pick<RiskContext, 'accountExposure'>,
@@ -226,7 +220,7 @@ function checkMinimum(
   }
 }
 
-/** The price of a market order. Without any trade yet there is no last price. */
+/** For a market order; before any trade there is no last price. */
 function touchOf({ action }: OrderIntent, { bid, ask }: RiskContext['market']): number {
   return tradesAs(action) === 'buy' ? ask : bid
 }
@@ -247,7 +241,7 @@ function checkOrderLimits(intent: OrderIntent, context: RiskContext): RiskObject
   return { code: 'ORDER_NOTIONAL_LIMIT', detail }
 }
 
-/** Denies prices far from the market, also of take-profit and stop-loss. */
+/** Also judges take-profit and stop-loss prices. */
 function checkCollar(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   return (
     objectToDistance('', intent.ticks, context) ??
@@ -276,8 +270,8 @@ function objectToDistance(
 }
 
 /**
- * A close must not increase or flip the position of the strategy or the account. For a flatten,
- * orders in quarantine do not count: they cannot be accepted any more.
+ * A close must not increase or flip the position of strategy or account. For a flatten, quarantined
+ * orders do not count: they cannot be accepted any more.
  */
 function checkClose(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (!isClosing(intent.action)) return undefined
@@ -298,8 +292,8 @@ function checkClose(intent: OrderIntent, context: RiskContext): RiskObjection | 
 }
 
 /**
- * RSK1: limits the position plus everything open, in flight or unknown on that side. In one-way
- * mode closes count too: what rests on the same side would add to what a close buys back.
+ * RSK1: position plus everything open, in flight or unknown on that side. In one-way mode closes
+ * count too: resting orders of the side would add to what a close buys back.
  */
 function checkPosition(
   intent: OrderIntent,
@@ -315,9 +309,8 @@ function checkPosition(
 }
 
 /**
- * RSK1: the same by value, at the highest of best prices, last trade and own price, so that one
- * price that is far too low allows no more. checkPriced denies orders without a price. An order
- * that only reduces passes at any value: a flatten always, a close unless orders of its side would
+ * RSK1: by value, at the highest of best prices, last trade and own price, so that one price far
+ * too low allows no more. A flatten passes at any value, a close unless orders of its side would
  * exceed the limit after it.
  */
 function checkPositionNotional(
@@ -341,8 +334,8 @@ function checkPositionNotional(
 }
 
 /**
- * RSK1: all that a strategy holds, has open, in flight or unknown needs no more margin than its
- * capital. What adds nothing to that passes, and so does what reduces its position.
+ * RSK1: all that a strategy holds, has open, in flight or unknown fits its capital. What adds
+ * nothing, or reduces its position, passes.
  */
 function checkCapital(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { capital, ownExposure, instrument, market } = context
@@ -362,16 +355,13 @@ function checkCapital(intent: OrderIntent, context: RiskContext): RiskObjection 
   return { code: 'CAPITAL_LIMIT', detail }
 }
 
-/**
- * RSK1: limits the value of everything held, open, in flight or unknown. A flatten may always
- * close.
- */
+/** RSK1: everything held, open, in flight or unknown. A flatten may always close. */
 function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (isToClose(intent) && reducesRisk(intent, context)) return undefined
   const { accountExposure, instrument, market, account, otherNotional } = context
   const grown = { ...accountExposure }
   addToExposure(grown, intent.action, intent.lots)
-  // For a net position each direction is judged by itself.
+  // A net position is judged in each direction.
   const isNet = grown.mode === 'one_way_mode'
   const lots = isNet ? Math.max(0, worstOnSide(grown, intent.action)) : worstLots(grown)
   if (lots === 0 || (!isNet && lots <= worstLots(accountExposure))) return undefined
@@ -386,9 +376,9 @@ function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObje
 }
 
 /**
- * No order leads the account nearer to a liquidation than where positions are reduced, also one that
- * closes what hedges another strategy's position; an unknown distance denies nothing, and exits and
- * flattens close in any case.
+ * No order leads nearer to a liquidation than where positions are reduced, not even one that closes
+ * a hedge of another strategy; an unknown distance denies nothing, and exits and flattens always
+ * close.
  */
 function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { distanceMin } = context
@@ -406,9 +396,9 @@ function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObject
 }
 
 /**
- * RSK1: the account must survive the configured moves with all resting orders filled. An order that
- * only closes passes: a move that fills it takes nothing but fees and margin. While a part is not
- * known, what reduces the account's position passes too, and a flatten always.
+ * RSK1: the account must survive the configured moves with all resting orders filled. A closing
+ * order passes, since a move that fills it takes only fees and margin. While a part is unknown,
+ * what reduces the account passes, and a flatten always.
  */
 function checkWorstCase(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { worstCase, accountExposure } = context
@@ -453,7 +443,7 @@ function checkOpenOrders(intent: OrderIntent, context: RiskContext): RiskObjecti
   return { code: 'OPEN_ORDERS_LIMIT', detail: `${all} of the account` }
 }
 
-/** Looks at our orders of all strategies; a post-only order cannot trade with one. */
+/** All strategies' orders count; a post-only order cannot trade with one. */
 function objectToSelfTrade(
   { action, ticks, force }: OrderIntent,
   { account, instrument, market, resting }: RiskContext,

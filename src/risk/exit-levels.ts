@@ -7,7 +7,6 @@ import type {
 } from '../domain/exits.ts'
 import type { HoldSide } from '../domain/position.ts'
 
-/** Shares are counted in millionths. */
 const WHOLE = 1_000_000
 
 export interface PassedLevel {
@@ -52,8 +51,8 @@ function listStops(
 }
 
 /**
- * Where a stop at the exchange belongs: as much further away than the nearest protective level as
- * it was set from the stop-loss. Whole ticks; undefined while that level is not known.
+ * Where a stop at the exchange belongs: as much beyond the nearest protective level as it was
+ * beyond the stop-loss. Whole ticks; undefined while that level is unknown.
  */
 export function exchangeStopTicks(
   rules: ExitRules,
@@ -73,7 +72,7 @@ export function exchangeStopTicks(
   return ticks > 0 ? { ticks, marginTicks } : undefined
 }
 
-/** The level that both prices have passed and that is met first on the way down. */
+/** Passed by both prices, and met first on the way down. */
 export function passedStop(
   rules: ExitRules,
   side: HoldSide,
@@ -90,7 +89,7 @@ export function passedStop(
     )
 }
 
-/** Whether both prices have brought a share of the entry. */
+/** Whether both prices brought a share of the entry. */
 export function hasBrought(
   side: HoldSide,
   entryTicks: number,

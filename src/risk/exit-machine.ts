@@ -23,32 +23,27 @@ export interface ExitHolding {
 }
 
 export interface ExitMoment extends Readonly<Record<HoldSide, ExitHolding>> {
-  /** Unix ms, exchange clock. */
   readonly at: number
-  /** Undefined while no price is believed. */
   readonly prices: BelievedTicks | undefined
-  /** Undefined: not known, or not needed. */
   readonly atrTicks: number | undefined
   readonly lotsMin: number
   /** Signed lots; undefined: no target stands. */
   readonly target: number | undefined
-  /** Realised less fees, in all and since last flat; margin coin. */
   readonly net: number
   readonly tradeNet: number
-  /** @returns margin coin */
   readonly worthOf: (lots: number, ticks: number) => number
 }
 
 /**
- * Advances the exits of a strategy on an instrument by one moment. A side goes
+ * Advances a strategy's exits on an instrument by one moment. A side goes
  *
  *     flat ──lots are held──► held ──a part has been met──► due ──nothing left above what is kept──► held
  *      ▲                       │                             │
  *      └────────flat───────────┴──────────flat───────────────┘
  *
- * A due exit stays due at any price; a full exit replaces a partial one. A price is met when two
- * answers in a row have met it. After an exit a cool-down begins, and a target on that side is
- * locked until the strategy wants something else or the cool-down is over.
+ * A due exit stays due at any price; a full one replaces a partial one. A price is met when two
+ * answers in a row have met it. After an exit, a target on that side is locked until the strategy
+ * wants something else or the cool-down is over.
  *
  * Returns the same state if nothing changed.
  */
@@ -137,7 +132,7 @@ function noteBest(
   return { ...trade, bestTicks: ticks }
 }
 
-/** An exit is over when the rest above the lots to keep cannot be closed. */
+/** An exit is over when the rest above the kept lots cannot be closed. */
 function endDue(trade: ExitTrade, { side, moment }: SideMoment): ExitTrade {
   const { due } = trade
   if (due === null || moment[side].lots - due.keptLots >= Math.max(1, moment.lotsMin)) return trade
@@ -176,7 +171,7 @@ function judgePartialExits(
   const share = reached.reduce((sum, { close }) => sum + close, 0)
   const product = lotsMax * share
   const closed = Math.max(lotsMin, (product - (product % WHOLE)) / WHOLE)
-  // A rest that is too small to be closed later goes along.
+  // A rest too small to be closed later goes along.
   const kept = lots - closed < lotsMin ? 0 : lots - closed
   const due = { kind: 'takeProfit', keptLots: kept, since: at } as const
   const leftBy = kept === 0 ? 'takeProfit' : trade.leftBy
@@ -213,7 +208,6 @@ function endTrade(
   }
 }
 
-/** Only what protections look at is kept. */
 function keepEnded(
   { protections }: ExitRules,
   before: readonly EndedTrade[],
@@ -266,7 +260,7 @@ function endPauses(
   return pause === state.pause && lock === state.lock ? state : { ...state, pause, lock }
 }
 
-/** Never more than the target says, and never the other side of what is held. */
+/** Never more than the target, and never the other side of what is held. */
 export function boundTarget(
   state: ExitState | undefined,
   target: number,

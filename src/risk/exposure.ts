@@ -1,6 +1,5 @@
 import { type Instrument, isInverse, type PositionMode } from '../domain/instrument.ts'
-import { openLots, type Order } from '../domain/order.ts'
-import { isClosing, type OrderAction, tradesAs } from '../domain/order-action.ts'
+import { isClosing, openLots, type Order, type OrderAction, tradesAs } from '../domain/order.ts'
 import { type Holding, netLots } from '../domain/position.ts'
 
 /**
@@ -16,7 +15,7 @@ export interface Exposure {
   addingShortLots: number
   closingLongLots: number
   closingShortLots: number
-  /** The part of these two in quarantine, which closes nothing more. */
+  /** In quarantine, which closes nothing more. */
   readonly heldClosingLongLots: number
   readonly heldClosingShortLots: number
   buyingLots: number
@@ -59,10 +58,7 @@ function lotsInQuarantine(orders: readonly Order[], action: OrderAction): number
     .reduce((sum, order) => sum + openLots(order), 0)
 }
 
-/**
- * Lots that one more order may close, after the strategy's open orders; below zero if those are too
- * many.
- */
+/** Lots that one more order may close, after open orders; below zero if those are too many. */
 export function leftToClose(side: 'buy' | 'sell', holding: Holding, own: Exposure): number {
   const isNet = own.mode === 'one_way_mode'
   return side === 'buy'
@@ -93,7 +89,6 @@ function countLots(exposure: Exposure, action: OrderAction, lots: number): void 
   }
 }
 
-/** The largest position on the order's side. */
 export function worstOnSide(exposure: Exposure, action: OrderAction): number {
   return tradesAs(action) === 'buy'
     ? exposure.longLots + exposure.addingLongLots
@@ -112,10 +107,7 @@ export function notionalAt(instrument: Instrument, lots: number, price: number):
   return (lots * instrument.lot.units * price) / instrument.lot.scale
 }
 
-/**
- * The margin of lots in the margin coin, at the configured leverage of the instrument; without one
- * what they are worth. For an inverse contract sizes count in the margin coin already.
- */
+/** In the margin coin, at the configured leverage, else the full worth. */
 export function marginAt(instrument: Instrument, lots: number, price: number): number {
   const worth = notionalAt(instrument, lots, isInverse(instrument) ? 1 : price)
   return worth / (instrument.leverage ?? 1)

@@ -5,18 +5,15 @@ export interface Leg {
   readonly holdSide: HoldSide
   /** Base coin. */
   readonly size: number
-  /** Average, quote coin. */
   readonly entryPrice: number
 }
 
-/**
- * Positions that are liquidated together: both crossed ones of an instrument, or an isolated one.
- */
+/** Liquidated together: both crossed positions of an instrument, or an isolated one. */
 export interface Legs {
   readonly legs: readonly Leg[]
   /**
-   * Collateral in the margin coin. Crossed: the balance and the profit of all other positions of
-   * the coin, less their needs; isolated: the margin.
+   * Margin coin. Crossed: balance and profit of all other positions of the coin, less their needs;
+   * isolated: the margin.
    */
   readonly behind: number
   readonly rules: MaintenanceRules
@@ -30,8 +27,7 @@ export interface LiquidationPrices {
 }
 
 /**
- * The mark prices nearest to `mark`, below and above, at which the positions are liquidated if
- * nothing else moves:
+ * Nearest to `mark`, below and above, if nothing else moves:
  *
  *     behind + profit(p) = need(p)        each of them a straight line of p within one maintenance tier
  *
@@ -53,7 +49,7 @@ export function maintenanceAt(
   return isInverse ? need : need * price
 }
 
-/** A share of the mark price; Infinity if no price liquidates. */
+/** Share of the mark price; Infinity if no price liquidates. */
 export function distanceTo(price: number, mark: number): number {
   return Number.isNaN(price) ? Number.POSITIVE_INFINITY : Math.abs(mark - price) / mark
 }
@@ -67,7 +63,7 @@ export function tierRateOf({ tiers }: MaintenanceRules, value: number): number {
   return tiers.at(-1)?.rate ?? Number.NaN
 }
 
-/** Prices between which each position stays in its maintenance tier. */
+/** Between these prices, positions stay in their maintenance tiers. */
 interface Span {
   readonly from: number
   readonly to: number
@@ -78,7 +74,6 @@ interface KeptSpans {
   readonly spans: readonly Span[]
 }
 
-/** Positions are measured far more often than their sizes change. */
 const kept = new WeakMap<MaintenanceRules, KeptSpans>()
 
 function spansOf(of: Legs): readonly Span[] {
@@ -104,7 +99,7 @@ function listSpans({ legs, rules }: Legs): readonly Span[] {
   return bounds.slice(1).map((to, index) => ({ from: bounds[index] ?? 0, to }))
 }
 
-/** Collateral plus profit less need over one span; below zero means liquidation. */
+/** Collateral plus profit less need over one span; below zero: liquidation. */
 interface MarginLine {
   readonly slope: number
   readonly rest: number
@@ -130,7 +125,7 @@ function findBelow(of: Legs, spans: readonly Span[], mark: number): number {
   return Number.NaN
 }
 
-/** A higher tier raises the need at once, so the price may be the border of a tier. */
+/** A higher tier raises the need at once, so its border may be the price. */
 function findAbove(of: Legs, spans: readonly Span[], mark: number): number {
   for (const span of spans) {
     if (span.to <= mark) continue

@@ -24,9 +24,8 @@ export interface PlannedReduction {
 }
 
 /**
- * Plans the smallest closes after which the worst case takes at most a share of the equity; empty
- * if it does. In the scenario with the largest need it first closes the instrument where a lot
- * frees most for its cost. Only the excess of one side over the other is closed.
+ * The smallest closes after which the worst case takes at most a share of the equity. In the worst
+ * scenario it first closes where a lot frees most for its cost, and only the excess of one side.
  */
 export function planReduction(
   risks: readonly ReducibleRisk[],
@@ -56,7 +55,6 @@ export function planReduction(
   })
 }
 
-/** An instrument may appear in its own scenario and in the joint one. */
 const ROUNDS_PER_INSTRUMENT = 3
 
 function needIn(risks: readonly InstrumentRisk[], scenario: Scenario): number {
@@ -92,7 +90,6 @@ function costOf(
   return lots * lotSize * (isInverse ? 1 : price) * (rules.takerFeeRate + halfSpread)
 }
 
-/** Undefined if none frees anything. */
 function cheapestOf(
   risks: readonly ReducibleRisk[],
   scenario: Scenario,

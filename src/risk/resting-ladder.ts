@@ -1,15 +1,11 @@
 import type { Instrument } from '../domain/instrument.ts'
-import { isClosing, type OrderAction } from '../domain/order-action.ts'
+import { isClosing, type OrderAction } from '../domain/order.ts'
 import type { MoveDirection } from '../domain/worst-case.ts'
 import { floatOnGrid } from '../lib/grid.ts'
 
 export interface Rung {
-  /** Undefined: filled at once, at any price. */
   readonly ticks: number | undefined
-  /**
-   * Lots that it opens, and that it closes of the other side; one of them is zero. Negative lots
-   * remove an order.
-   */
+  /** Lots that it opens, or closes of the other side. Negative lots remove an order. */
   readonly opening: number
   readonly closing: number
 }
@@ -26,7 +22,6 @@ export function toRung({ action, lots, ticks }: SizedOrder, isNet: boolean): Run
   return { ticks, opening: closes ? 0 : lots, closing: closes ? lots : 0 }
 }
 
-/** Sizes in the base coin. */
 export interface FilledRungs {
   readonly opening: number
   readonly closing: number
@@ -36,24 +31,21 @@ export interface FilledRungs {
 type Grids = Pick<Instrument, 'tick' | 'lot'>
 
 /**
- * The orders of one side as columns, by price, the first on the way of a move in front. A changed
- * order changes its price's lots; the running sums behind that price are computed again on demand.
+ * One side's orders as columns by price, the first to be met in front. Sums behind a changed price
+ * are computed again on demand.
  *
- * Lots and ticks are integers, and each sum follows from the one before it alone, so sums are equal
- * to the last bit in whatever order orders came.
+ * Lots and ticks are integers and each sum follows from the one before, so sums are equal to the
+ * last bit in whatever order orders came.
  */
 export interface RestingLadder {
   readonly direction: MoveDirection
   readonly grids: Grids
   readonly prices: LadderColumns
   readonly atOnce: { opening: number; closing: number }
-  /** Sums over each price and all before it. */
   readonly sums: {
     readonly opening: number[]
     readonly closing: number[]
-    /** Ticks times lots. */
     readonly cost: number[]
-    /** So many sums hold. */
     upTo: number
   }
 }
@@ -77,7 +69,6 @@ export function createLadder(direction: MoveDirection, { tick, lot }: Grids): Re
   }
 }
 
-/** Negative lots remove an order. */
 export function addRung(ladder: RestingLadder, { ticks, opening, closing }: Rung): void {
   const { atOnce, prices, sums } = ladder
   if (ticks === undefined) {
@@ -115,10 +106,7 @@ function placeOf({ direction, prices: { ticks: column } }: RestingLadder, ticks:
   return from
 }
 
-/**
- * Finds the orders that a move fills.
- * @param more orders that came since the ladder was built
- */
+/** @param more orders that came since the ladder was built */
 export function fillLadder(
   ladder: RestingLadder,
   { from, to }: { readonly from: number; readonly to: number },
@@ -172,7 +160,6 @@ function countReached({ direction, prices: { price: column } }: RestingLadder, t
   return beyond
 }
 
-/** An unknown price reaches all. */
 function isReached(price = Number.NaN, to: number, isDown: boolean): boolean {
   return !(isDown ? price < to : price > to)
 }

@@ -8,7 +8,6 @@ import type { DeliveryState } from '../domain/ticker-table.ts'
 import type { Exposure } from './exposure.ts'
 import type { WorstCaseBasis } from './worst-case-orders.ts'
 
-/** As the settings say; decimals as floats. */
 export type AccountLimits = Readonly<Record<RequiredLimit, number>> & {
   readonly leverageMax?: number
   readonly selfTrade?: 'allow' | 'deny'
@@ -36,7 +35,6 @@ type RequiredLimit = Exclude<
   | 'indexBandRatio'
 >
 
-/** As the settings say; sizes in lots. */
 export type StrategyLimits = Readonly<
   Record<
     Exclude<
@@ -54,11 +52,10 @@ export type StrategyLimits = Readonly<
   readonly rejectionsPerMinute?: number
 }
 
-/** Worked out by the last checks only. */
 export interface StrategyCapital {
   /** NaN while the equity is not known. */
   readonly max: () => number
-  /** The margin of all that it holds and has open on its other instruments. */
+  /** Margin of all held and open on its other instruments. */
   readonly usedBeside: () => number
 }
 
@@ -67,38 +64,35 @@ export interface RiskMarket {
   readonly bid: number
   readonly ask: number
   readonly last: number
-  /** The older of the answer and the row in it. */
   readonly ageMs: number
   readonly deliveryState: DeliveryState | undefined
 }
 
-/** The exposures grow as orders are approved. */
+/** Exposures grow as orders are approved. */
 export interface RiskContext {
   readonly now: number
   readonly instrument: Instrument
   readonly market: RiskMarket
-  /** The age of fills or position, whichever is older. */
+  /** The older of fills and position. */
   readonly accountAgeMs: number
   readonly trading: TradingState
-  /** Why exits let nothing be added. */
   readonly entryPause: string | undefined
   readonly account: AccountLimits
   readonly strategy: StrategyLimits
   /** The position by the strategy's fills. */
   readonly held: Holding
-  /** The part that the account and other strategies account for: this may be reduced. */
+  /** The part that account and other strategies account for: this may be reduced. */
   readonly holding: Holding
   readonly ownExposure: Exposure
   readonly accountExposure: Exposure
   /** OrderIds of fills that no known order explains. */
   readonly unowned: readonly string[]
-  /** The position was read after the last fill, and agrees with the fills. */
   readonly isConfirmed: boolean
   /** Largest possible notional of all other instruments, quote coin. */
   readonly otherNotional: number
   /** Margin coin; undefined: not known. */
   readonly equity: number | undefined
-  /** Distance to a liquidation after the order, share of the price; NaN: not known. */
+  /** After the order, share of the price; NaN: not known. */
   readonly distanceAfter: (intent: OrderIntent) => number
   /** `risk.liquidation.reduce` */
   readonly distanceMin: number | undefined
@@ -108,7 +102,7 @@ export interface RiskContext {
   readonly worstCase: WorstCaseBasis | undefined
   /** In ticks; -Infinity and Infinity without an order. */
   readonly resting: { readonly buyTicks: number; readonly sellTicks: number }
-  /** Orders within a minute, including those approved for the same batch. */
+  /** Orders within a minute, with those approved for the batch. */
   readonly pace: { readonly strategy: () => number; readonly account: () => number }
   readonly otherOpenOrders: number
 }

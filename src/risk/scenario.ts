@@ -1,12 +1,12 @@
 import type { MaintenanceRules } from '../domain/liquidation.ts'
-import { isClosing, type OrderAction, tradesAs } from '../domain/order-action.ts'
+import { isClosing, type OrderAction, tradesAs } from '../domain/order.ts'
 import type { PositionMode } from '../domain/instrument.ts'
 import type { HoldSide } from '../domain/position.ts'
 import { type Leg, maintenanceAt } from './liquidation.ts'
 
 /**
- * The state of an account after a market move, computed anew for each scenario. Amounts are in the
- * margin coin, prices in the quote coin, sizes in the base coin.
+ * An account after a market move, computed anew for each scenario. Margin coin, prices quote coin,
+ * sizes base coin.
  */
 
 /**
@@ -22,7 +22,6 @@ export type FillRule = (typeof FILL_RULES)[number]
 export interface ScenarioOrder {
   readonly action: OrderAction
   readonly size: number
-  /** Undefined: at the market. */
   readonly price: number | undefined
 }
 
@@ -37,7 +36,7 @@ export interface ScenarioInstrument {
   readonly price: number
   readonly legs: readonly ScenarioLeg[]
   readonly orders: readonly ScenarioOrder[]
-  /** Undefined: the account's need is not known either. */
+  /** Undefined: the account's need is unknown too. */
   readonly rules: MaintenanceRules | undefined
   readonly takerFeeRate: number
   /** Longs pay shorts this share of the value next; NaN: not counted. */
@@ -56,10 +55,8 @@ export interface ScenarioAccount {
 }
 
 export interface Scenario {
-  /** A share for each symbol: -0.1 is a fall of a tenth. Absent: no move. */
   readonly moves: ReadonlyMap<string, number>
   readonly fill: FillRule
-  /** The order's own price (default), or the current price, which is worse for it. */
   readonly fillsAt?: 'own' | 'now'
 }
 
@@ -71,9 +68,7 @@ export interface ScenarioPosition {
   readonly price: number
   /** Size times price; for inverse contracts in the base coin. */
   readonly worth: number
-  /** The loss of an isolated position is at most its margin. */
   readonly profit: number
-  /** Maintenance margin and closing fee. */
   readonly need: number
   /** An isolated margin does not cover loss and need. */
   readonly isLiquidated: boolean
@@ -82,10 +77,9 @@ export interface ScenarioPosition {
 export interface ScenarioOutcome {
   readonly positions: readonly ScenarioPosition[]
   readonly filled: number
-  /** The profit of the fills that closed. */
   readonly realised: number
   readonly fees: number
-  /** Next payment, at the prices after the move: zero or less. */
+  /** At the prices after the move: zero or less. */
   readonly funding: number
   readonly change: number
   readonly equity: number
@@ -93,11 +87,10 @@ export interface ScenarioOutcome {
   readonly free: number
   /** Need over equity; Infinity without equity. */
   readonly used: number
-  /** At the prices after the move; {@link findFirstLiquidation} examines the way there. */
   readonly isLiquidated: boolean
 }
 
-/** A figure is NaN if a part of it is not known. */
+/** NaN if a part is not known. */
 export function computeScenario(account: ScenarioAccount, scenario: Scenario): ScenarioOutcome {
   return sumUp(
     account,
@@ -188,7 +181,7 @@ function fundingOf(
   return Number.isNaN(paid) ? 0 : Math.max(0, paid)
 }
 
-/** In the order in which a straight move reaches them, as {@link computeScenario} fills them. */
+/** In the order in which a straight move reaches them. */
 export function sortByReach(
   orders: readonly ScenarioOrder[],
   now: number,
@@ -209,7 +202,7 @@ function isFilled(
   return price < now || (after > now && price <= after)
 }
 
-/** The order's own price, or the market's if that is better. */
+/** The order's own price, or the market's if better. */
 function priceOfFill({ action, price }: ScenarioOrder, now: number): number {
   if (price === undefined) return now
   return tradesAs(action) === 'buy' ? Math.min(price, now) : Math.max(price, now)
@@ -327,14 +320,12 @@ export interface FirstLiquidation {
   readonly moves: ReadonlyMap<string, number>
 }
 
-/** Points examined on the way, and again beyond it, before halving. */
 const POINTS = 15
 const HALVINGS = 35
 /** A price cannot fall to zero; a rise is followed this far. */
 const FALL_MAX = 0.999
 const RISE_MAX = 10
 
-/** `none`: no price liquidates · `unknown`: a part is not known. */
 export function findFirstLiquidation(
   account: ScenarioAccount,
   scenario: Scenario,
@@ -364,10 +355,7 @@ export function findFirstLiquidation(
   return { share: falls, moves: scaleMoves(scenario.moves, falls) }
 }
 
-/**
- * Points around each share of the way at which a position changes its tier, since its need jumps
- * there.
- */
+/** The need jumps where a position changes its tier. */
 function tierBorders(
   { instruments }: ScenarioAccount,
   { moves }: Scenario,
@@ -402,9 +390,7 @@ function scaleMoves(
   return new Map([...moves].map(([symbol, move]) => [symbol, move * share]))
 }
 
-/**
- * How often the moves can be repeated before a price reaches zero or FALL_MAX; 0 if nothing moves.
- */
+/** Repetitions of the moves before a price reaches zero or FALL_MAX; 0 if nothing moves. */
 function farthestShare(moves: ReadonlyMap<string, number>): number {
   const shares = [...moves.values()].flatMap((move) =>
     move === 0 ? [] : [move < 0 ? FALL_MAX / -move : RISE_MAX / move],

@@ -1,7 +1,7 @@
 import { showCoin } from '../domain/coin-amount.ts'
 import type { Undescribed, Objection } from '../domain/denial.ts'
 import type { Instrument } from '../domain/instrument.ts'
-import { tradesAs } from '../domain/order-action.ts'
+import { tradesAs } from '../domain/order.ts'
 import { floatOnGrid } from '../lib/grid.ts'
 import type { Exposure } from './exposure.ts'
 import { type RestingLadder, type Rung, type SizedOrder, toRung } from './resting-ladder.ts'
@@ -15,7 +15,7 @@ import {
   type RiskNeeds,
 } from './worst-case.ts'
 
-/** The basis; an order and its instrument's exposure complete it. */
+/** Completed by an order and its instrument's exposure. */
 export interface WorstCaseBasis {
   readonly instrument: Instrument
   /** The worse of two figures; NaN: not known. */
@@ -23,15 +23,12 @@ export interface WorstCaseBasis {
   /** Its orders are those of the exposure. */
   readonly risk: InstrumentRisk
   readonly others: OtherNeeds
-  /** Set if orders count at their own prices; contains those approved for the same batch. */
+  /** Set if orders count at their own prices; includes those approved for the batch. */
   readonly ladders?: { readonly buys: RestingLadder; readonly sells: RestingLadder }
   readonly approved: { readonly buys: Rung[]; readonly sells: Rung[] }
 }
 
-/**
- * Denies an order that worsens a scenario which the account would then not survive. One that lowers
- * every need beyond the budget passes.
- */
+/** Denies an order that worsens a scenario which the account would then not survive. */
 export function objectToWorstCase(
   basis: WorstCaseBasis,
   intent: SizedOrder,
@@ -44,7 +41,7 @@ export function objectToWorstCase(
   return { code: 'WORST_CASE', detail: () => describeDenial(basis, intent, known) }
 }
 
-/** Sums of floats that should be equal differ by less than this share. */
+/** Equal sums of floats differ by less than this share. */
 const ROUNDING = 1e-9
 
 function isWithin(
@@ -55,7 +52,7 @@ function isWithin(
   return others.standing + alone <= equity && others.joint + joint <= equity
 }
 
-/** Each scenario needs no more than the equity, or no more than before. */
+/** Each scenario needs no more than the equity, or than before. */
 function isSurvived(
   { others, equity }: WorstCaseBasis,
   before: RiskNeeds,
@@ -78,7 +75,7 @@ export function isKnown({ equity, others }: WorstCaseBasis): boolean {
 
 /**
  * Names the unknown figure, or the worst scenario, the equity left without the order, and the size
- * that would fit (by halving).
+ * that would fit.
  */
 function describeDenial(basis: WorstCaseBasis, intent: SizedOrder, exposure: Exposure): string {
   const { instrument, equity, others } = basis
@@ -117,7 +114,7 @@ export function showUsed(used: number): string {
   return Number.isFinite(used) ? `${(used * 100).toFixed(1)} %` : 'more than all'
 }
 
-/** Gives the others' needs as one instrument's, so that one function finds the worst. */
+/** As one instrument's needs, so that one function finds the worst. */
 function listAll({ standing, joint, single }: OtherNeeds, own: RiskNeeds): readonly RiskNeeds[] {
   if (single === undefined) return [own]
   const { needs, beyond } = single
@@ -161,7 +158,6 @@ function withRung(side: RestingSide, rung: Rung, { lot }: Instrument): RestingSi
   }
 }
 
-/** Negative lots remove an order. */
 export function countApproved(basis: WorstCaseBasis, order: SizedOrder): void {
   if (!basis.ladders) return
   const { buys, sells } = basis.approved

@@ -33,18 +33,15 @@ import { fillLadder, type FilledRungs, type RestingLadder, type Rung } from './r
 export interface HeldSide {
   /** Base coin. */
   readonly size: number
-  /** Average, quote coin; only inverse contracts need it. */
   readonly entryPrice: number
 }
 
 /** As sums, or each order at its own price. */
 export interface RestingSide {
-  /** Sums in the base coin. */
   readonly opening: number
   readonly closing: number
-  /** Set if orders count at their own prices. */
   readonly ladder?: RestingLadder
-  /** Orders that came since that ladder was built. */
+  /** Came since that ladder was built. */
   readonly more?: readonly Rung[]
 }
 
@@ -58,7 +55,7 @@ export interface InstrumentRisk {
   readonly jointMove: number
   /** Quote coin. */
   readonly price: number
-  /** Next funding of longs, share of the value; below zero shorts pay. */
+  /** Share of the value; below zero shorts pay. */
   readonly fundingRate: number
   readonly long: HeldSide
   readonly short: HeldSide
@@ -70,7 +67,6 @@ export interface InstrumentRisk {
 export interface RiskNeeds {
   readonly symbol: string
   readonly move: number
-  /** While another instrument moves. */
   readonly standing: number
   readonly down: number
   readonly up: number
@@ -89,7 +85,7 @@ export function needsOf(risk: InstrumentRisk): RiskNeeds {
   return { symbol, move, standing, down, up, joint }
 }
 
-/** The need if the price moves by a share. Called for each order, so it makes no objects. */
+/** Called for each order, so it makes no objects. */
 export function needAt(risk: InstrumentRisk, direction: MoveDirection, move: number): number {
   const { price, isInverse, isNet, rules } = risk
   const isDown = direction === 'down'
@@ -120,7 +116,7 @@ export function needAt(risk: InstrumentRisk, direction: MoveDirection, move: num
   return (isDown ? lost : -lost) + fees + funding + maintenance
 }
 
-/** Gain of a long of that size at another price, margin coin. */
+/** The gain of a long of that size, margin coin. */
 function riseOf(
   { entryPrice }: HeldSide,
   size: number,
@@ -148,7 +144,6 @@ const NO_RUNGS: readonly Rung[] = []
 export interface OtherNeeds {
   readonly standing: number
   readonly joint: number
-  /** The instrument whose own move needs most beyond standing still. */
   readonly single: { readonly needs: RiskNeeds; readonly beyond: number } | undefined
 }
 

@@ -70,7 +70,7 @@ type Answers = {
 export class Exchange implements ServedExchange {
   readonly core: ExchangeCore
   readonly services: Services
-  /** First settings that a later start contradicts: `name: kept, configured: not obeyed`. */
+  /** Settings that a later start contradicts: `name: kept, configured: not obeyed`. */
   readonly settingsKept: readonly string[]
   readonly #answers: Answers
 
@@ -92,7 +92,7 @@ export class Exchange implements ServedExchange {
     this.advance(now)
   }
 
-  /** @returns false after a tenth of a second with work left: call again with the same `now` */
+  /** @returns false after 100 ms with work left: call again with the same `now` */
   advance(now: number): boolean {
     return this.core.advance(now)
   }

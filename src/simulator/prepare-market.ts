@@ -12,7 +12,7 @@ export type MarketChoice =
   | ({
       readonly kind: 'recorded'
       /**
-       * Paths whose file name states the symbol, or `SYMBOL=path`. Other symbols have seeded
+       * Paths that state the symbol in the file name, or `SYMBOL=path`. Other symbols have seeded
        * prices.
        */
       readonly files: readonly string[]
@@ -30,7 +30,6 @@ interface SeededPriceSettings {
   readonly prices?: Readonly<Record<string, string>>
   readonly yearlyVolatility?: number
   readonly stepMs?: number
-  /** Market time relative to real time. Default 1. */
   readonly speed?: number
 }
 
@@ -50,7 +49,7 @@ export interface MarketFrame {
 }
 
 /**
- * Reads the recordings, so that opening the market is synchronous. @throws Failure RECORDING_… for
+ * Reads the recordings, so that the market opens synchronously. @throws Failure RECORDING_… for
  * unreadable files
  */
 export async function prepareMarket(

@@ -37,10 +37,7 @@ export interface SimulatorOptions {
   readonly seed: number | string
   readonly accounts: readonly AccountRequest[]
   readonly instruments?: readonly Instrument[]
-  /**
-   * Keeps orders, positions and balances over a restart. While no simulator runs, the market stands
-   * still.
-   */
+  /** Keeps orders, positions and balances over a restart; the market stands still between. */
   readonly storeFile?: string
   readonly store?: RowStore
   /** Paused until `resume`. Default false. */
@@ -67,26 +64,22 @@ export interface RunningSimulator {
   readonly baseUrl: string
   readonly accounts: readonly AccountSetup[]
   readonly exchange: Exchange
-  /** Exchange clock, with pauses and restarts so far; undefined if recordings never end. */
+  /** Exchange clock; undefined if recordings never end. */
   readonly endsAt: number | undefined
   readonly priceStepsMs: ReadonlyMap<string, number>
-  /** Symbols without a recording beside others with one; their prices follow the seed. */
+  /** Symbols without a recording beside others with one: their prices are seeded. */
   readonly madeUp: readonly string[]
   ledger(uid: string): ExchangeStatement
   counters(): WireCounters & { readonly faults: ReturnType<FaultPlan['counts']> }
   pause(): void
   resume(): void
-  /**
-   * Answers requests under way, closes every socket, stores the market's state. A second call does
-   * nothing.
-   */
   stop(): Promise<void>
 }
 
 const TICK_MS = 50
 
 /**
- * The daemon embeds exactly this, and sends it signed HTTP like any other exchange.
+ * The daemon embeds this, and sends it signed HTTP like any exchange.
  * @throws Failure SIMULATOR_LISTEN_FAILED, SIMULATOR_STORE_… , RECORDING_… for unreadable files,
  * MARKET_OPTION_INVALID
  * @throws RangeError for impossible fault settings
@@ -117,7 +110,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
       settings: options.core ?? {},
       ...(store && { store }),
     })
-    // After a stop or a kill the market continues from its last moment, as if no time had passed.
+    // The market continues as if no time had passed since a stop or a kill.
     if (core.now > 0) {
       core.pause(core.now)
       core.resume(startAt)
@@ -135,7 +128,6 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
   }
 }
 
-/** A stored state keeps these. Another seed, speed or recording is refused instead. */
 function firstSettingsOf({ accounts, market, services, demoPast = false }: SimulatorOptions) {
   const prices = market.kind === 'live' ? {} : (market.prices ?? {})
   const { opening = {}, platformOpening } = services?.spot ?? {}
@@ -223,7 +215,6 @@ async function serve(
   }
 }
 
-/** Credentials that are not given differ at every start. */
 function openAccount({ gateway, ...request }: AccountRequest): AccountSetup {
   return {
     role: 'ordinary',

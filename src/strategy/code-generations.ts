@@ -3,10 +3,10 @@ import { sha256Hex } from '../lib/digest.ts'
 import { CONTRACT_URL, installContractResolution } from './resolve-contract.ts'
 
 /**
- * Code of strategies keeps what it likes in its modules. A thread that plays one run after another
- * evaluates it anew for each, with everything that it imports: an address that Node has not read
- * yet differs by a query. Only code in a thread that has called {@link countGenerations} has
- * generations; elsewhere all code is of the first one, whose addresses have no query.
+ * Strategies' code keeps what it likes in its modules, so a thread that plays one run after another
+ * evaluates it anew, with all imports: an address that Node has not read differs by a query.
+ * Without {@link countGenerations} all code is of the first generation, whose addresses have no
+ * query.
  */
 let generation = 0
 let isCounted = false
@@ -29,7 +29,7 @@ export function countGenerations(): void {
     },
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context)
-      // Node keeps modules of this kind by their file, whatever the query says.
+      // Node keeps such modules by their file, whatever the query says.
       if (loaded.format?.startsWith('commonjs') === true) isKept = true
       return loaded
     },
@@ -40,12 +40,12 @@ export function beginGeneration(): void {
   generation += 1
 }
 
-/** Whether code was loaded that no later generation evaluates anew. */
+/** No later generation evaluates such code anew. */
 export function isCodeKept(): boolean {
   return isKept
 }
 
-/** @param digest of a file that has changed since it was first read; empty: it has not. */
+/** @param digest of a file that changed since it was first read; else empty */
 export function queryOf(digest: string): string {
   if (generation === 0) return digest === '' ? '' : `?${digest}`
   return `?${sha256Hex([digest, String(generation)]).slice(0, 16)}`

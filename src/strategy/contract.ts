@@ -47,6 +47,6 @@ export type {
   QuoteLevel,
   TargetIntent,
 } from '../domain/intent.ts'
-export type { OrderAction } from '../domain/order-action.ts'
+export type { OrderAction } from '../domain/order.ts'
 export type { OrderState } from '../domain/order.ts'
 export type { DeliveryState, MarketAggregates } from '../domain/ticker-table.ts'

@@ -4,7 +4,7 @@ import { didYouMeanEnd } from '../lib/did-you-mean.ts'
 import type { IndicatorSpecs, NoIndicators } from './indicators/specs.ts'
 import type { InstrumentRules } from './instrument-rules.ts'
 import type { DecideOn, Needs } from './needs.ts'
-import type { StrategyLog } from './strategy-log.ts'
+import type { StrategyLog } from './strategy-output.ts'
 import type { SnapshotView } from './snapshot-view.ts'
 
 export interface Decision<State> {

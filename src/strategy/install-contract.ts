@@ -1,4 +1,4 @@
-// With `node --import` of this file, a program can import `intentd/strategy`.
+// For `node --import`: a program can then import `intentd/strategy`.
 import { installContractResolution } from './resolve-contract.ts'
 
 installContractResolution()

@@ -29,7 +29,7 @@ import { buildLiquidation, type LiquidationView } from './views/liquidation-view
 import { type OpenOrder, toOpenOrder } from './views/open-order.ts'
 import { refuseUnknownMembers, refuseUnknownNames } from './views/unknown-names.ts'
 import { strategyFailure } from './strategy-failure.ts'
-import type { PlotSheet } from './plot-sheet.ts'
+import type { PlotSheet } from './strategy-output.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
@@ -375,7 +375,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     return { kind: 'copySettings', symbol: this.symbol, ...change }
   }
 
-  /** Each getter computes its value on first use, once for all strategies. */
+  /** Computed on first use, once for all strategies. */
   #createIndicators(specs: ResolvedNeeds['indicators']): IndicatorValues<Indicators> {
     const values = Object.create(undeclaredIndicators(this.symbol, Object.keys(specs))) as object
     for (const [name, spec] of Object.entries(specs)) {

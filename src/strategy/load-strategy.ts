@@ -20,8 +20,7 @@ import {
 } from './strategy-failure.ts'
 
 /**
- * Limits a file that never finishes loading. Steps are counted, since none ends while the process
- * is suspended.
+ * For a file that never finishes loading. Steps, because none ends while the process is suspended.
  */
 const LOAD_STEPS_MAX = 20
 const STEP_MS = 1000
@@ -31,8 +30,8 @@ const HANGING_HINT = 'look for an `await` at the top of the file that never ends
 const EXTENSIONS: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
 
 /**
- * From any folder, without a build. A changed file is read again; its imports are read once a
- * process. @throws Failure with a `STRATEGY_…` code and, if known, the place in the file
+ * From any folder, without a build. A changed file is read again, its imports once a process.
+ * @throws Failure with a `STRATEGY_…` code and, if known, the place in the file
  */
 export async function loadStrategy(file: string, timers: Timers = systemTimers): Promise<Strategy> {
   const path = resolve(file)
@@ -82,8 +81,8 @@ const firstRead = new Map<string, string>()
 const codeNames = new WeakMap<Strategy, string>()
 
 /**
- * The file, plus `?` and a digest if it had changed since it was first read: tells running code
- * from code that was only checked.
+ * With `?` and a digest if the file changed since it was first read: tells running code from code
+ * only checked.
  */
 export function codeNameOf(strategy: Strategy): string | undefined {
   return codeNames.get(strategy)
@@ -219,7 +218,7 @@ function toSyntaxFailure(
   return strategyFailure('STRATEGY_SYNTAX', { ...details, ...hint })
 }
 
-/** Types are erased when Node looks for a name; other names are misspelt or missing. */
+/** Types are erased when Node looks for a name; others are misspelt or missing. */
 function missingExportHint(found: string): string {
   const [, file, name = ''] =
     /module '([^']+)' does not provide an export named '([^']+)'/.exec(found) ?? []
@@ -241,7 +240,7 @@ function isParseError(error: unknown): boolean {
   )
 }
 
-/** `grid.ts:12`. Only for parse errors does Node write file and line above the stack. */
+/** `grid.ts:12`. Node writes file and line above the stack only for parse errors. */
 function syntaxErrorPlace(error: unknown): string | undefined {
   if (!(error instanceof SyntaxError)) return undefined
   const firstLine = error.stack?.split('\n', 1)[0] ?? ''

@@ -1,6 +1,6 @@
 /**
- * A strategy is not trusted. Valid parts of its answer are copied, so that it holds no reference
- * into the daemon; an invalid intent becomes a denial with its index.
+ * A strategy is not trusted: valid parts are copied, so that it holds no reference into the daemon;
+ * an invalid intent becomes a denial with its index.
  */
 import type { Denial, DenialCode } from '../domain/denial.ts'
 import {
@@ -13,17 +13,17 @@ import {
   type QuoteLevel,
   TAG_LENGTH_MAX,
 } from '../domain/intent.ts'
-import type { OrderAction } from '../domain/order-action.ts'
+import type { OrderAction } from '../domain/order.ts'
 import { cleanLine } from '../lib/text/clean-text.ts'
 import { didYouMeanEnd } from '../lib/did-you-mean.ts'
-import { isRecord } from '../lib/is-record.ts'
+import { isRecord } from '../lib/plain-data.ts'
 
 const INTENTS_MAX = 500
 
-/** The exchange allows fewer orders on one side of an instrument. */
+/** The exchange allows fewer orders on one side. */
 const LEVELS_MAX = 200
 
-/** A key is stored with the order and appears in log lines. */
+/** A key is stored with the order, and logged. */
 const KEY_LENGTH_MAX = 128
 
 export interface IntentDenial extends Denial {
@@ -37,7 +37,7 @@ export interface IntentsReading {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** @param before equal intents are returned as the same objects, and so is an equal list */
+/** @param before equal intents, and an equal list, are returned as the same objects */
 export function readIntents(
   strategyId: string,
   values: readonly unknown[],
@@ -159,7 +159,7 @@ const FIELDS: { readonly [Kind in Intent['kind']]: readonly string[] } = {
 }
 
 /**
- * A misspelt optional field would change the meaning: an order without its price is a market order.
+ * A misspelt optional field would change the meaning: without its price an order is a market order.
  */
 function assertKnown(fields: Fields, kind: Intent['kind']): void {
   const known = FIELDS[kind]

@@ -1,6 +1,6 @@
 /**
- * `intentd/strategy` becomes this program's contract, and `intentd/testing` its test kit, wherever
- * a strategy file lies. With one contract per process, results of defineStrategy are recognised.
+ * `intentd/strategy` is this program's contract, `intentd/testing` its test kit, wherever a
+ * strategy file lies. One contract per process recognises results of defineStrategy.
  *
  * Hooks are not inherited: a worker that loads strategies installs them too.
  */

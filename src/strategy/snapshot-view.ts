@@ -7,7 +7,7 @@ import { type AccountView, buildAccount } from './views/account-view.ts'
 import type { NoIndicators } from './indicators/specs.ts'
 import { InstrumentView } from './instrument-view.ts'
 import { NO_NEEDS, type ResolvedNeeds } from './needs.ts'
-import type { PlotSheet } from './plot-sheet.ts'
+import type { PlotSheet } from './strategy-output.ts'
 import { strategyFailure } from './strategy-failure.ts'
 import { refuseUnknownMembers } from './views/unknown-names.ts'
 
@@ -34,7 +34,7 @@ export class SnapshotView<Indicators = NoIndicators> {
   readonly #needs: ResolvedNeeds
   readonly #plots: PlotSheet | undefined
   #bySymbol: ReadonlyMap<string, InstrumentView<Indicators>>
-  /** The members of a universe, each as the instrument that its view is made for. */
+  /** As their views were made for them. */
   #members: ReadonlyMap<string, Instrument> = new Map()
   #snapshot: Snapshot | undefined
   #account: AccountView | undefined
@@ -62,7 +62,7 @@ export class SnapshotView<Indicators = NoIndicators> {
     }
   }
 
-  /** Members of a universe come and go: a view lasts as long as its membership. */
+  /** A view lasts as long as the membership. */
   #followMembers({ instruments }: Snapshot): void {
     const isFixed = (symbol: string): boolean => this.#fixed.some((view) => view.symbol === symbol)
     const members = instruments.flatMap(({ instrument }) =>

@@ -3,8 +3,8 @@ import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 import { strategyFailure } from './strategy-failure.ts'
 
 /**
- * Everything that a strategy's code starts, timers and promises too, keeps the strategy's name, so
- * its effects on the process harm only it (STR1).
+ * Whatever a strategy's code starts keeps its name, so its effects on the process harm only it
+ * (STR1).
  */
 const context = new AsyncLocalStorage<string>()
 
@@ -13,7 +13,7 @@ export function runAsStrategy<Result>(name: string, code: () => Result): Result 
   return context.run(name, code)
 }
 
-/** Entering takes 30 ns, making a scope for each decision 450 ns. */
+/** Entering takes 30 ns; a scope for each decision would take 450 ns. */
 export function createStrategyScope(name: string): <Result>(code: () => Result) => Result {
   const scope = runAsStrategy(name, () => new AsyncResource('strategy'))
   return (code) => scope.runInAsyncScope(code)
@@ -27,7 +27,7 @@ const ENDS = ['exit', 'reallyExit', 'abort'] as const
 
 let isGuarded = false
 
-/** A strategy that calls one gets an error; other code ends the process. */
+/** A strategy gets an error; other code ends the process. */
 function guardProcess(): void {
   if (isGuarded) return
   isGuarded = true

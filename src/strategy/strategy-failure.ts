@@ -55,7 +55,7 @@ export function isStrategyFailure(error: unknown): error is StrategyFailure {
 
 const THROWN_LENGTH_MAX = 300
 
-/** In one line, with its place. Never throws, whatever the value does when accessed. */
+/** One line, with its place. Never throws, whatever the value does when accessed. */
 export function describeThrown(error: unknown): string {
   try {
     const frame = error instanceof Error ? frameOf(error) : undefined
@@ -70,10 +70,7 @@ export function describeThrown(error: unknown): string {
 /** Strategy threads lose the global `process`. */
 const ownProcess = process
 
-/**
- * Folder names are removed before cutting, so that the text is cut at the same word on every
- * machine.
- */
+/** Folder names go before cutting, so that the text is the same on every machine. */
 function shorten(text: string): string {
   if (text.length <= THROWN_LENGTH_MAX) return text
   return withoutPlace(text, ownProcess.cwd()).slice(0, THROWN_LENGTH_MAX)
@@ -83,7 +80,7 @@ const OWN_FOLDERS = ['..', '../../bin'].map(
   (folder) => new URL(`${folder}/`, import.meta.url).pathname,
 )
 
-/** The first stack line outside of Node and this program, else the first one. */
+/** The first stack line outside of Node and this program, else the first. */
 function frameOf(error: Error): string | undefined {
   const frames = [...(error.stack ?? '').matchAll(/\n\s+at (.*)/g)].map(([, frame = '']) => frame)
   const foreign = frames.filter(
@@ -93,7 +90,7 @@ function frameOf(error: Error): string | undefined {
 }
 
 export function strategyPlace(error: Error): string | undefined {
-  // A `?` and a digest follow the file if it changed since it was first read.
+  // A `?` and a digest follow a file that changed since it was first read.
   const [, file, line] = /(\/[^()?]+)(?:\?[^():]*)?:(\d+):\d+\)?$/.exec(frameOf(error) ?? '') ?? []
   return file === undefined ? undefined : `${file.replace(/^\/\/+/, '/')}:${line}`
 }

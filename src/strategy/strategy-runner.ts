@@ -6,10 +6,9 @@ import type { Clock } from '../lib/clock.ts'
 import { deepFreeze } from '../lib/plain-data.ts'
 import type { Strategy } from './define-strategy.ts'
 import { resolveNeeds } from './needs.ts'
-import { PlotSheet } from './plot-sheet.ts'
+import { BoundedLog, type Listen, PlotSheet, SILENT_LOG } from './strategy-output.ts'
 import { type IntentDenial, readIntents } from './read-intents.ts'
 import { createStrategyScope } from './strategy-context.ts'
-import { BoundedLog, type Listen, SILENT_LOG } from './strategy-log.ts'
 import { SnapshotView } from './snapshot-view.ts'
 import {
   describeThrown,
@@ -21,7 +20,7 @@ import {
 } from './strategy-failure.ts'
 import { firstState, readState, toStored, writeState } from './strategy-state.ts'
 
-/** A longer decision is reported as slow: it delays all other strategies. */
+/** A longer decision is logged as slow: it delays all other strategies. */
 export const SLOW_MS = 50
 
 export interface DecisionTime {
@@ -30,7 +29,7 @@ export interface DecisionTime {
   readonly isSlow: boolean
 }
 
-/** Plain data of our own, which the strategy cannot change. */
+/** Our own plain data, which the strategy cannot change. */
 export interface DecisionMade extends DecisionTime {
   readonly kind: 'decided'
   /** An unchanged intent is the same object as before. */
@@ -167,7 +166,7 @@ function readDecision(answer: unknown): { intents: readonly unknown[]; state: un
   if (typeof answer !== 'object' || answer === null)
     throw noDecision(`it returned ${String(answer)}`)
   if ('then' in answer) {
-    // Without this its rejection would end the process.
+    // Its rejection would end the process.
     Promise.resolve(answer).catch(() => undefined)
     throw strategyFailure('STRATEGY_ASYNC', {
       hint: 'decide must be synchronous: no async, no await',

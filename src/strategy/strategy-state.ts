@@ -2,7 +2,7 @@
 import type { Strategy } from './define-strategy.ts'
 import { runAsStrategy } from './strategy-context.ts'
 import { deepFreeze } from '../lib/plain-data.ts'
-import { isRecord } from '../lib/is-record.ts'
+import { isRecord } from '../lib/plain-data.ts'
 import {
   describeThrown,
   isStrategyFailure,
@@ -82,7 +82,7 @@ function initialState(strategy: Strategy, params: unknown): unknown {
 }
 
 /**
- * Copies into frozen data of our own, so that neither side holds a reference into the other.
+ * Into frozen data of our own, so that neither side holds a reference into the other.
  * @param known the previous result: its unchanged parts are reused
  * @throws Failure with the path of a value that JSON cannot express
  */
@@ -118,8 +118,7 @@ function notSerialisable(found: string): StrategyFailure {
 }
 
 /**
- * With so few parts (characters, keys and values) the JSON is short enough: each takes at most 25
- * characters.
+ * So few parts (characters, keys and values) are short enough: each takes at most 25 characters.
  */
 const PARTS_SMALL = STATE_LENGTH_MAX / 25
 
@@ -127,8 +126,8 @@ const NO_DATA = Symbol('no data')
 
 /**
  * Each property is read once, so that getters cannot change it later.
- * @param count adds at least one for each value, plus the characters of strings and keys, and ends
- * a copy that is too large
+ * @param count grows by one for each value, plus the characters of strings and keys, and ends a
+ * copy that is too large
  */
 function copyData(value: unknown, known: unknown, count: { parts: number }, depth = 0): unknown {
   count.parts += typeof value === 'string' ? value.length + 1 : 1
@@ -194,8 +193,8 @@ function isPlain(value: object): boolean {
 }
 
 /**
- * Path and reason of a value that JSON would lose or change: `levels[2].at: a Date`. An `undefined`
- * property is accepted: it is absent afterwards.
+ * A value that JSON would lose or change: `levels[2].at: a Date`. An `undefined` property is
+ * accepted: it is absent afterwards.
  */
 function findUnserialisable(value: unknown, path = 'state', depth = 0): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
@@ -204,7 +203,7 @@ function findUnserialisable(value: unknown, path = 'state', depth = 0): string |
     return `${path}: ${value === undefined ? 'undefined' : `a ${typeof value}`}`
   if (depth >= DEPTH_MAX) return `${path}: nested deeper than ${DEPTH_MAX} levels, or in itself`
   if (Array.isArray(value)) {
-    // forEach and the like skip holes, which JSON turns into null.
+    // forEach skips holes, which JSON turns into null.
     for (let index = 0; index < value.length; index++) {
       const found = findUnserialisable(value[index], `${path}[${index}]`, depth + 1)
       if (found !== undefined) return found

@@ -6,8 +6,7 @@ import type { PreparedBacktest } from '../backtest/opening/prepare-backtest.ts'
 import { narrow } from '../backtest/opening/priced-instruments.ts'
 
 /**
- * Each trial reads configuration and code anew, so results after a change would be stored under the
- * name of the old files.
+ * Trials read files anew, so results after a change would be stored under the old files' name.
  * @returns SWEEP_FILES_CHANGED, or undefined
  */
 export function findChange(

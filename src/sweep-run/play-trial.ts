@@ -19,23 +19,22 @@ export interface TrialOrder {
   readonly version: string
   /** Period of the returns. */
   readonly periodMs: number
-  /** For a sweep of another machine: both machines must have equal inputs. */
+  /** Both machines of another's sweep must have equal inputs. */
   readonly sweep?: SweepRecipe
 }
 
-/** Inputs of the results: code, configuration, prices, seed. */
+/** Code, configuration, prices, seed. */
 export interface SweepRecipe {
   /** JSON. */
   readonly recipe: string
-  /** `--param` of the sweep, without those of the trial. */
   readonly param: readonly string[]
 }
 
-/** `refused`: this machine's inputs differ from the sweep's, so nothing was computed. */
+/** `refused`: this machine's inputs differ, so nothing was computed. */
 export type TrialAnswer = TrialOutcome | { readonly refused: string }
 
 /**
- * @param tapes Candles that earlier trials have drawn.
+ * @param tapes candles that earlier trials have drawn
  * @throws what `backtest` would end with
  */
 export async function playTrial(order: TrialOrder, tapes: CandleTapes): Promise<TrialAnswer> {
@@ -70,10 +69,7 @@ async function playWatched(
   return { figures: toFigures(report), returns: toReturns(report) }
 }
 
-/**
- * Decides whether a trial cannot be opened by its own fault, or because this machine's inputs
- * differ.
- */
+/** Its own fault, or this machine's inputs differ. */
 export async function judgeUnopened(order: TrialOrder, error: unknown): Promise<TrialAnswer> {
   const failed = { failed: messageOf(error) }
   const { config, options, version, sweep } = order
@@ -87,7 +83,7 @@ export async function judgeUnopened(order: TrialOrder, error: unknown): Promise<
   }
 }
 
-/** Compares without the trial's own parameters, which the sweep's recipe lacks. */
+/** Without the trial's own parameters, which the sweep's recipe lacks. */
 async function differenceOf(
   { config, options, version, sweep }: TrialOrder,
   prepared: PreparedBacktest,
@@ -110,7 +106,7 @@ export interface RecipeOf {
   readonly config: DaemonConfig
 }
 
-/** JSON, equal for all trials of a sweep, even if a price file has no row in a trial's part. */
+/** Equal for all trials of a sweep, even if a price file has no row in a trial's part. */
 export function recipeOf(
   { prepared, config }: RecipeOf,
   options: PlayOptions,
@@ -146,7 +142,7 @@ function toFigures(report: RunReport): TrialFigures {
   }
 }
 
-/** From the end of one period to the end of the next; 0 for one without a quote. */
+/** From the end of one period to the next; 0 without a quote. */
 function toReturns({ series, money }: RunReport): readonly number[] {
   let before = Number(money.opening)
   return series.close.map((close) => {

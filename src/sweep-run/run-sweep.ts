@@ -34,7 +34,6 @@ export interface SweepOptions extends PlayOptions {
   readonly jobs: number
   readonly trialLimit: number
   readonly trial?: string
-  /** Address of a PostgreSQL server with the queue for workers. */
   readonly queue?: string
 }
 
@@ -46,7 +45,6 @@ interface OpenSweep {
   readonly prepared: PreparedBacktest
   readonly plan: SweepPlan
   readonly periodMs: number
-  /** Configuration, data, code and seed. */
   readonly recipe: string
   readonly prices: string
   readonly directory: string
@@ -342,7 +340,6 @@ function listTrials({ plan }: OpenSweep): readonly Trial[] {
 
 type TrialPart = Pick<Trial, 'fromAt' | 'toAt'>
 
-/** All parts of the range: of rounds and of the walk-forward. */
 function listParts({ rounds, folds, fromAt, periodAt }: SweepPlan): readonly TrialPart[] {
   return [
     ...rounds.map((toAt) => ({ fromAt, toAt })),

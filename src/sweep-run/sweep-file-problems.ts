@@ -1,4 +1,4 @@
-/** Checks the file of a sweep, including the strategies' objections to its values. */
+/** Includes the strategies' objections to its values. */
 import process from 'node:process'
 import { resolve } from 'node:path'
 import { loadConfig } from '../config/load-config.ts'
@@ -27,7 +27,7 @@ export interface ReadSweepFile {
 const HANG_HINT =
   'the schema or the check of a strategy does not come back; or wait longer with --trial-limit'
 const AGAIN = 'Then give the same command again.'
-/** A trial limit may be shorter than the start of this check's thread on a busy machine. */
+/** A trial limit may be shorter than a thread's start on a busy machine. */
 const TAKEN_MS_MIN = 30_000
 /** Takes some seconds; undecided combinations fail in their trial. */
 const TRIED_MAX = 200
@@ -43,7 +43,7 @@ export function loadSweepFile(name: string): ReadSweepFile {
   return { file: value, source }
 }
 
-/** @param ids of enabled strategies. @throws ConfigError for another one */
+/** @throws ConfigError for another one */
 export function assertStrategies({ file, source }: ReadSweepFile, ids: readonly string[]): void {
   const problems = Object.keys(file.params)
     .filter((id) => !ids.includes(id))
@@ -67,7 +67,7 @@ export interface TakenTask {
 }
 
 /**
- * Like {@link assertTaken}, in a restricted thread.
+ * In a restricted thread.
  * @param trialLimitMs limit of a trial in real time; here at least half a minute
  */
 export async function assertTakenElsewhere(task: TakenTask, trialLimitMs: number): Promise<void> {
@@ -90,8 +90,8 @@ export async function assertTakenElsewhere(task: TakenTask, trialLimitMs: number
 }
 
 /**
- * A value is good if some combination with it is accepted; untried ones count as good. A
- * combination of good values can still be refused; then its trial says why.
+ * A value is good if some combination with it is accepted, or untried. A refused combination of
+ * good values fails in its trial.
  * @throws ConfigError for values that are accepted in no combination
  */
 export async function assertTaken(
@@ -152,7 +152,6 @@ function toValue(set: ParamSet, name: string): string {
   return `${name}=${set[name]}`
 }
 
-/** The value without which the others are accepted, if it is a single one. */
 async function findCulprit(
   set: ParamSet,
   problemsOf: (set: ParamSet) => Promise<readonly Problem[]>,
@@ -183,13 +182,12 @@ async function findProblems(
   }
 }
 
-/** The parameter that a problem names, if any. */
 function namedBy(set: ParamSet, { source, path }: Problem): string | undefined {
   if (source !== PARAM_OPTION) return undefined
   return Object.keys(set).find((one) => path === one || /^[.[]/.test(path.split(one, 2)[1] ?? ''))
 }
 
-/** These values alone cause the problem, wherever it was found. */
+/** Wherever these problems were found, these values alone cause them. */
 function placeIn(
   source: YamlSource,
   { set, culprit }: { readonly set: ParamSet; readonly culprit: string | undefined },

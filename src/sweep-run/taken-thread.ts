@@ -1,4 +1,4 @@
-/** Asks the strategies of a sweep in a restricted thread which values they accept. */
+/** A restricted thread asks the strategies which values they accept. */
 import { runTask } from '../lib/supervised-thread.ts'
 import { listParamSets } from '../sweep/param-sets.ts'
 import { guardFiles } from '../strategy/isolation/guard-files.ts'

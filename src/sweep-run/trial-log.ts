@@ -7,10 +7,7 @@ import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 const LOG_FILE = 'trials.jsonl'
 
-/**
- * A line for each trial that ended in a directory. A killed sweep continues from it, and the number
- * of tries is never lost.
- */
+/** A killed sweep continues from this log, and the number of tries is never lost. */
 export class TrialLog {
   readonly #file: string
   readonly #rows = new Map<string, TrialRow>()
@@ -31,7 +28,7 @@ export class TrialLog {
     this.#write(() => appendFileSync(this.#file, `${JSON.stringify(row)}\n`))
   }
 
-  /** Distinct combinations tried on these prices, with any configuration and code. */
+  /** Distinct, with any configuration and code. */
   countTries(prices: string): number {
     return new Set(
       [...this.#rows.values()].filter((row) => row.prices === prices).map(({ tried }) => tried),

@@ -11,19 +11,19 @@ export interface TrialTask {
 }
 
 /**
- * A trial's thread reports its outcome as JSON, and the candles that it has drawn, for later trials. `isClean`: another
- * trial that it plays sees nothing of this one.
+ * The outcome as JSON, and drawn candles for later trials. `isClean`: the next trial sees nothing
+ * of this one.
  */
 export type TrialNews =
   | { readonly kind: 'outcome'; readonly text: string; readonly isClean: boolean }
   | { readonly kind: 'tape'; readonly tape: FinishedTape }
 
-/** Each trial leaves the code of its strategies behind, since Node forgets no module. */
+/** Each trial leaves its strategies' code behind, since Node forgets no module. */
 const TRIALS_OF_THREAD_MAX = 100
 
 /**
- * Runs trials in threads that share the candles which the first of them have drawn. A thread that is left clean plays
- * the next trial of the same sweep: the engine has compiled the program there, which takes a second and more.
+ * Threads share the candles that the first drew. A clean thread plays the next trial of its sweep:
+ * compiling the program again takes a second and more.
  */
 export class TrialPool {
   readonly #tapes = new CandleTapes()
@@ -35,7 +35,6 @@ export class TrialPool {
     return this.#tapes.finished
   }
 
-  /** Threads that were started so far. */
   get started(): number {
     return this.#started
   }
@@ -52,13 +51,12 @@ export class TrialPool {
     const trial = { order, limitMs, stop }
     const known = this.#takeIdle(sweepOf(order))
     const answer = known && (await this.#play(known, trial))
-    // A failure may be due to what is left of an earlier trial, so it is believed only of a thread that has played no other.
+    // Earlier trials may cause a failure, so it is believed only of a fresh thread.
     const isBelieved = answer !== undefined && ('figures' in answer || 'isTimeOut' in answer)
     if (isBelieved || stop.aborted) return answer
     return this.#play(this.#start(sweepOf(order)), trial)
   }
 
-  /** Ends the threads that wait. */
   async close(): Promise<void> {
     await Promise.all(this.#idle.splice(0).map((thread) => thread.end()))
   }
@@ -68,7 +66,7 @@ export class TrialPool {
     return new TrialThread(sweep, (tape) => this.#tapes.add(tape))
   }
 
-  /** A thread of another sweep could not read the files of this one. */
+  /** A thread of another sweep could not read this one's files. */
   #takeIdle(sweep: string): TrialThread | undefined {
     for (let thread = this.#idle.pop(); thread !== undefined; thread = this.#idle.pop()) {
       if (thread.sweep === sweep && !thread.isEnding) return thread
@@ -104,13 +102,13 @@ interface PlayedTrial {
 
 type TrialText = Extract<TrialNews, { kind: 'outcome' }>
 
-/** All trials of a sweep differ by these alone. */
+/** Trials of a sweep differ by these alone. */
 function sweepOf({ options, ...order }: TrialOrder): string {
   const { param: _param, from: _from, to: _to, ...shared } = options
   return JSON.stringify([order, shared])
 }
 
-/** Plays trials of one sweep, one at a time, until it is ended. */
+/** One sweep's trials, one at a time, until it is ended. */
 class TrialThread {
   readonly sweep: string
   played = 0
@@ -156,7 +154,7 @@ function describeEnd(end: ThreadEnd, limitMs: number): Extract<TrialAnswer, { fa
   return { failed: end.kind === 'failed' ? end.error.message : 'the thread ended by itself' }
 }
 
-/** The table of a sweep must not depend on the machine where a trial failed. */
+/** The table must not depend on the machine where a trial failed. */
 function withoutPlaces<Failed extends { readonly failed: string }>(outcome: Failed): Failed {
   return { ...outcome, failed: withoutPlace(outcome.failed, process.cwd()) }
 }

@@ -8,7 +8,6 @@ export interface TrialRound {
   readonly trials: readonly Trial[]
   readonly orderOf: (trial: Trial) => TrialOrder
   readonly hear: (trial: Trial, outcome: TrialOutcome) => void
-  /** Ends the round early. */
   readonly stop: AbortSignal
 }
 
@@ -21,7 +20,7 @@ export interface TrialRunner {
 }
 
 /**
- * Uses threads of this process. @param jobs concurrent trials
+ * @param jobs concurrent trials
  * @param limitMs real time of one
  */
 export function runHere(jobs: number, limitMs: number): TrialRunner {

@@ -1,7 +1,4 @@
-/**
- * Plays the trials that are posted, one after the other. Each evaluates the code of its strategies
- * anew, so that strategies of one trial see nothing of another.
- */
+/** Each trial evaluates its strategies' code anew, so that it sees nothing of another. */
 import { hearPosted, runTask } from '../lib/supervised-thread.ts'
 import { roundNumbers } from '../report/round-numbers.ts'
 import { beginGeneration, countGenerations, isCodeKept } from '../strategy/code-generations.ts'
@@ -26,12 +23,12 @@ async function play(
     judgeUnopened(order, error),
   )
   beginGeneration()
-  // Rounded as in the log, so that results do not depend on whether they were read from it.
+  // Rounded as in the log, so that results do not depend on it.
   const text = JSON.stringify(outcome, roundNumbers)
   report({ kind: 'outcome', text, isClean: isClean() })
 }
 
-/** Whether nothing of a trial can be seen by the next one: what code that may do everything leaves behind is not known. */
+/** Unknown after code that may do everything. */
 function isClean(): boolean {
   return areFilesClosed() && !isCodeKept() && !hasOwnGlobals()
 }

@@ -1,10 +1,9 @@
-/** Periods of a run; `to` is excluded. */
 export interface PeriodRange {
   readonly from: number
   readonly to: number
 }
 
-/** A window of a walk-forward: chosen in sample, tested on the periods after it. */
+/** Chosen in sample, tested on the periods after it. */
 export interface Fold {
   readonly inSample: PeriodRange
   readonly outOfSample: PeriodRange
@@ -14,11 +13,12 @@ export interface Fold {
 const PERIODS_MIN = 5
 
 /**
- * Windows one after the other: each is tried on its own stretch, and chosen on everything before it.
+ * Each window is tried on its own stretch, and chosen on everything before it.
  *
  *     |------ in sample ------| out of sample 1 | out of sample 2 | … | out of sample k |
  *
- * @param usedShare What the choice among the trials has seen of the range already, 0 to 1: it is in sample.
+ * @param usedShare of the range already seen by the choice among the trials, 0 to 1: it is in
+ * sample
  */
 export function cutFolds(periods: number, folds: number, usedShare: number): readonly Fold[] {
   const head = Math.ceil(periods * Math.max(usedShare, 1 / (folds + 1)))

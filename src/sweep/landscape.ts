@@ -5,9 +5,7 @@ export interface ScoredSet {
   readonly score: number
 }
 
-/**
- * A peak is isolated if its neighbours' lead over the median is less than this share of its own.
- */
+/** A peak is isolated below this lead of its neighbours over the median, as a share of its own. */
 const LEAD_SHARE = 0.5
 
 function variedParams(sets: readonly ParamSet[]): readonly string[] {
@@ -29,10 +27,7 @@ function toNumber(text: string): number {
   return typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
 }
 
-/**
- * The best of its nearest neighbours leads the median of all by less than half of its own lead.
- * Such a peak is usually luck.
- */
+/** Such a peak is usually luck. */
 export function isIsolated(peak: ScoredSet, all: readonly ScoredSet[]): boolean {
   const sets = all.map(({ params }) => params)
   const names = variedParams(sets)
@@ -71,11 +66,9 @@ export interface HeatMap {
   readonly columnName: string
   readonly rows: readonly string[]
   readonly columns: readonly string[]
-  /** Keyed by row and column; null without trials. */
   readonly cells: readonly (readonly (number | null)[])[]
 }
 
-/** Further values are merged. */
 const BINS_MAX = 12
 
 /** Uses the first two varied parameters; undefined if fewer were varied. */

@@ -1,12 +1,10 @@
 import { createRandom } from '../lib/random.ts'
 import { type ParamValues, type SweepFile, TRIALS_MAX, VALUES_MAX } from './sweep-file.ts'
 
-/** The value of each `strategy.param`, as for `--param`, in the order of the file. */
+/** As for `--param`, in the order of the file. */
 export type ParamSet = Readonly<Record<string, string>>
 
-/** Further digits are noise of the steps. */
 const DIGITS = 12
-/** Digits of values on a logarithmic scale. */
 const LOG_DIGITS = 6
 
 /**
@@ -32,7 +30,7 @@ function expand(values: ParamValues): readonly (number | string | boolean)[] {
   if (Array.isArray(values)) return values
   const { from, to } = values
   if ('step' in values) {
-    // The caller notices one more than allowed, so millions are never built.
+    // One more than allowed shows the excess, so millions are never built.
     const count = Math.min(VALUES_MAX, Math.floor((to - from) / values.step + 1e-9)) + 1
     return Array.from({ length: Math.max(0, count) }, (_, index) =>
       round(from + index * values.step, DIGITS),
@@ -94,7 +92,6 @@ export function listParamSets(file: SweepFile): readonly ParamSet[] {
   return [...drawn.values()]
 }
 
-/** Digits of a combination's number: the last parameter changes fastest. */
 function digitsOf(
   values: ReadonlyMap<string, readonly string[]>,
   index: number,

@@ -1,7 +1,7 @@
-import { isRecord } from '../lib/is-record.ts'
+import { isRecord } from '../lib/plain-data.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
-/** Shown alone, since other differences follow from them or do not help. */
+/** Shown alone: others follow from them, or do not help. */
 const FIRST = ['version', 'node', 'sha256.program'] as const
 
 /**

@@ -8,20 +8,15 @@ export interface SweepPlan {
   readonly objective: Objective
   /** Unix ms. */
   readonly fromAt: number
-  /**
-   * Unix ms: end of each round's stretch, the last at the end of the range. Halving has several
-   * rounds.
-   */
+  /** Unix ms: ends of the rounds, the last that of the range. Halving has several. */
   readonly rounds: readonly number[]
   readonly folds: readonly Fold[]
-  /** Unix ms of a period's beginning. */
   readonly periodAt: (period: number) => number
 }
 
-/** Undefined if it was not run yet. */
 export type FindOutcome = (trial: Trial) => TrialOutcome | undefined
 
-/** The best third of each round goes on. */
+/** The best third goes on. */
 const KEPT_SHARE = 1 / 3
 
 export interface RankedSet {
@@ -49,10 +44,7 @@ function keptOf(count: number): number {
   return Math.max(1, Math.ceil(count * KEPT_SHARE))
 }
 
-/**
- * The trials that can run now, since each step needs the outcomes of the one before. Empty at the
- * end.
- */
+/** Each step needs the outcomes before. Empty at the end. */
 export function nextTrials(plan: SweepPlan, find: FindOutcome): readonly Trial[] {
   const { alive, missing } = playRounds(plan, find)
   if (missing.length > 0) return missing
@@ -63,7 +55,7 @@ export function rankSets(plan: SweepPlan, find: FindOutcome): readonly RankedSet
   return playRounds(plan, find).sets
 }
 
-/** For each fold, the combination that was best before it. */
+/** The best combination before each fold. */
 export function listFolds(plan: SweepPlan, alive: readonly RankedSet[]) {
   const { folds, objective, periodAt } = plan
   return folds.flatMap((fold) => {
@@ -115,7 +107,6 @@ function playRounds({ sets, rounds, fromAt, objective }: SweepPlan, find: FindOu
   return { alive: played, missing: [], sets: [...ranked.values()] }
 }
 
-/** A failed trial ranks last. */
 function scoreOfOutcome(outcome: TrialOutcome | undefined, objective: Objective): number {
   if (outcome === undefined || 'failed' in outcome) return Number.NEGATIVE_INFINITY
   return scoreOf(outcome.returns, objective)

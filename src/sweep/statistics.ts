@@ -3,11 +3,10 @@ import { normalQuantile } from '../lib/random.ts'
 export interface Moments {
   readonly count: number
   readonly mean: number
-  /** Sample deviation, n - 1. */
   readonly deviation: number
-  /** Third central moment over the deviation to the third; 0 for a normal distribution. */
+  /** Over the deviation to the third; 0 for a normal distribution. */
   readonly skewness: number
-  /** Fourth central moment over the variance squared; 3 for a normal distribution. */
+  /** Over the variance squared; 3 for a normal distribution. */
   readonly kurtosis: number
 }
 
@@ -36,9 +35,9 @@ export function sharpeOf(values: readonly number[]): number {
 const EULER_GAMMA = 0.5772156649015329
 
 /**
- * The highest Sharpe ratio to be expected of this many worthless tries (Bailey and López de Prado,
- * The Deflated Sharpe Ratio, 2014).
- * @param variance Variance of the tries' Sharpe ratios; per period, as the result.
+ * To be expected of this many worthless tries (Bailey and López de Prado, The Deflated Sharpe
+ * Ratio, 2014).
+ * @param variance of the tries' Sharpe ratios, per period as the result
  */
 export function expectedMaxSharpe(variance: number, tries: number): number {
   if (tries < 2) return 0
@@ -50,8 +49,8 @@ export function expectedMaxSharpe(variance: number, tries: number): number {
 }
 
 /**
- * The probability that a Sharpe ratio is truly above another, 0 to 1, given the length, skewness
- * and kurtosis of its returns.
+ * Probability, 0 to 1, that a Sharpe ratio is truly above another, given length, skewness and
+ * kurtosis of its returns.
  */
 export function probabilityAbove(
   sharpe: number,
@@ -64,7 +63,7 @@ export function probabilityAbove(
   )
 }
 
-/** The share of a normal distribution below a value, to 1e-7: Numerical Recipes' erfc. */
+/** Below a value, to 1e-7: Numerical Recipes' erfc. */
 export function normalShare(value: number): number {
   const z = Math.abs(value) / Math.SQRT2
   const t = 1 / (1 + 0.5 * z)
@@ -79,10 +78,7 @@ const ERFC = [
 ]
 
 export interface Overfitting {
-  /**
-   * How often the best of one half was below the median of the other, 0 to 1: near 0.5 the choice
-   * is chance.
-   */
+  /** How often the best of one half was below the other's median: near 0.5 the choice is chance. */
   readonly probability: number
   readonly blocks: number
   readonly combinations: number
@@ -92,16 +88,14 @@ export interface Overfitting {
 const BLOCKS_MAX = 16
 const BLOCKS_OF_MANY = 12
 const MANY_TRIALS = 500
-/** Minimum periods of a block. */
 const BLOCK_PERIODS_MIN = 2
 
 /**
- * The probability of backtest overfitting (Bailey, Borwein, López de Prado and Zhu, 2017): time is
- * cut into blocks, and for each way to choose half of them the best trial of that half is ranked in
- * the other half.
+ * Probability of backtest overfitting (Bailey, Borwein, López de Prado and Zhu, 2017): for each way
+ * to choose half of the blocks of time, the best trial there is ranked in the other half.
  *
- * @param returns One row per trial, all over the same periods.
- * @returns undefined for fewer than two trials, or too few periods.
+ * @param returns one row per trial, all over the same periods
+ * @returns undefined for fewer than two trials, or too few periods
  */
 export function overfittingOf(returns: readonly (readonly number[])[]): Overfitting | undefined {
   const periods = returns[0]?.length ?? 0
@@ -110,7 +104,7 @@ export function overfittingOf(returns: readonly (readonly number[])[]): Overfitt
   if (returns.length < 2 || blocks < 4) return undefined
   const sums = returns.map((row) => sumBlocks(row, blocks))
   let [combinations, below] = [0, 0]
-  // Each half that holds the first block, paired with its complement: both directions are counted.
+  // With its complement, so both directions are counted.
   for (const half of listHalves(blocks).filter((bits) => (bits & 1) === 1)) {
     const one = sums.map((row) => sharpeOfBlocks(row, half))
     const other = sums.map((row) => sharpeOfBlocks(row, ~half))
@@ -120,10 +114,7 @@ export function overfittingOf(returns: readonly (readonly number[])[]): Overfitt
   return { probability: below / combinations, blocks, combinations }
 }
 
-/**
- * Whether the best trial of one half is in the worse part of the other: 1 yes, 0 no, 0.5 exactly at
- * the median.
- */
+/** 1 yes, 0 no, 0.5 exactly at the median. */
 function isBelowMedian(inside: readonly number[], outside: readonly number[]): number {
   let best = 0
   for (let trial = 1; trial < inside.length; trial++) {
@@ -138,7 +129,6 @@ function isBelowMedian(inside: readonly number[], outside: readonly number[]): n
   return worse < better ? 1 : worse > better ? 0 : 0.5
 }
 
-/** Per block: count, sum, and sum of squares. */
 function sumBlocks(values: readonly number[], blocks: number): Float64Array {
   const sums = new Float64Array(blocks * 3)
   for (const [index, value] of values.entries()) {
@@ -163,7 +153,6 @@ function sharpeOfBlocks(sums: Float64Array, half: number): number {
   return variance > 0 ? sum / count / Math.sqrt(variance) : 0
 }
 
-/** Every choice of half of the blocks, as bits. */
 function listHalves(blocks: number): readonly number[] {
   return Array.from({ length: 2 ** blocks }, (_, bits) => bits).filter(
     (bits) => countBits(bits) === blocks / 2,

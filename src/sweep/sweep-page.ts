@@ -9,7 +9,7 @@ import type { FoldRow, SweepReport, SweepRow } from './sweep-report.ts'
 /** sweep.json and trials.csv have the others. */
 const ROWS_MAX = 500
 
-/** A self-contained page, light and dark. */
+/** Self-contained, light and dark. */
 export function renderSweepPage(report: SweepReport): string {
   const {
     from,
@@ -193,7 +193,6 @@ function renderFolds(folds: readonly FoldRow[]): string {
   )
 }
 
-/** The title contains the strategy. */
 function paramOf(name: string): string {
   return name.slice(name.indexOf('.') + 1)
 }
@@ -215,7 +214,7 @@ function renderHeatMap({ rows, columns, cells, rowName, columnName }: HeatMap): 
   return `<div class="scroll heat"><table><thead><tr><th class="text">${escapeHtml(paramOf(rowName))} \\ ${escapeHtml(paramOf(columnName))}</th>${head}</tr></thead><tbody>${body.join('')}</tbody></table></div>`
 }
 
-/** Both ends and zero. An end nearer to zero than this share would overlap. */
+/** Both ends and zero, unless an end is too near to zero. */
 function labelled({ low, span }: { low: number; span: number }, share: number): readonly number[] {
   return [low, 0, low + span].filter((value) => value === 0 || Math.abs(value) > share * span)
 }

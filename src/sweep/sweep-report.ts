@@ -20,7 +20,7 @@ import {
 } from './statistics.ts'
 import { scoreOf, type Trial, type TrialFigures } from './trial.ts'
 
-/** sweep.json. Instants are ISO 8601 in UTC, Sharpe ratios per period, never annualised. */
+/** sweep.json. ISO 8601 in UTC; Sharpe ratios per period, never annualised. */
 export interface SweepReport {
   readonly format: 1
   readonly name: string
@@ -38,10 +38,7 @@ export interface SweepReport {
   readonly deflated: DeflatedSharpe | null
   readonly overfitting: Overfitting | null
   readonly heatMap: HeatMap | null
-  /**
-   * Why the prices are not those of a market; empty for real ones. Absent in reports of earlier
-   * releases.
-   */
+  /** Empty for a market's prices. Absent in earlier reports. */
   readonly madeUp?: readonly string[]
   readonly remarks: readonly string[]
 }
@@ -49,7 +46,7 @@ export interface SweepReport {
 export interface SweepRow {
   readonly id: string
   readonly params: ParamSet
-  /** Run on the whole range; with halving most are not. */
+  /** With halving most are not. */
   readonly isWhole: boolean
   readonly to: string
   readonly figures: TrialFigures | null
@@ -58,7 +55,6 @@ export interface SweepRow {
   readonly inSample: number | null
   readonly outOfSample: number | null
   readonly isIsolated: boolean
-  /** Reason for missing figures, or empty. */
   readonly failed: string
   readonly command: string
 }
@@ -85,7 +81,7 @@ export interface DeflatedSharpe {
   readonly variance: number
   /** Expected best Sharpe ratio of this many worthless tries. */
   readonly expectedMax: number
-  /** Probability that the true Sharpe ratio exceeds `expectedMax`. */
+  /** That the true Sharpe ratio exceeds `expectedMax`. */
   readonly probability: number
 }
 
@@ -98,15 +94,11 @@ export interface ReportInput {
   readonly remarks: readonly string[]
 }
 
-/** No other would be chosen. */
 const PEAKS_MAX = 20
 
-/** The value of `failed` for a trial that the sweep did not reach. */
 export const NOT_RUN = 'not run'
 
-/**
- * @returns the report as far as the sweep was run; numbers have as many digits as in report.json
- */
+/** @returns as far as the sweep was run, with as many digits as report.json */
 export function buildSweepReport({
   plan,
   find,
@@ -169,7 +161,7 @@ export function isEndedEarly({ figures }: Pick<SweepRow, 'figures'>): boolean {
   return (figures?.restrictions.length ?? 0) > 0
 }
 
-/** Figures of trials that ended early must not be taken for those of the whole range. */
+/** Trials that ended early do not have figures of the whole range. */
 function noteEnded(trials: readonly SweepRow[]): readonly string[] {
   const ended = trials.filter(isEndedEarly)
   const [best] = ended
@@ -269,8 +261,8 @@ function toFoldRow(
 }
 
 /**
- * Deflates the best Sharpe ratio on the whole range, for any objective. The variance is over all
- * trials on their longest stretches.
+ * On the whole range, for any objective. The variance is over all trials on their longest
+ * stretches.
  */
 function deflate(
   sets: readonly RankedSet[],

@@ -27,13 +27,12 @@ export interface TrialFigures {
 }
 
 export type TrialOutcome =
-  /** One return for each period, on the equity at its beginning. */
   | { readonly figures: TrialFigures; readonly returns: readonly number[] }
   | { readonly failed: string; readonly isTimeOut?: boolean }
 
 export interface TrialRow {
   readonly id: string
-  /** Id of the combination with configuration and code, for any range: one try. */
+  /** The combination with configuration and code, for any range: one try. */
   readonly tried: string
   readonly prices: string
   readonly params: ParamSet
@@ -59,7 +58,6 @@ export function nameTrial(
   }
 }
 
-/** Higher is better. */
 export function scoreOf(returns: readonly number[], objective: Objective): number {
   if (objective === 'sharpe') return sharpeOf(returns)
   return returns.reduce((equity, value) => equity * (1 + value), 1) - 1

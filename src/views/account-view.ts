@@ -38,7 +38,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
     coin: config.account.marginCoin,
     phase: state === 'new' ? 'new' : engine.phase,
     mode: toTradingState(restrictions.filter(({ scope }) => scope === '*')).mode,
-    // Strategies are never shown prices that are too old.
+    // Strategies never see prices that are too old.
     isTrading:
       engine.isTrading &&
       Object.values(ages.tickersMs).some((ms) => ms !== null && ms <= settings.limits.dataAgeMaxMs),
@@ -101,7 +101,6 @@ function viewClock(account: ShownAccount): AccountView['clock'] {
   }
 }
 
-/** Only endpoints that were called. */
 function viewLimiter({ limiter }: ShownAccount): AccountView['limiter'] {
   return limiter
     .filter(({ granted }) => granted > 0)
@@ -116,7 +115,7 @@ function viewLimiter({ limiter }: ShownAccount): AccountView['limiter'] {
     }))
 }
 
-/** On all instruments; a stricter mode on some is shown by its restrictions. */
+/** Some instruments may have a stricter mode, by their restrictions. */
 function modeOnAll(
   symbols: Iterable<string>,
   restrictionsOn: (symbol: string) => readonly Restriction[],
@@ -132,8 +131,8 @@ function viewKill({ engine, state }: ShownAccount): AccountView['kill'] {
 }
 
 /**
- * Positions by our fills, with the exchange's last reading. A flat account with opposite holdings
- * has a row too.
+ * Our fills give positions, beside the exchange's last reading. A flat account with opposite
+ * holdings has a row too.
  */
 export function viewPositions(account: ShownAccount): readonly PositionView[] {
   const { positionsMs } = agesOf(account)
@@ -188,7 +187,7 @@ function viewPosition(
     coin: account.config.account.marginCoin,
     // After a fill the last reading has another size.
     unrealisedProfit: (row?.lots === lots && row.unrealisedProfit) || null,
-    // Exchanges state zero where there is none.
+    // Exchanges state zero for none.
     liquidationPrice: orNull(row && row.liquidationPrice > 0 ? row.liquidationPrice : undefined),
     keptByExchange: viewKept(account, symbol, side),
     liquidation: viewDistance(account, symbol, side),
@@ -239,7 +238,7 @@ function viewDistance(
   }
 }
 
-/** The entry by our fills; if they do not explain all of it, the exchange's. */
+/** Our fills give the entry; if they do not explain all of it, the exchange does. */
 export function viewEntry(
   { book, grids }: Pick<ShownAccount, 'book' | 'grids'>,
   {
@@ -265,7 +264,6 @@ export function viewEntry(
   return { entryPrice, entryFrom: statedLots > 0 ? 'exchange' : 'fills' }
 }
 
-/** Signed: in one-way mode two may be opposite. */
 function holdersOf(
   { book, grids }: ShownAccount,
   symbol: string,

@@ -2,7 +2,7 @@ import type { AccountView } from '../control/views.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import type { ShownAccount } from './shown-account.ts'
 
-/** Nothing without a `capital` of its own. */
+/** Only with a `capital` of its own. */
 export function viewCapital(
   { config, engine }: ShownAccount,
   id: StrategyId,

@@ -15,9 +15,9 @@ import type { JournalReader } from '../journal/journal-reader.ts'
 import type { RowsCount } from '../journal/tables/booking-table.ts'
 import { NO_ROWS, type RowsSum } from '../journal/tables/rows-sum.ts'
 
-/** Last trades kept between two readings; a question for more reads all fills again. */
+/** Kept between readings; a question for more reads all fills again. */
 const KEPT_MAX = 500
-/** Kept beyond what is wanted before the oldest are dropped. */
+/** The oldest are dropped beyond so many more. */
 const KEPT_BEYOND = 1000
 
 type TradeSource = Pick<
@@ -26,7 +26,7 @@ type TradeSource = Pick<
 >
 
 /**
- * Closed trades are folded from all fills of the journal; only wanted ones stay in memory.
+ * Folded from all fills; only wanted trades stay in memory.
  * @throws Failure JOURNAL_CORRUPT
  */
 export function readClosedTrades(
@@ -41,10 +41,6 @@ export function readClosedTrades(
   return folding.show(book, query)
 }
 
-/**
- * Reads only what is new in a journal: the fold goes on as long as number and sum of all rows show
- * that none behind it changed.
- */
 export class TradeHistory {
   readonly #positionMode: PositionMode
   #folding: JournalFold | undefined
@@ -53,7 +49,10 @@ export class TradeHistory {
     this.#positionMode = positionMode
   }
 
-  /** @throws Failure JOURNAL_CORRUPT */
+  /**
+   * The fold goes on while number and sum of all rows prove the part before unchanged.
+   * @throws Failure JOURNAL_CORRUPT
+   */
   read(reader: TradeSource, query: ClosedTradesQuery): ClosedTradesView {
     const book = rebuildBook(reader.contents(), this.#positionMode)
     const folding = this.#continue(reader, book) ?? this.#begin(reader, book)
@@ -90,11 +89,11 @@ class JournalFold {
   readonly #limit: number
   readonly #trades: ClosedTrade[] = []
   readonly #count: RowsCount = { sum: NO_ROWS }
-  /** Why orders close, as far as the journal still has the records. */
+  /** As far as the journal still has the records. */
   readonly #purposes = new Map<string, ClosePurpose>()
   #isCut = false
   #readTo = 0
-  /** Records up to this sequence are read: a week of them takes long. */
+  /** Read up to here, because a week of records takes long. */
   #sequence = 0
 
   constructor(book: Book, isWanted: (trade: ClosedTrade) => boolean, limit: number) {
@@ -158,7 +157,7 @@ class JournalFold {
     this.#isCut = true
   }
 
-  /** In order of time, payments first, since a closed position is paid nothing. */
+  /** Payments first: a closed position is paid nothing. */
   *#mergeEvents(reader: TradeSource, newest: number): Generator<TradeEvent> {
     const span = { since: this.#readTo === 0 ? 0 : this.#readTo + 1 }
     const sources: readonly Iterator<BookedRow | AdoptRecord | AssignedRecord>[] = [
@@ -179,7 +178,7 @@ class JournalFold {
     }
   }
 
-  /** Records that move lots without a fill, as far as the journal still has them. */
+  /** As far as the journal still has them: lots moved without a fill. */
   *#listMoves(reader: TradeSource, newest: number): Generator<AdoptRecord | AssignedRecord> {
     const query = { kinds: ['adopt', 'assigned'], behind: this.#sequence } as const
     for (const { sequence, record } of reader.records(query)) {

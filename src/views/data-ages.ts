@@ -2,21 +2,19 @@ import type { EngineEvent } from '../engine/event.ts'
 
 /** Answers no longer contain it. */
 export interface VanishedPrice {
-  /** Unix ms, our clock: the last answer with it. */
+  /** Our clock, Unix ms, at the last answer with it. */
   readonly seenAt: number
   /** NaN without a trade. */
   readonly last: number
 }
 
 /**
- * Ages in ms, from the core's events; infinite if never read. A ticker missing in an answer keeps
- * its age.
+ * In ms, from the core's events; infinite if never read. A ticker missing in an answer keeps its
+ * age.
  */
 export class DataAges {
   readonly #symbols: () => readonly string[]
-  /**
-   * Keyed by symbol: the read of the answer (our clock), and the time of its row (the exchange's).
-   */
+  /** When read (our clock), and its row's time (the exchange's). */
   readonly #prices = new Map<
     string,
     { readonly readAt: number; readonly at: number; readonly last: number }
@@ -58,12 +56,11 @@ export class DataAges {
     return Math.max(now - seen.readAt, now + (this.#offsetMs ?? 0) - seen.at)
   }
 
-  /** The newest answer lacks them. */
   get vanished(): ReadonlyMap<string, VanishedPrice> {
     return this.#vanished
   }
 
-  /** The age of fills or position, whichever is older. */
+  /** The older of fills and position. */
   accountMs(symbol: string, now: number): number {
     return Math.max(this.fillsMs(now), this.positionMs(symbol, now))
   }

@@ -47,7 +47,7 @@ export function agesOf({ settings, tickers, vanished, engine, trusted }: ShownAc
   }
 }
 
-/** Why not everything is traded, besides restrictions. Without any, nothing is wanted. */
+/** Besides restrictions. Without any, nothing is wanted. */
 export function* findHindrances(account: ShownAccount): Generator<string> {
   const { settings, engine, state, fatal, paused, pace, journalTrouble } = account
   const { dataAgeMaxMs } = settings.limits
@@ -93,7 +93,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   yield* listWarmUps(account)
 }
 
-/** A person should know it although nothing is held back for it. */
+/** Nothing is held back for these, but a person should know. */
 export function* findWarnings(account: ShownAccount): Generator<string> {
   for (const dispute of account.engine.disputes.values())
     if (dispute.figure === 'liquidation') yield describeDispute(dispute)
@@ -101,7 +101,6 @@ export function* findWarnings(account: ShownAccount): Generator<string> {
   yield* listWorstCase(account, (used) => used >= WORST_CASE_WARN && used <= 1)
 }
 
-/** Names what a kill or stop waits for, with the instruments not yet proved. */
 function describeEnding({ kind, phase, unproved }: Ending): string {
   const what = kind === 'kill' ? 'a kill is under way' : `a stop is under way (${kind})`
   const names = [...unproved].map(([symbol, why]) => (why === '' ? symbol : `${symbol} (${why})`))
@@ -173,7 +172,7 @@ function* listStale({ engine, settings, trusted }: ShownAccount): Generator<stri
 /** A start reads a position when it resolves its orders. */
 const RESOLVES = 'the start resolves earlier orders first'
 
-/** Calls without answers; they recover by themselves. */
+/** Calls without answers recover by themselves. */
 function* listSilent({ engine, trusted }: ShownAccount): Generator<string> {
   const now = trusted.clock.now()
   for (const [kind, { since, times, reason }] of engine.silentCalls(now))
@@ -203,7 +202,7 @@ function named(symbols: ReadonlySet<string>): string {
 
 const NAMED_MAX = 5
 
-/** Due exits, what keeps them from leaving, and what they keep from entering. */
+/** Due exits, what keeps them back, and what they keep from entering. */
 export function* listExits({
   settings,
   book,
@@ -346,7 +345,7 @@ export function isClockSynchronised({
   )
 }
 
-/** It leaves no strategy able to trade. */
+/** Leaves no strategy able to trade. */
 function haltOfAll({ settings, engine }: ShownAccount): Restriction | undefined {
   const held = engine.restrictions.filter(({ mode }) => mode !== 'reducing')
   const halts = [...settings.strategies.values()].flatMap(({ id, symbols }) =>

@@ -50,7 +50,7 @@ function* explainLack(
 ): Generator<string> {
   const orderIds = unownedOf(book, symbol)
   if (orderIds.length > 0) {
-    // The answer to the batch in flight may explain them.
+    // The batch in flight may explain them.
     if (engine.instrument(symbol)?.phase === 'placing') return
     const shown = `${orderIds.slice(0, ORDERS_SHOWN_MAX).join(', ')}${orderIds.length > ORDERS_SHOWN_MAX ? ' …' : ''}`
     yield `${symbol}: fills of no known order (${shown}): nothing that opens is placed until it is known what became of the order that may have made them; if none has, they are foreign`
@@ -81,7 +81,6 @@ function inWords({ cause, stage, refusals, silentSince }: Resolution): string {
   return `${CAUSES[cause]}: it ${isRefused ? 'cancels again after a pause: the exchange has refused it' : STAGES[stage]}`
 }
 
-/** Undefined if not traded. */
 export function viewInstrument(
   account: ShownAccount,
   symbol: string,

@@ -6,7 +6,7 @@ import type { DaemonLogger } from '../logging/logger.ts'
 /** Intents are retried after each commit, so without batches nothing is late. */
 const QUIET_MS = 30_000
 
-/** Dropped in a row because their records became durable too late. */
+/** In a row, because their records became durable too late. */
 export interface LateBatches {
   /** Unix ms. */
   readonly since: number
@@ -15,7 +15,7 @@ export interface LateBatches {
 }
 
 /**
- * Tracks whether batches leave in time once their records are durable:
+ * Whether batches leave in time once durable:
  *
  *     in time ──one is too late──► late ──one in time, or none for a while──► in time
  */
@@ -42,7 +42,6 @@ export class JournalPace {
     return this.#batchesLate
   }
 
-  /** Undefined while batches leave in time. */
   get late(): LateBatches | undefined {
     return this.#late
   }
@@ -59,7 +58,6 @@ export class JournalPace {
     if (batches === 0) logger.log('warn', 'journal.late', { ...roundWait(wait) })
   }
 
-  /** Called about once a second. */
   look(): void {
     const now = this.#options.clock.now()
     if (now - this.#heardAt >= QUIET_MS) this.#end(now)
@@ -73,7 +71,7 @@ export class JournalPace {
   }
 }
 
-/** The limit is 0 if the prices were already too old. */
+/** The limit is 0 if prices were already too old. */
 export function roundWait({ waitedMs, mostMs }: BatchWait): BatchWait {
   return { waitedMs: Math.round(waitedMs), mostMs: Math.max(0, Math.floor(mostMs)) }
 }

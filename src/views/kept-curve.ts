@@ -14,7 +14,7 @@ interface CurveSource {
   curve(query: CurveQuery): Iterable<CurvePoint>
 }
 
-/** The curve of the account since an instant, from its journal: at most 1,200 points. */
+/** At most 1,200 points of the account's curve. */
 export function viewKeptCurve(source: CurveSource, since: number | undefined): KeptCurveView {
   const all = [...source.curve({ series: ACCOUNT_SERIES, since })].map(toAccountPoint)
   const points = thinOut(all)
@@ -31,7 +31,7 @@ export function viewKeptCurve(source: CurveSource, since: number | undefined): K
   }
 }
 
-/** A curve of every n-th point would show a smaller drawdown. */
+/** Every n-th point would show a smaller drawdown. */
 function thinOut(points: readonly AccountPoint[]): readonly AccountPoint[] {
   if (points.length <= 2 * SPANS_MAX) return points
   const [first, last] = [points[0]?.at ?? 0, points.at(-1)?.at ?? 0]

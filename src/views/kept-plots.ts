@@ -9,7 +9,7 @@ interface PlotSource {
   curveNames(): readonly string[]
 }
 
-/** The plots of all strategies on an instrument since an instant, and the value before it. */
+/** With the value before the span. */
 export function viewKeptPlots(
   source: PlotSource,
   symbol: string,
@@ -19,7 +19,7 @@ export function viewKeptPlots(
     const named = parsePlotSeries(series)
     if (named?.symbol !== symbol) return []
     const all = [...source.curve({ series })]
-    // Only changes are kept, so the one before the span still holds at its beginning.
+    // Only changes are kept, so the one before still holds.
     const first = Math.max(
       0,
       all.findLastIndex(({ at }) => at <= (since ?? 0)),

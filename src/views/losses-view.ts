@@ -7,10 +7,6 @@ import { describeScenario } from '../risk/worst-case.ts'
 import type { ShownAccount } from './shown-account.ts'
 import { roundAmount, toAmount } from './money-figures.ts'
 
-/**
- * As limits use them; null while a part is unknown. A journal at rest knows the equity only without
- * positions.
- */
 export function viewEquity(
   { settings, engine, state }: Pick<ShownAccount, 'settings' | 'engine' | 'state'>,
   { total }: Pick<AccountView['profit'], 'total'>,
@@ -30,7 +26,7 @@ export function viewEquity(
   }
 }
 
-/** Amounts are null while unknown. */
+/** Null while unknown. */
 export function viewLosses({ settings, engine, book }: ShownAccount): AccountView['losses'] {
   return [...(settings.losses?.limits ?? [])].flatMap(([scope, { daily, drawdown, streak }]) => {
     const used = engine.losses.get(scope)
@@ -86,7 +82,6 @@ function roundKnown(amount: number | undefined): number | null {
   return amount === undefined ? null : roundAmount(amount)
 }
 
-/** Figures whose two witnesses differ. */
 export function viewDisputes({ engine, state }: ShownAccount): AccountView['disputes'] {
   if (state === 'atRest') return []
   const isReducing = engine.restrictions.some(({ code }) => code === 'equityDisputed')

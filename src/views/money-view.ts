@@ -14,7 +14,7 @@ interface UnbookedMoney {
   readonly unrealised?: Decimal | undefined
 }
 
-/** Funding belongs to the account and the instrument, not to a strategy. */
+/** Funding belongs to the instrument, not to a strategy. */
 export function viewProfit(account: ShownAccount): AccountView['profit'] {
   const { book, settings, recent } = account
   const money = moneyOf(book)
@@ -41,7 +41,7 @@ export function viewProfit(account: ShownAccount): AccountView['profit'] {
   }
 }
 
-/** Our own figure, as limits use it; undefined while unknown. */
+/** As limits use it; undefined while unknown. */
 function unrealisedOf({ book, engine }: ShownAccount, symbol: string): Decimal | undefined {
   const { longLots, shortLots } = book.account.get(symbol) ?? { longLots: 0, shortLots: 0 }
   if (longLots === 0 && shortLots === 0) return ZERO
@@ -49,7 +49,7 @@ function unrealisedOf({ book, engine }: ShownAccount, symbol: string): Decimal |
   return Number.isNaN(unrealised) ? undefined : decimal(unrealised.toFixed(DIGITS))
 }
 
-/** From its entries and the last prices, as its loss limits use it. */
+/** Uses its entries and the last prices, as its limits do. */
 function unrealisedOfStrategy({ engine }: ShownAccount, id: string): Decimal | undefined {
   const unrealised = engine.unrealisedOf(id)
   return unrealised === undefined ? undefined : toAmount(unrealised)

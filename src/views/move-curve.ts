@@ -7,15 +7,13 @@ import {
   type ScenarioAccount,
 } from '../risk/scenario.ts'
 
-/** Per cent, from -30 to 30. */
 const CURVE_STEP = 2
 const CURVE_POINTS = 15
-/** Its direction is that of the search. */
+/** Only its direction counts in the search. */
 export const SEARCH_MOVE = 0.1
 
 export type MoveCurve = WhatIfView['curve']
 
-/** It pauses between parts of long work. */
 export function* drawCurve(account: ScenarioAccount): Generator<void, MoveCurve> {
   const moves = Array.from(
     { length: 2 * CURVE_POINTS + 1 },
@@ -65,7 +63,6 @@ export function moveAll(
   return new Map(instruments.map(({ symbol }) => [symbol, move]))
 }
 
-/** Removes float noise. */
 export function clean(value: number): number {
   return Number(value.toPrecision(12))
 }

@@ -14,17 +14,16 @@ import type { BookedRow } from '../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 import { startOfDay } from '../lib/start-of-day.ts'
 
-/** The journal has the older ones. */
 const FILLS_MAX = 500
 /** Time zone calculations are slow. */
 const DAY_LOOKED_AT_EVERY_MS = 1000
 
-/** Empty strings if no order of ours made it. */
+/** Empty if no order of ours made it. */
 export interface RecentFill {
   readonly fill: Fill
   readonly strategyId: string
   readonly clientOid: string
-  /** Why its order closed something, and what the strategy wrote on it; empty: nothing. */
+  /** Empty: nothing closed, or nothing written. */
   readonly reason: string
   readonly tag: string
 }
@@ -37,13 +36,11 @@ export interface RecentActivityOptions {
   readonly booked: (kind: BookedRow['kind'], since: number) => Iterable<BookedRow>
 }
 
-/** A day may have 23 or 25 hours. */
 const WEEK_DAYS = 7
 const DAY_MS = 86_400_000
 
 interface Sums {
   readonly money: Money
-  /** Margin coin, negative when paid. */
   readonly funding: Decimal
 }
 
@@ -62,7 +59,7 @@ export class RecentActivity {
     this.#lookedAt = options.now()
     this.#dayFrom = startOfDay(this.#lookedAt, options.timeZone)
     for (let days = WEEK_DAYS - 1; days > 0; days -= 1) {
-      // Counting from noon finds days of 23 or 25 hours too.
+      // From noon, days of 23 or 25 hours are found too.
       const noon = this.#dayFrom + DAY_MS / 2 - days * DAY_MS
       this.#earlier.push({ from: startOfDay(noon, options.timeZone), sums: NOTHING })
     }
@@ -78,7 +75,6 @@ export class RecentActivity {
     return found.slice(-limit).reverse()
   }
 
-  /** Start of {@link today}. */
   get dayFrom(): number {
     this.#rollDay()
     return this.#dayFrom
@@ -96,7 +92,6 @@ export class RecentActivity {
     return this.#fundingToday
   }
 
-  /** Today and the six days before. */
   get week(): Sums {
     this.#rollDay()
     const days = [...this.#earlier.map(({ sums }) => sums), this.#sumsOfToday()]

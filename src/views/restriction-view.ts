@@ -1,7 +1,7 @@
 import type { RestrictionView } from '../control/views.ts'
 import { MODE_REASONS, type Restriction, type Scope } from '../domain/trading-mode.ts'
 
-/** They end by a measurement: after a release, the next reading would restrict again. */
+/** A measurement ends these: after a release, the next reading would restrict again. */
 const MEASURED: ReadonlySet<Restriction['code']> = new Set([
   'clockUnsynchronised',
   'diskLow',
@@ -44,7 +44,6 @@ export function viewRestriction(
   return { scope, mode, code, reason, by, at, ends, command, isClosing, releasableAt }
 }
 
-/** Ends it once the reason is gone. */
 function commandOf(
   { code, scope, by, isVolatile }: Restriction,
   configOption: string,

@@ -22,9 +22,8 @@ export class RunStatistics {
   funding = ZERO
   readonly intents = new Map<Intent['kind'], number>()
   readonly outcomes = new Map<ItemOutcomeKind, number>()
-  /** Orders that ended in this run. */
   readonly ended = new Map<OrderState, number>()
-  /** From the last byte of a ticker answer to the write of its batch. */
+  /** From a ticker answer's last byte to the write of its batch. */
   readonly decisionLatency = new Percentiles()
   readonly #open = new Set<ClientOid>()
 

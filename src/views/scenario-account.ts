@@ -19,7 +19,7 @@ export type PicturedAccount = Pick<
   'settings' | 'book' | 'engine' | 'state' | 'tickers' | 'storedPrices' | 'positions'
 > & { readonly config: Pick<DaemonConfig, 'risk' | 'simulator'> }
 
-/** Plain data that later events do not change. */
+/** Later events do not change it. */
 export interface AccountPicture {
   readonly account: ScenarioAccount
   readonly prices: ReadonlyMap<string, StoredPrice>
@@ -75,7 +75,6 @@ export function pictureAccount(shown: PicturedAccount, booked: number): AccountP
 
 const NOTHING = { longLots: 0, shortLots: 0 }
 
-/** As our own figures value: the last price, limited to bid and ask. */
 function priceOf(
   { tickers, storedPrices }: PicturedAccount,
   symbol: string,
@@ -124,7 +123,6 @@ function leverageOf({ settings, engine, config }: PicturedAccount, symbol: strin
   return Number(configured ?? config.simulator?.leverage ?? Number.NaN)
 }
 
-/** Without sides whose cost is not known. */
 function legsOf(shown: PicturedAccount, symbol: string): readonly ScenarioLeg[] {
   const { settings, book, positions } = shown
   const { longLots, shortLots } = book.account.get(symbol) ?? NOTHING
@@ -145,7 +143,7 @@ function legsOf(shown: PicturedAccount, symbol: string): readonly ScenarioLeg[] 
   return [...toLeg('long', longLots), ...toLeg('short', shortLots)]
 }
 
-/** At the prices now; NaN while a part is unknown. */
+/** At current prices; NaN while a part is unknown. */
 function equityAt(
   shown: PicturedAccount,
   booked: number,
@@ -158,7 +156,7 @@ function equityAt(
       fill: 'none',
     })
     const profit = positions.reduce((whole, position) => whole + position.profit, 0)
-    // The booked equity already counts it, at earlier prices.
+    // The booked equity counts it already, at earlier prices.
     const counted = engine.unrealisedOn(instrument.symbol)
     if (state === 'atRest' || instrument.legs.length === 0) return sum + profit
     return Number.isNaN(counted) ? sum : sum + profit - counted

@@ -6,7 +6,7 @@ import type { TickerTable } from '../domain/ticker-table.ts'
 import type { Book } from '../engine/book/book.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { EngineSettings } from '../engine/settings.ts'
-import type { TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import type { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import type { EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
 import type { InstrumentSteps } from '../domain/instrument.ts'
 import type { RecentActivity } from './recent-activity.ts'
@@ -24,7 +24,6 @@ export interface AccountOff {
   readonly error: unknown
 }
 
-/** Read-only, for display. */
 export interface ShownAccount {
   readonly config: DaemonConfig
   readonly settings: EngineSettings
@@ -38,11 +37,9 @@ export interface ShownAccount {
   readonly fatal: unknown
   /** Undefined before the first. */
   readonly tickers: TickerTable | undefined
-  /** Last known, for a journal at rest. */
+  /** For a journal at rest. */
   readonly storedPrices?: ReadonlyMap<string, StoredPrice>
-  /** Missing in the newest tickers. */
   readonly vanished?: ReadonlyMap<string, VanishedPrice>
-  /** Named as in `read.failed`. */
   readonly failingReads?: readonly string[]
   /** Readings much rarer than configured: `fills`, `positions`. */
   readonly late?: readonly string[]

@@ -5,7 +5,7 @@ import { isFlat } from '../domain/position.ts'
 import { type Book, splitPair } from '../engine/book/book.ts'
 import { rebuildBook } from '../engine/book/book-rows.ts'
 import { createEngine } from '../engine/engine.ts'
-import { TrustedClock } from '../exchange/clock/trusted-clock.ts'
+import { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import { LAYOUT } from '../journal/journal-layout.ts'
 import { isJournalFile, openSqliteJournal, verifyJournal } from '../journal/sqlite-journal.ts'
 import { openStoredReplica, type StoredReplica } from '../journal/stored-replica.ts'
@@ -20,7 +20,7 @@ import { describeHolder, holdDirectory } from '../assembly/state/state-directory
 import { isEmbedded, journalPlaceOf } from '../assembly/state/state-place.ts'
 
 /**
- * An account from its journal, while no daemon runs.
+ * For when no daemon runs.
  * @throws Failure STATE_HELD if one does, and those of opening a journal
  */
 export function readStoredAccount(config: DaemonConfig, file: string, clock: Clock): ShownAccount {
@@ -73,7 +73,7 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
 
 const RECENT_MS = 30 * 86_400_000
 
-/** The last fill of held instruments, or the last candle if that closed later. */
+/** The last fill of held instruments, or a later candle. */
 function findStoredPrices(
   book: Book,
   journal: Pick<StoredReplica, 'bookings'>,

@@ -17,7 +17,6 @@ const NOT_READ = 'not read in this run'
 const SECOND_MS = 1000
 const MINUTE_MS = 60_000
 
-/** One aligned block. */
 export function formatSummary(summary: RunSummary): string {
   const rows = [
     ...countRows(summary),
@@ -62,7 +61,7 @@ function moneyRows(summary: RunSummary): Row[] {
   ]
 }
 
-/** Net comes first: realised profit means nothing without fees. */
+/** Net first: realised profit means nothing without fees. */
 function describeProfit({
   net,
   realisedProfit,
@@ -104,7 +103,7 @@ function describeEquity(equity: Equity, { capital, coin }: RunSummary): string {
   return `${showCoin(equity.equity, coin)}${from}, ${describeFall(equity, coin)}`
 }
 
-/** The peak only rises to values that two readings have confirmed. */
+/** The peak rises only to values that two readings confirmed. */
 export function describeFall({ equity, peak, drawdown }: Equity, coin: string): string {
   const highest = showCoin(peak, coin)
   const least = 0.5 * 10 ** -coinDigits(coin)

@@ -17,7 +17,6 @@ import { type MoneyFigures, roundAmount, toAmount, toMoneyFigures } from './mone
 import { byName, type RunStatistics } from './run-statistics.ts'
 import { listUnattended, type UnattendedInput, type UnattendedPosition } from './unattended.ts'
 
-/** The object of `--summary json`. Money is in exact decimal strings. */
 export interface RunSummary {
   readonly environment: string
   readonly positionMode: string
@@ -25,10 +24,8 @@ export interface RunSummary {
   readonly coin: string
   readonly epoch: number
   readonly clean: boolean
-  /** Why the end was not in good order. */
   readonly fault?: string
   readonly durationMs: number
-  /** From here on, of this run. */
   readonly cycles: number
   readonly snapshots: number
   readonly decisions: number
@@ -54,12 +51,11 @@ export interface RunSummary {
   readonly unattended: readonly UnattendedPosition[]
   /** As after the next start too. */
   readonly restrictions: readonly StandingRestriction[]
-  /** Over all runs. */
   readonly strategies: Readonly<Record<string, AccountSummary>>
   readonly limiter: readonly Omit<EndpointStatistics, 'answerTimes'>[]
   readonly wakeUpLateness: DurationSummary
   readonly decisionLatency: DurationSummary
-  /** Only with an embedded simulator: its ledger, compared with ours. */
+  /** Only with an embedded simulator. */
   readonly exchange?: ExchangeSummary
 }
 
@@ -68,7 +64,6 @@ export interface StandingRestriction extends Restriction {
 }
 
 export interface AccountSummary extends MoneyFigures {
-  /** Base coin, by symbol and side. */
   readonly positions: Readonly<Record<string, string>>
 }
 
@@ -77,17 +72,16 @@ export interface SimulatedPrices {
   readonly source: string
   /** Instruments without a file, whose prices follow the seed. */
   readonly madeUp?: readonly string[]
-  /** Market time over real time; other than 1 it is a demonstration without funding. */
+  /** Other than 1 it is a demonstration without funding. */
   readonly speed: number
   readonly fillModel: string
 }
 
-/** In the same terms; fees are those in the margin coin. */
+/** In the same terms; fees in the margin coin. */
 export interface ExchangeLedger extends Omit<
   AccountSummary,
   'net' | 'netWithUnrealised' | 'uncounted'
 > {
-  /** Keyed by coin. */
   readonly otherFees?: Readonly<Record<string, string>>
   readonly balance: string
   readonly openOrders: number
@@ -98,13 +92,11 @@ export interface ExchangeLedger extends Omit<
 
 export interface ExchangeSummary extends ExchangeLedger {
   readonly agrees: boolean
-  /** A sentence each. */
   readonly differences: readonly string[]
 }
 
 export interface SummaryInput extends Pick<UnattendedInput, 'grids'> {
   readonly settings: EngineSettings
-  /** Includes disabled strategies. */
   readonly configured: UnattendedInput['strategies']
   readonly book: Book
   readonly statistics: RunStatistics
@@ -121,7 +113,6 @@ export interface SummaryInput extends Pick<UnattendedInput, 'grids'> {
   readonly exchange: ExchangeLedger | undefined
 }
 
-/** The wire has ten decimals, the ledger all. */
 const UNREALISED_TOLERANCE = decimal('0.00000001')
 
 export function buildSummary(input: SummaryInput): RunSummary {
@@ -236,7 +227,7 @@ function describeHoldings(
   return described
 }
 
-/** Except values that were not read, and unrealised profit whose price has moved since. */
+/** Except what was not read, and unrealised profit whose price has moved. */
 function compare(
   { book, positions }: SummaryInput,
   account: AccountSummary,

@@ -26,8 +26,7 @@ export interface UnattendedInput {
 }
 
 /**
- * Positions of removed or disabled strategies, of strategies that no longer list the instrument,
- * and of instruments no longer configured.
+ * Positions of removed or disabled strategies, or on instruments no longer listed or configured.
  */
 export function listUnattended(input: UnattendedInput): readonly UnattendedPosition[] {
   const { settings, book } = input
@@ -44,10 +43,7 @@ export function listUnattended(input: UnattendedInput): readonly UnattendedPosit
   return [...ofStrategies, ...ofAccount, ...listUnclaimed(input)]
 }
 
-/**
- * A traded instrument's position without a strategy: others opened it, or closed what strategies
- * hold on paper.
- */
+/** Others opened it, or closed what strategies hold on paper. */
 function listUnclaimed(input: UnattendedInput): readonly UnattendedPosition[] {
   const { settings, book } = input
   return [...book.account.keys()].flatMap((symbol) => {

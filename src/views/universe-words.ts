@@ -2,7 +2,6 @@ import type { UniverseRecord } from '../domain/record.ts'
 import type { UniverseReason, UniverseVerdict } from '../domain/universe.ts'
 import { showDuration } from '../lib/text/show-duration.ts'
 
-/** Why an instrument is in a universe, or not, in words. */
 export function wordsOfVerdict(verdict: UniverseVerdict): string {
   return REASONS[verdict.reason](verdict)
 }
@@ -58,7 +57,7 @@ function compared(
     `${what} ${show(value)} ${relation} ${show(limit)}`
 }
 
-/** Four digits, and all of a larger whole number. */
+/** Four digits, or all of a larger whole number. */
 function showAmount(value: number): string {
   return Math.abs(value) >= 1000 ? String(Math.round(value)) : String(Number(value.toPrecision(4)))
 }
@@ -67,7 +66,6 @@ function showPercent(value: number): string {
   return `${Number((value * 100).toPrecision(3))} %`
 }
 
-/** Says what one evaluation means for an instrument. */
 export function wordsOfUniverse(record: UniverseRecord, symbol: string): readonly string[] {
   const { strategyId, joined, left, verdicts } = record
   const verdict = verdicts[symbol]

@@ -21,7 +21,7 @@ import {
 import { pictureAccount } from './scenario-account.ts'
 import type { ShownAccount } from './shown-account.ts'
 
-/** A running daemon and a journal at rest give the same result. */
+/** The same for a running daemon and a journal at rest. */
 export async function viewWhatIf(
   shown: ShownAccount,
   query: WhatIfQuery,
@@ -134,7 +134,7 @@ function amountOf(value: number): string | null {
   return Number.isFinite(value) ? toAmount(value).toString() : null
 }
 
-/** The equity of the last comparison, or at rest without what is held; NaN: not known. */
+/** As of the last comparison, or at rest without what is held; NaN: not known. */
 function equityBooked(shown: ShownAccount): number {
   const { engine, settings, state } = shown
   if (engine.equity) return engine.equity.equity

@@ -24,7 +24,7 @@ export class WishTimes {
   }
 }
 
-/** The standing wishes of a strategy on each of its instruments, fulfilled or not. */
+/** Fulfilled or not. */
 export function viewWishes(
   account: Pick<ShownAccount, 'book' | 'grids' | 'wishes'>,
   id: string,

@@ -20,13 +20,11 @@ function createLog() {
     },
     grids: new Map(),
     clock: time,
-    timers: time,
   })
   const fail = async (seconds: number): Promise<void> => {
     for (let second = 0; second < seconds; second++) {
       log.announce({ kind: 'announce', level: 'info', event: 'cancelAll.sent', fields: FAILED })
       log.announce({ kind: 'announce', level: 'warn', event: 'cancelAll.failed', fields: FAILED })
-      log.flush()
       await time.pass(1000)
     }
   }
@@ -61,7 +59,6 @@ test('one that is answered, and fails for some orders, is thinned the same way, 
       const level = failed > 0 ? 'warn' : 'info'
       log.announce({ kind: 'announce', level: 'info', event: 'cancelAll.sent', fields })
       log.announce({ kind: 'announce', level, event: 'cancelAll.answered', fields })
-      log.flush()
       await time.pass(1000)
     }
   }
@@ -92,13 +89,13 @@ test('one that is answered, and fails for some orders, is thinned the same way, 
 test('an answer ends the trouble: the next failure is logged at once', async () => {
   const { log, lines, fail } = createLog()
   await fail(6)
+  lines.length = 0
   log.announce({
     kind: 'announce',
     level: 'info',
     event: 'cancelAll.answered',
     fields: { symbols: FAILED.symbols, cancelled: 1, failed: 0 },
   })
-  lines.length = 0
 
   await fail(1)
 

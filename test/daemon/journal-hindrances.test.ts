@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type ShownAccount } from '../../src/views/shown-account.ts'
 import { checkReadiness, findHindrances } from '../../src/views/hindrances.ts'
 import { type StaleReading } from '../../src/engine/state/readings.ts'
-import { TrustedClock } from '../../src/exchange/clock/trusted-clock.ts'
+import { TrustedClock } from '../../src/exchange/clock/exchange-clock.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 /** A run that trades nothing, and in whose way is the journal alone. */

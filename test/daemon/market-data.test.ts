@@ -5,7 +5,7 @@ import { type TickerTable } from '../../src/domain/ticker-table.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { type ExchangeClient } from '../../src/exchange/exchange-client.ts'
 import { Limiter } from '../../src/exchange/limiter/limiter.ts'
-import { TrustedClock } from '../../src/exchange/clock/trusted-clock.ts'
+import { TrustedClock } from '../../src/exchange/clock/exchange-clock.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 

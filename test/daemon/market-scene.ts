@@ -8,7 +8,7 @@ import { type Intent } from '../../src/domain/intent.ts'
 import { type LogEvent } from '../../src/domain/log-events.ts'
 import { type TickerTable } from '../../src/domain/ticker-table.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
-import { TrustedClock } from '../../src/exchange/clock/trusted-clock.ts'
+import { TrustedClock } from '../../src/exchange/clock/exchange-clock.ts'
 import { type ExchangeClient } from '../../src/exchange/exchange-client.ts'
 import { Limiter } from '../../src/exchange/limiter/limiter.ts'
 import { EngineBench, SYMBOL, TIMED_OUT } from '../engine/engine-bench.ts'
@@ -41,7 +41,6 @@ export class MarketScene {
   }
   readonly #eventLog = new EventLog({
     clock: this.trusted.clock,
-    timers: this.time,
     grids: new Map(),
     logger: {
       log: (_level: string, event: LogEvent, facts?: LogFacts) => this.#log(event, facts),

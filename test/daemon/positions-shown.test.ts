@@ -5,7 +5,7 @@ import { formatPositions } from '../../src/cli/control/position-table.ts'
 import { toStrategyId } from '../../src/domain/ids.ts'
 import { FLAT, type ListedExit } from '../../src/domain/position.ts'
 import { pairOf } from '../../src/engine/book/book.ts'
-import { TrustedClock } from '../../src/exchange/clock/trusted-clock.ts'
+import { TrustedClock } from '../../src/exchange/clock/exchange-clock.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { madeInstrument } from '../support/market-moment.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { TrustedClock } from '../../src/exchange/clock/trusted-clock.ts'
+import { TrustedClock } from '../../src/exchange/clock/exchange-clock.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 const AT = 1_700_000_000_000

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { type OrderIntent } from '../../src/domain/intent.ts'
-import { type Order, type OrderTerms } from '../../src/domain/order.ts'
+import type { Order, OrderTerms } from '../../src/domain/order.ts'
 import { type Approved } from '../../src/domain/proofs.ts'
-import { type ApprovedItem, couldBe, packBatch } from '../../src/execution/pack-batch.ts'
+import { type ApprovedItem, couldBe, packBatch } from '../../src/execution/batch.ts'
 import { markAccepted } from '../../src/execution/order-machine.ts'
 import { madeFill, madeSent, madeTerms, SENT_AT } from './made-terms.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { deriveClientOid } from '../../src/execution/batch-request.ts'
+import { deriveClientOid } from '../../src/execution/batch.ts'
 
 const DECISION = { salt: 'salt', strategyId: 'grid', key: 'bar:1700000000:entry:0', generation: 0 }
 

@@ -1,6 +1,6 @@
 import { toClientOid, toOrderId, toStrategyId, toTradeId } from '../../src/domain/ids.ts'
 import { type Fill } from '../../src/domain/fill.ts'
-import { type Order, type OrderTerms } from '../../src/domain/order.ts'
+import type { Order, OrderTerms } from '../../src/domain/order.ts'
 import { createSentOrder } from '../../src/execution/order-machine.ts'
 
 export const SENT_AT = 1_704_067_200_000

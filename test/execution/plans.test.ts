@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type QuoteLevel } from '../../src/domain/intent.ts'
-import { type Order, type OrderTerms } from '../../src/domain/order.ts'
+import type { Order, OrderTerms } from '../../src/domain/order.ts'
 import { FLAT } from '../../src/domain/position.ts'
 import { markAccepted, markQueuedAgain, markUnknown } from '../../src/execution/order-machine.ts'
 import { planQuote, type QuotePlanInput } from '../../src/execution/quote-plan.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Order } from '../../src/domain/order.ts'
+import type { Order } from '../../src/domain/order.ts'
 import { isInsideWindow } from '../../src/execution/order-machine.ts'
 
 const AT = Date.UTC(2025, 5, 2, 6)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { detailOf } from '../../src/domain/denial.ts'
-import { type OrderAction, tradesAs } from '../../src/domain/order-action.ts'
+import { type OrderAction, tradesAs } from '../../src/domain/order.ts'
 import { floatOnGrid } from '../../src/lib/grid.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { addToExposure, buildExposure, takeFromExposure } from '../../src/risk/exposure.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { describeEndpoint } from '../../src/protocol/describe-endpoint.ts'
 import { endpointNamed, endpointNames, type EndpointName } from '../../src/protocol/endpoints.ts'
-import { isRecord } from '../../src/lib/is-record.ts'
+import { isRecord } from '../../src/lib/plain-data.ts'
 import { ANNA, BERT, ExchangeBench, TARA } from './exchange-bench.ts'
 import { GOOD_REQUEST_OF } from './wire/signed-request.ts'
 

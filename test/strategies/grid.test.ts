@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type QuoteLevel } from '../../src/domain/intent.ts'
-import { type Order } from '../../src/domain/order.ts'
+import type { Order } from '../../src/domain/order.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { createStrategyRunner, type DecisionResult } from '../../src/strategy/strategy-runner.ts'
 import { checkBinding } from '../../src/strategy/load-strategy.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BoundedLog, type SaidLine } from '../../src/strategy/strategy-log.ts'
+import { BoundedLog, type SaidLine } from '../../src/strategy/strategy-output.ts'
 
 function openLog() {
   const lines: SaidLine[] = []

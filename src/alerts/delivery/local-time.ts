@@ -8,7 +8,7 @@ export interface LocalTime {
 
 /** @param timeZone IANA name */
 export function createLocalClock(timeZone: string): (at: number) => LocalTime {
-  // The Swedish date format is that of ISO 8601.
+  // The Swedish format is ISO 8601's.
   const format = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
     year: 'numeric',

@@ -8,7 +8,7 @@ import type { WebhookCall } from './webhook-client.ts'
 export interface MessagePlace {
   readonly name: string
   readonly environment: string
-  /** Options that address an account in a command, by default the main one: ` -c FILE`. */
+  /** Address an account in a command: ` -c FILE`. */
   readonly optionsOf: (account: string | undefined) => string
 }
 
@@ -17,7 +17,7 @@ const TEXT_MAX = 1800
 
 const PRIORITIES = { info: '2', warning: '3', urgent: '5' } as const
 
-/** Contains hidden texts only where they are the key. */
+/** Hidden texts appear only where they are the key. */
 export function writeCall(target: AlertTarget, alert: Alert, frame: MessageFrame): WebhookCall {
   const { place, hidden, dropped } = frame
   const clean = (text: string) => hidden.remove(text)
@@ -72,7 +72,7 @@ function writeBody(
   const isRelease = command?.startsWith('release') === true
   const typed = `intentd ${command}${optionsOf(account)}`
   const next = command === undefined || isRelease ? [] : [`next: ${typed}`]
-  // The reader looks before releasing, so the release comes last.
+  // The release comes last, after a look.
   const last = isRelease ? [`when that is understood and mended: ${typed}`] : []
   // The command is never cut off.
   const facts = cutText(lines.join('\n'), TEXT_MAX / 2)
@@ -109,7 +109,7 @@ function authorize({ token }: AlertTarget): Readonly<Record<string, string>> {
   return token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` }
 }
 
-/** Otherwise `<!channel>` in a text of the exchange would notify everyone. */
+/** `<!channel>` in a foreign text would notify everyone. */
 function escapeSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -1,12 +1,11 @@
 import type { AlertSecrets } from '../../config/alert-secrets.ts'
 import { Secret } from '../../lib/secret.ts'
 
-/** A part of an address of this length is a token even without a digit. */
+/** An address part of this length is a token even without a digit. */
 const TOKEN_LENGTH_MIN = 16
-/** With a digit. */
 const MIXED_LENGTH_MIN = 8
 
-/** Texts that allow writing to a target: addresses, tokens, and keys in addresses. */
+/** Addresses, tokens, and keys in addresses allow writing. */
 export function listSecretParts({ targets, heartbeatUrl }: AlertSecrets): readonly Secret[] {
   const urls = [...targets.map(({ url }) => url), heartbeatUrl].flatMap(
     (url) => url?.reveal() ?? [],

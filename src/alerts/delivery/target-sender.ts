@@ -24,14 +24,12 @@ export interface SenderOptions {
   readonly now: () => number
 }
 
-/** Older alerts are useless. */
 const AGE_MS_MAX = 6 * 3_600_000
 /** Pauses of 1 s, 2 s, 4 s … up to 5 min. */
 const RETRY_MS = 1000
 const RETRY_MS_MAX = 300_000
-/** Between test messages to a target that refused all. */
+/** Between tests of a target that refused all. */
 const ASK_MS = 300_000
-/** Limits the pause that a service demands. */
 const RETRY_AFTER_MS_MAX = 900_000
 
 /** Limits an urgent alert's wait after a demanded pause. */
@@ -50,8 +48,7 @@ export interface DeliveryResult {
 }
 
 /**
- * Brings alerts to one target: one at a time, no faster than its rate, again after a failure, for
- * hours.
+ * One at a time, no faster than its rate, again after a failure, for hours.
  *
  *     waiting ──send()──► sending ──2xx──► waiting
  *                           ├──network, 408, 425, 429, 5xx──► waiting until the next attempt; too old, the alert is dropped
@@ -64,19 +61,14 @@ export class TargetSender {
   #sending: Promise<void> | undefined
   /** Scheduled tries in a row; each lengthens the pause. */
   #failures = 0
-  /**
-   * An urgent alert skips our pause once, since the target may be up again, and waits {@link
-   * URGENT_WAIT_MS} of a demanded one.
-   */
+  /** An urgent alert skips our pause once, and waits {@link URGENT_WAIT_MS} of a demanded one. */
   #isTryDue = false
-  /** The next attempt by our pauses, and by the target's demand. */
+  /** Set by our pauses, and by the target's demand. */
   #nextAt = 0
   #leaveAloneUntil = 0
   #askedAt = 0
-  /** Undefined while it accepts alerts. */
   #failing: FailingTarget | undefined
   #askAt = 0
-  /** The next delivered message counts them. */
   #dropsLogged = 0
 
   constructor(options: SenderOptions) {
@@ -111,7 +103,7 @@ export class TargetSender {
   }
 
   /**
-   * Sends waiting alerts in order until a failure or the timeout.
+   * In order, until a failure or the timeout.
    * @returns the number of lost alerts
    */
   async drain(isQuiet: boolean, isOver: () => boolean): Promise<number> {
@@ -183,7 +175,6 @@ function askAgain({ since, reason }: FailingTarget, at: number): Alert {
   }
 }
 
-/** Contains no secrets. */
 export function describeOutcome(outcome: WebhookOutcome, hidden: HiddenTexts): DeliveryResult {
   if (outcome.kind === 'failed') return { isDelivered: false, words: outcome.reason }
   const { status, text } = outcome
@@ -222,7 +213,6 @@ class SendRate {
   #calls = BURST
   #filledAt = 0
 
-  /** False if it is too early. */
   take(now: number): boolean {
     const earned = Math.floor((now - this.#filledAt) / EVERY_MS)
     if (earned > 0) {
@@ -238,12 +228,11 @@ class SendRate {
 /** Hours of trouble, some 200 KB. */
 const WAITING_MAX = 100
 
-/** Most urgent first, then oldest. */
 class Outbox {
   readonly #waiting: Alert[] = []
   #dropped = 0
 
-  /** When full, it drops the oldest of the least urgent. */
+  /** When full, drops the oldest of the least urgent. */
   add(alert: Alert): void {
     this.#waiting.push(alert)
     if (this.#waiting.length <= WAITING_MAX) return
@@ -272,7 +261,6 @@ class Outbox {
     return this.#waiting.length
   }
 
-  /** Not reported yet. */
   get dropped(): number {
     return this.#dropped
   }

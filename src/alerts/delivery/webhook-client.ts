@@ -11,21 +11,18 @@ export interface WebhookCall {
   readonly body: string | undefined
 }
 
-/** Neither text contains an address, nor anything of an error's message. */
+/** Contains no address, and nothing of an error's message. */
 export type WebhookOutcome =
   | {
       readonly kind: 'answered'
       readonly status: number
-      /** The unchanged beginning of the answer. */
       readonly text: string
-      /** The pause that the service demands. */
       readonly retryAfterMs: number | undefined
     }
   | { readonly kind: 'failed'; readonly reason: string }
 
 export interface WebhookClientOptions {
   readonly timers: Timers
-  /** For a whole call. */
   readonly timeoutMs?: number
   readonly proxyFor?: ProxyFor | undefined
 }
@@ -37,7 +34,7 @@ const CONNECT_MS = 5000
 /** Services answer with less than a thousand characters. */
 const ANSWER_BYTES_MAX = 4096
 
-/** Follows no redirects, repeats nothing, reads only the beginning of an answer. */
+/** No redirects, no repetition, only the beginning of an answer. */
 export class WebhookClient {
   readonly #timers: Timers
   readonly #timeoutMs: number
@@ -78,13 +75,12 @@ export class WebhookClient {
     }
   }
 
-  /** Aborts running calls. */
   async close(): Promise<void> {
     await this.#http?.destroy()
   }
 }
 
-/** A daemon without alerts does without it. */
+/** Loaded with the first alert. */
 function openHttp() {
   const { Agent, request } = createRequire(import.meta.url)('undici') as typeof Undici
   const options = {
@@ -121,13 +117,11 @@ async function readBeginning(body: Dispatcher.ResponseData['body']): Promise<str
       bytes += chunk.length
       if (bytes >= ANSWER_BYTES_MAX) break
     }
-  } catch {
-    // The beginning is enough.
-  }
+  } catch {}
   return Buffer.concat(chunks).subarray(0, ANSWER_BYTES_MAX).toString('utf8')
 }
 
-/** Seconds of the header, or of a JSON body (Discord, Telegram). Dates are ignored. */
+/** From the header or a JSON body (Discord, Telegram). Dates are ignored. */
 function readRetryAfter(header: unknown, text: string): number | undefined {
   const inBody = /"retry_after"\s*:\s*(\d{1,7}(?:\.\d{1,9})?)/.exec(text)?.[1]
   const seconds = typeof header === 'string' && /^\d{1,7}$/.test(header) ? header : inBody
@@ -145,7 +139,7 @@ const REASONS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'closed the connection',
 }
 
-/** Messages of errors contain addresses, so only the code is used. */
+/** Error messages contain addresses, so only the code is used. */
 function describeError(error: unknown): string {
   const code = codeOf(error)
   return (

@@ -30,7 +30,6 @@ interface CountedEvents {
   readonly untilAt: number
 }
 
-/** Keyed by the event that ends their trouble. */
 const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, AlertRule])[]> =
   Map.groupBy(
     Object.entries(ALERT_TABLE).flatMap(([event, rule]) =>
@@ -40,8 +39,8 @@ const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, Aler
   )
 
 /**
- * Turns log lines into alerts: at once, when trouble lasts, or when it repeats; equal ones once
- * within a time. Memory is bounded, and a line takes microseconds.
+ * At once, when trouble lasts, or when it repeats; equal ones once within a time. Memory is
+ * bounded.
  */
 export class AlertRules {
   readonly #settings: RuleSettings
@@ -55,7 +54,6 @@ export class AlertRules {
     this.#repeats = new Repeats(settings.repeatMs)
   }
 
-  /** @returns the alerts to send now */
   hear(event: LogEvent, facts: LogFacts, now: number): readonly Alert[] {
     const ended = ENDS.get(event)
     if (ended !== undefined)
@@ -84,7 +82,7 @@ export class AlertRules {
     return alerts.flatMap((alert) => this.#repeats.pass(alert, now) ?? [])
   }
 
-  /** An event is news again if its opposite happened in between. */
+  /** News again if its opposite happened in between. */
   #turn(event: LogEvent, facts: LogFacts, now: number): void {
     for (const { own, other, isVolatile } of this.#turns.take(event, facts)) {
       if (!isVolatile) {
@@ -166,15 +164,13 @@ function buildAlert({ event, rule, facts, at }: RuleEvent): Alert {
   }
 }
 
-/** Events that reverse each other: hearing only the first of a day would mislead. */
+/** They reverse each other: hearing only the first of a day would mislead. */
 interface Matter {
   readonly begins: readonly LogEvent[]
   readonly ends: readonly LogEvent[]
-  /** The subject, which comes first in `by` of each rule. */
+  /** Comes first in `by` of each rule. */
   readonly by: readonly string[]
-  /**
-   * It comes and goes by itself: within the time of a repeat it is news again only when it lasts.
-   */
+  /** Comes and goes by itself: within a repeat's time only lasting trouble is news. */
   readonly isVolatile?: true
 }
 
@@ -204,11 +200,10 @@ const MATTERS: readonly Matter[] = [
   { begins: ['disk.low'], ends: ['disk.enough'], by: [], isVolatile: true },
 ]
 
-/** Which alerts are news again because the opposite happened in between. */
+/** Alerts are news again after the opposite. */
 class Turns {
   readonly #sides = new BoundedMap<'begins' | 'ends'>(FOLLOWED_MAX)
 
-  /** @returns the changed sides */
   take(event: LogEvent, facts: LogFacts): readonly MatterChange[] {
     return MATTERS.flatMap((matter, index) => {
       const side = (['begins', 'ends'] as const).find((one) => matter[one].includes(event))

@@ -7,12 +7,12 @@ import { type LogFacts, showFact, showScope, toArgument } from './facts.ts'
 const SILENT = 'silent'
 const [urgent, warning, info] = ['urgent', 'warning', 'info'] as const
 const release = ({ scope }: LogFacts) => `release ${toArgument(scope)} --reason "..."`
-/** These end once the account's settings are right; a release before would end nothing. */
+/** The account's settings end these; an earlier release would end nothing. */
 const releaseUnlessMeasured = ({ scope, code }: LogFacts) =>
   ['positionMode', 'marginMode', 'leverage', 'maintenance'].includes(String(code))
     ? undefined
     : release({ scope })
-/** `limits.reached` says these, with the mode that follows: one event is one alert. */
+/** `limits.reached` has these, with the mode: one event is one alert. */
 const LIMITS: readonly ModeReason[] = [
   'dailyLoss',
   'drawdown',
@@ -34,11 +34,9 @@ const urgencyOfMode = ({ code, by }: LogFacts): Urgency =>
     ? 'info'
     : 'urgent'
 const releaseSymbol = ({ symbol }: LogFacts) => `release ${toArgument(symbol)} --reason "..."`
-/** `2 of BTCUSDT at 60000, -9452.1` */
 const describeDeed = ({ size, symbol, price, net, profit }: LogFacts) =>
   `${showFact(size)} of ${showFact(symbol)} at ${showFact(price)}, ${showFact(net ?? profit)}`
 const describeSeconds = (ms: unknown): string => `${Math.round(Number(ms) / 1000)} s`
-/** `3 unknown orders (absent 2, filled 1)` */
 const describeFound = (unknownOrders: unknown, found: unknown): string => {
   const states = Object.entries(found ?? {}).map(([state, count]) => `${state} ${count}`)
   const orders =
@@ -51,10 +49,7 @@ const check = () => 'check'
 /** Unlike `check`, `doctor` tests the keys at the exchange. */
 const doctor = () => 'doctor'
 
-/**
- * Alerts by log event. `silent` events are covered by another alert, correct themselves, or are no
- * trouble.
- */
+/** `silent`: covered by another alert, corrected by itself, or no trouble. */
 export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> = {
   'account.fresh': SILENT,
   'account.held': SILENT,
@@ -602,7 +597,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'orders.refusedNoMore': SILENT,
   'orders.restored': SILENT,
-  // The alert of the fill says what was closed.
+  // The fill's alert says what was closed.
   'orders.unconfirmed': {
     urgency: warning,
     by: [],

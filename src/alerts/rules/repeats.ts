@@ -1,7 +1,6 @@
 import type { Alert } from '../alert.ts'
 import { BoundedMap } from './bounded-map.ts'
 
-/** Beyond any real trouble. */
 const KEYS_MAX = 500
 
 interface SentAlert {
@@ -12,10 +11,7 @@ interface SentAlert {
   readonly repeats: number
 }
 
-/**
- * Passes an alert once. Equal ones within `repeatMs` are counted, then passed once with their
- * count.
- */
+/** Equal ones within `repeatMs` are counted, then passed once. */
 export class Repeats {
   readonly #repeatMs: number
   readonly #sent = new BoundedMap<SentAlert>(KEYS_MAX)
@@ -24,7 +20,6 @@ export class Repeats {
     this.#repeatMs = repeatMs
   }
 
-  /** @returns the alert if it must be sent now */
   pass(alert: Alert, now: number): Alert | undefined {
     const sent = this.#sent.get(alert.key)
     if (sent) {
@@ -41,7 +36,7 @@ export class Repeats {
   }
 
   /**
-   * The next alerts with these keys are news.
+   * Their next alerts are news.
    * @param beginnings of keys
    */
   forget(beginnings: readonly string[]): void {
@@ -54,7 +49,6 @@ export class Repeats {
       this.#sent.set(key, { ...sent, latest: undefined, repeats: 0 })
   }
 
-  /** Makes counted alerts due at `at` at the latest. */
   hasten(beginnings: readonly string[], at: number): void {
     for (const [key, sent] of this.#listOf(beginnings))
       this.#sent.set(key, { ...sent, untilAt: Math.min(sent.sentAt + this.#repeatMs, at) })

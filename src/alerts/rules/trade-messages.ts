@@ -5,7 +5,7 @@ import { showDuration } from '../../lib/text/show-duration.ts'
 import type { Alert } from '../alert.ts'
 import { type LogFacts, showFact } from './facts.ts'
 
-/** A ladder is filled in several at once, so these share a message. */
+/** A ladder's fills come several at once, and share a message. */
 const GATHERED_MS = 10_000
 const LINES_MAX = 10
 
@@ -15,11 +15,10 @@ interface GatheredTrades {
   readonly since: number
   readonly fills: Lines
   readonly closed: Lines
-  /** Results by coin. */
   readonly made: Map<string, Decimal>
 }
 
-/** The first lines, and how many in all: a night of fills takes no more room. */
+/** A night of fills takes no more room. */
 interface Lines {
   readonly shown: string[]
   count: number
@@ -44,7 +43,7 @@ export class TradeMessages {
   }
 
   /**
-   * @param now infinity: all that is gathered
+   * @param now infinity: all
    * @param equityOf in words; undefined: not known
    */
   due(now: number, equityOf: (account: string | undefined) => string | undefined): Alert[] {
@@ -92,7 +91,6 @@ function linesOf({ shown, count: all }: Lines): readonly string[] {
   return all === shown.length ? shown : [...shown, `… and ${all - shown.length} more`]
 }
 
-/** `2 trades closed: +3.21 USDT` */
 function describeMade({ closed, made }: GatheredTrades): string {
   const sums = [...made].map(([coin, net]) => withSign(net.toString(), coin))
   return `${count(closed.count, 'trade')} closed: ${sums.join(', ')}`

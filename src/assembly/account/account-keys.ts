@@ -10,10 +10,9 @@ import { assertKeys, type JournalWriter } from '../../journal/journal-writer.ts'
 import { sha256 } from '../../lib/digest.ts'
 import { Failure } from '../../lib/failure.ts'
 
-/** Tells keys apart; the key cannot be derived from it (SEC1). */
+/** Tells keys apart without revealing them (SEC1). */
 const DIGEST_LENGTH = 32
 
-/** Written by an earlier version into the state directory. */
 export const FINGERPRINT_FILE = 'account.fingerprint'
 
 /** Other codes mean wrong rights or a wrong address. */
@@ -37,7 +36,6 @@ export function accessTo(
   return { baseUrl, credentials: { apiKey, secret: apiSecret, passphrase } }
 }
 
-/** Does not reveal the key. */
 export function fingerprintOf({ baseUrl, credentials }: ExchangeAccess): string {
   const account = sha256(['account', new URL(baseUrl).origin, credentials.apiKey.reveal()])
   return account.toString('hex').slice(0, DIGEST_LENGTH)
@@ -61,7 +59,7 @@ export function keysRefused({ code, message }: RefusedAnswer, keys: string | und
   })
 }
 
-/** The exchange refuses private calls, or something in front of it. */
+/** The exchange, or something in front of it, refuses private calls. */
 export function toRefusal(
   answer: RefusedAnswer | UnknownAnswer,
   { account, exchange: { baseUrl } }: Pick<DaemonConfig, 'account' | 'exchange'>,

@@ -20,13 +20,13 @@ export interface AccountLockOptions {
   /** Default: the user's places for state. */
   readonly places?: readonly string[]
   readonly passedOver?: PassedOver | undefined
-  /** No lock can be made in any place: the run goes on without it. */
+  /** No place takes a lock, so the run goes on without. */
   readonly onUnlocked: (reason: string) => void
 }
 
 const LOOK_MS = 2500
 
-/** Alive, but it can sign nothing: its lock is no objection, and is taken once free. */
+/** Alive, but unable to sign: its lock is taken once free. */
 export interface PassedOver {
   readonly is: (by: LockHolder) => boolean
   readonly timers: Timers
@@ -34,10 +34,9 @@ export interface PassedOver {
 }
 
 /**
- * Daemons of the same user on one machine would cancel each other's orders as foreign. The lock is
- * taken in every writable place, and refused if any is held. Other machines, users and keys of the
- * account are only noticed by their fills (`position.adopted`, `fill.foreign`). @throws Failure
- * ACCOUNT_HELD, which names the holder
+ * Daemons of one user would cancel each other's orders as foreign, so the lock is taken in every
+ * writable place. Other machines, users and keys are only noticed by their fills
+ * (`position.adopted`, `fill.foreign`). @throws Failure ACCOUNT_HELD, which names the holder
  */
 export function holdAccount(options: AccountLockOptions): ProcessLock {
   const { access, holder, passedOver, places = accountLocks() } = options
@@ -59,7 +58,7 @@ export function holdAccount(options: AccountLockOptions): ProcessLock {
       throw refusedBy(access, attempt.by)
     }
   }
-  // A service may have no such place. The state directory is locked in any case.
+  // A service may have no such place; the state directory is locked in any case.
   if (taken.length === 0) options.onUnlocked(reasons.join('; '))
   if (passedOver === undefined || awaited.length === 0) return { release }
   const giveUp = takeOnceFree(options, passedOver, { awaited, taken })

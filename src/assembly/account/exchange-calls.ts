@@ -1,7 +1,7 @@
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import { Limiter } from '../../exchange/limiter/limiter.ts'
 import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
-import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import type { TrustedClock } from '../../exchange/clock/exchange-clock.ts'
 import { loadProxies } from '../../config/proxy.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { Timers } from '../../lib/timers.ts'
@@ -14,7 +14,6 @@ export interface ExchangeCallsOptions {
   readonly access: Pick<ExchangeAccess, 'baseUrl'> & Partial<ExchangeAccess>
   readonly isEmbedded: boolean
   readonly signingObjection?: (() => string | undefined) | undefined
-  /** Absent for the first limiter of the address. */
   readonly address?: Limiter
   readonly shared?: SharedLimits | undefined
   readonly logger: Pick<DaemonLogger, 'log'>
@@ -68,8 +67,8 @@ function createLimiter({
     use: config.exchange.limitsUse,
     beyondDocument: config.exchange.beyondDocument,
     beyondDocumentPrivate: config.exchange.beyondDocumentPrivate,
-    // An embedded exchange has forgotten an earlier run's calls. Elsewhere a run may have made
-    // calls that the journal lacks: its disk was full, or it died too early.
+    // An embedded exchange forgets earlier calls. Elsewhere the journal may lack some: the disk was
+    // full, or the run died too early.
     previousRunEndedAt: isEmbedded ? undefined : clock.monotonic(),
     onCoolDown: (restMs) => logger.log('warn', 'limits.coolingDown', { restMs }),
   })

@@ -31,10 +31,7 @@ export function ownWriter(
   }
 }
 
-/**
- * Only settings that decide what is traded: folders, servers, alerts and logs differ between
- * machines.
- */
+/** Only what decides trading: folders, servers, alerts and logs differ between machines. */
 function setupOf(config: DaemonConfig): JournalWriter['setup'] {
   const { environment, exchange, instruments, risk, execution, polling, calendar } = config
   const { onStop, onRestart, dryRun } = config

@@ -1,4 +1,4 @@
-/** Reads the exchange's contracts before a configuration that leaves rules out. */
+/** A configuration may leave out rules that the exchange states. */
 import { dirname, resolve } from 'node:path'
 import { keepContracts, keptOf, mergeContracts } from '../../config/kept-contracts.ts'
 import {
@@ -22,7 +22,7 @@ import { makeDirectory } from '../../lib/durable-file.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 
-/** A start waits no longer for what it could do without. */
+/** A start can do without, so it waits no longer. */
 const TIMEOUT_MS_MAX = 3000
 
 interface FetchFrame {
@@ -30,7 +30,6 @@ interface FetchFrame {
   readonly timers: Timers
 }
 
-/** An account whose exchange lists contracts. */
 interface ContractsPlace {
   readonly file: string
   readonly directory: string
@@ -41,8 +40,8 @@ interface ContractsPlace {
 }
 
 /**
- * Adds the exchanges' current contracts, an exchange and product type once. A request whose
- * accounts read none, because none may or because prices are played, stays as it is. Never throws.
+ * Asks each exchange and product type once. Unchanged if no account may read, or prices are played.
+ * Never throws.
  */
 export async function withContracts(
   request: ConfigRequest,
@@ -74,7 +73,7 @@ function listPlaces(request: ConfigRequest): readonly ContractsPlace[] {
   return [...toPlace(mainFile, value), ...others]
 }
 
-/** Empty for an unreadable file: reading the configuration says so. */
+/** Empty for an unreadable file, which is reported elsewhere. */
 function toPlace(file: string, value: DaemonFile | undefined): readonly ContractsPlace[] {
   const address = value && contractsAddressOf(value)
   if (value === undefined || address === undefined || !value.exchange.beyondDocument) return []

@@ -31,9 +31,9 @@ export function contractsOf({
 }
 
 /**
- * Contracts of the simulator, and those of the configuration with the precision written there. An
- * unknown contract is derived from the first of its product type, so that a recording of any symbol
- * can be played. @throws Failure SIMULATOR_PRODUCT_UNKNOWN
+ * The simulator's contracts, and configured ones with their precision. Unknown ones derive from the
+ * first of their product type, so that a recording of any symbol can be played. @throws Failure
+ * SIMULATOR_PRODUCT_UNKNOWN
  */
 export function listInstruments(contracts: ListedContracts, now: number): readonly Instrument[] {
   const listed = buildInstruments(...quarterlyDeliveries(now))
@@ -52,8 +52,7 @@ export function listInstruments(contracts: ListedContracts, now: number): readon
 }
 
 /**
- * The accounts' only product type, else that of the known contract, else the one whose quote coin
- * ends the symbol.
+ * The only product type, else the known contract's, else the one whose quote coin ends the symbol.
  */
 function productTypeOf(
   symbol: string,
@@ -105,7 +104,7 @@ function withPrecision(
   { tickSize, lotSize, minSize, minNotional }: InstrumentSettings,
 ): Instrument {
   const sizeGrid = createGrid(lotSize)
-  // The largest order is the same size with another lot.
+  // Keeps the size of the largest order.
   const toLots = (lotsMax: number): number =>
     Math.min(Number.MAX_SAFE_INTEGER, Math.floor(lotsMax * (contract.lotFloat / Number(lotSize))))
   return {

@@ -30,16 +30,15 @@ export interface DownloadRequest {
   readonly productType: ProductType
   readonly symbol: string
   readonly granularity: Granularity
-  /** The end is excluded, and not later than now. */
+  /** Excluded, and not later than now. */
   readonly fromAt: number
   readonly toAt: number
-  /** It is continued if it exists. */
+  /** Continued if it exists. */
   readonly file: string
   /** The exchange's address, kept in the file. */
   readonly source: string
   readonly timers: Timers
   readonly onProgress: (share: number, label: string) => void
-  /** Why it should end. */
   readonly stopReason: () => string | undefined
 }
 
@@ -58,20 +57,17 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 /** A call spans at most 90 days. */
 const SPAN_MS_MAX = 90 * DAY_MS
-/** The last rows of a continued file are read again, and compared. */
 const OVERLAP_ROWS = 100
-/** Some tens of seconds of calls, after which the file is written anew. */
+/** Some tens of seconds of calls. */
 const SAVED_EVERY_ROWS = 20_000
-/** After calls that failed. */
 const RETRY_MS = [1000, 5000, 15_000, 30_000]
-/** A hundred years of payments each hour. */
 const FUNDING_PAGES_MAX = 10_000
 
 const COLUMNS = ['at', 'open', 'high', 'low', 'close', 'volume'] as const
 
 /**
- * Reads an instrument's closed candles and payments of funding into a price file. An existing file
- * is continued if the exchange still shows its last rows as they are.
+ * Closed candles and funding into a price file, which is continued if the exchange still shows its
+ * last rows.
  * @throws Failure DOWNLOAD_DIFFERS, DOWNLOAD_OTHER_FILE, DOWNLOAD_BEGINS_LATER, DOWNLOAD_EMPTY,
  * DOWNLOAD_REFUSED, DOWNLOAD_INTERRUPTED, and those of reading and writing price files
  */
@@ -119,7 +115,6 @@ class Download {
     close: [],
     volume: [],
   }
-  /** Keyed by the hour since 1970, since exchanges add some milliseconds. */
   readonly #payments = new Map<number, FundingPayment>()
   #savedRows = 0
 
@@ -147,7 +142,7 @@ class Download {
     return (this.#columns.at.at(-1) ?? this.#request.fromAt) + this.#lengthMs
   }
 
-  /** The file keeps what it has, also where the exchange does not show it any more. */
+  /** Also keeps what the exchange does not show any more. */
   adopt({ rows, funding }: KnownCandles): void {
     for (const [row, at] of (funding?.at ?? []).entries())
       this.#addPayment({ at, rate: funding?.rate[row] ?? 0 })
@@ -186,7 +181,7 @@ class Download {
     })
   }
 
-  /** Candles of days show the first day. */
+  /** Daily candles show the first day. */
   async findFirst(fromAt: number): Promise<number> {
     const { toAt } = this.#request
     for (let at = openOf(fromAt, DAY_MS); at < toAt; at += SPAN_MS_MAX) {
@@ -273,7 +268,9 @@ class Download {
     )
   }
 
-  /** Repeats a failed call; then what was read is saved. @throws Failure DOWNLOAD_INTERRUPTED */
+  /**
+   * A failed call is repeated; then what was read is saved. @throws Failure DOWNLOAD_INTERRUPTED
+   */
   async #ask<Data>(call: () => Promise<Answer<Data>>): Promise<Data> {
     let reason = this.#request.stopReason()
     for (const pauseMs of [0, ...RETRY_MS]) {
@@ -382,7 +379,6 @@ function toDate(at: number): string {
   return text.endsWith('T00:00:00.000Z') ? text.slice(0, 10) : text.slice(0, 16)
 }
 
-/** `BTCUSDT-futures-1m.prices`, as `intentd import` names it. */
 export function nameDownload(symbol: string, lengthMs: number): string {
   return basename(`${symbol}-futures-${formatInterval(lengthMs)}.prices`)
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 
-/** Tickers of all instruments say where they come from: the address of the exchange, or `simulator`. */
+/** The exchange's address, or `simulator`. */
 export function sourceOf({ exchange: { baseUrl } }: Pick<DaemonConfig, 'exchange'>): string {
   return baseUrl === undefined ? 'simulator' : new URL(baseUrl).host
 }

@@ -13,28 +13,27 @@ export interface UniverseRecorderOptions {
   readonly clock: Clock
   readonly timers: Timers
   readonly everyMs: number
-  /** Hears what an operator should know, a sentence: that it fails and why, and that it goes on. */
+  /** A sentence for an operator: why it fails, or that it goes on. */
   readonly say: (sentence: string) => void
 }
 
 export interface UniverseRecorderStats {
   readonly answers: number
   readonly bytes: number
-  /** Instants at which nothing could be kept. */
   readonly missed: number
 }
 
-/** Pauses after calls that failed, as far as the next instant leaves time. */
+/** After failed calls, as far as the next instant leaves time. */
 const RETRY_MS = [1000, 5000, 15_000]
 
-/** Rules change seldom; a listing or delisting makes them be read at once. */
+/** Rules change seldom; a listing or delisting reads them at once. */
 const CONTRACTS_EVERY_MS = 900_000
 
-/** An answer that is further from our clock tells no time at all. */
+/** Further from our clock, an answer tells no time at all. */
 const CLOCK_ERROR_MS_MAX = 86_400_000
 
 /**
- * Reads all tickers again and again, at multiples of the interval, and keeps them.
+ * Keeps all tickers at multiples of the interval.
  *
  *     waiting ──instant──► reading ──kept──► waiting
  *        ▲                    │
@@ -62,7 +61,6 @@ export class UniverseRecorder {
     return { answers: this.#answers, bytes: this.#bytes, missed: this.#missed }
   }
 
-  /** Ends after {@link stop}, when the reading under way is kept. */
   async run(): Promise<void> {
     const { clock, everyMs } = this.#options
     while (!this.#isStopped) {
@@ -95,7 +93,7 @@ export class UniverseRecorder {
     this.#isFailing = true
   }
 
-  /** Returns why nothing was kept. */
+  /** @returns why nothing was kept */
   async #keepOnce(): Promise<string | undefined> {
     const { readTickers, writer, clock } = this.#options
     const table = this.#table
@@ -129,7 +127,7 @@ export class UniverseRecorder {
       writer.list({ readAt: answer.receivedAt, contracts: answer.data })
       return
     }
-    // The next answer about tickers asks again.
+    // The next answer asks again.
     if (!this.#isContractsFailing)
       say(`contracts are not read: ${`${answer.code} ${answer.message}`.trim()}`)
     this.#isContractsFailing = true

@@ -12,7 +12,7 @@ export interface RecordedReading {
 
 export type RecordedFeeds = ReadonlyMap<FeedId, readonly RecordedReading[]>
 
-/** Most events are none of these, and parsing them takes long. */
+/** Parsing all events takes long, and most are none of these. */
 const READ = /^\{"kind":"(?:feedRead|signalTaken|clockSynchronised)"/
 const TICKERS = '{"kind":"snapshotTaken"'
 

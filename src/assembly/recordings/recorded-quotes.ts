@@ -11,7 +11,6 @@ import {
   type SegmentEnding,
 } from '../../recording/segment-reader.ts'
 
-/** `at` is in exchange time. */
 const COLUMNS = {
   at: 'ts',
   bid: 'bidPr',
@@ -29,8 +28,8 @@ export interface RecordedQuotes {
 }
 
 /**
- * Each ticker once, at its own time. A file that a killed process had only begun has none. @throws
- * Failure RECORDING_… if the beginning of a file is unreadable; RECORDING_EMPTY without a quote
+ * Each ticker once, at its own time. @throws Failure RECORDING_… if the beginning of a file is
+ * unreadable; RECORDING_EMPTY without a quote
  */
 export function readRecordedQuotes(segments: readonly SegmentFile[]): RecordedQuotes {
   const tables = new Map<string, PriceTable[]>()
@@ -60,7 +59,7 @@ function readSegment(file: string): { rows: ReadonlyMap<string, Quotes>; ending:
   const steps = openSteps(file)
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done === true) return { rows, ending: step.value }
-    // Parsing the other steps would take longer than this check.
+    // Parsing the other steps would take longer.
     if (!step.value.event.includes('"snapshotTaken"')) continue
     const event = parseEvent(step.value.event)
     if (event.kind === 'snapshotTaken') keepTickers(rows, event.tickers)

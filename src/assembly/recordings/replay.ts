@@ -14,7 +14,6 @@ import {
 import type { StepTexts } from '../../recording/segment.ts'
 
 export interface ReplayWatcher {
-  /** At the start of the recording, or of what was kept of it. */
   onBegin?(core: Core): void
   onStep?(step: {
     readonly at: number
@@ -25,7 +24,7 @@ export interface ReplayWatcher {
 
 export interface Difference {
   readonly file: string
-  /** Counts steps of the run from 1. */
+  /** Counted from 1 in the run. */
   readonly step: number
   readonly at: number
   /** JSON; undefined at the beginning of a segment. */
@@ -57,8 +56,8 @@ export interface ReplayOptions {
 }
 
 /**
- * Each event enters a core with the recorded start at its recorded moment, and all effects are
- * compared to the byte (DET1), until the first difference or damage.
+ * Each event enters a core with the recorded start at its recorded moment; all effects are compared
+ * to the byte (DET1), until the first difference or damage.
  */
 export function replay(options: ReplayOptions): Replay {
   const run = new ReplayRun(options)
@@ -115,7 +114,7 @@ class ReplayRun {
     return this.#damage === undefined
   }
 
-  /** The last segment of a killed process may be empty; any other unreadable one is damage. */
+  /** A killed process may leave an empty last segment; otherwise it is damage. */
   #open(file: string): OpenedSegment | undefined {
     try {
       return openSegment(file)
@@ -146,7 +145,7 @@ class ReplayRun {
     return reached?.run === run && reached.number + 1 === number && reached.steps === stepsBefore
   }
 
-  /** The core must equal the one at the start of the next segment. */
+  /** Must equal the core at the start of the next segment. */
   #compareCore(
     file: string,
     { stepsBefore, startedAt }: OpenedSegment['head'],
@@ -218,7 +217,7 @@ class ReplayRun {
   }
 }
 
-/** Written as an effect, so that it is compared and shown like one. */
+/** As an effect, so that it is compared and shown. */
 function writeThrown(reason: string): string {
   return JSON.stringify({ kind: 'thrown', reason })
 }

@@ -29,17 +29,16 @@ import { contractsOf, listInstruments } from '../instruments/listed-instruments.
 const MATCHING_LAG_MS = 2000
 /** The embedded simulator matches before it answers. */
 const MATCHING_LAG_EMBEDDED_MS = 0
-/** For an order beyond the market price, in addition to the visibility of fills. */
+/** Allowed beyond the visibility of fills. */
 const CROSSED_TOLERANCE_MS = 5000
 /**
- * Beyond the acceptance deadline of an unknown order: two cancel-alls, a flatten, and the reads
- * that prove them.
+ * Beyond an unknown order's acceptance deadline: two cancel-alls, a flatten, and the reads that
+ * prove them.
  */
 const STOP_TIMEOUT_MS = 30_000
 /** Two cancel-alls for each instrument, one a second. */
 const STOP_TIMEOUT_PER_INSTRUMENT_MS = 2000
 
-/** Settings that the configuration lacks. */
 export interface RunSettings {
   readonly salt: string
   readonly version: string
@@ -148,7 +147,7 @@ export function toInstruments({
   )
 }
 
-/** A time ahead of ours is inside the window for so much longer. */
+/** A time ahead of ours stays inside the window longer. */
 function toSignalTerms({ accept }: NonNullable<DaemonConfig['signals']>) {
   return new Map(
     Object.entries(accept).map(([name, { maxAgeMs, windowMs, timeField }]) => {
@@ -204,7 +203,7 @@ function toStrategy(
   ]
 }
 
-/** Trades by hand, on each instrument of the main file: sizes are limited by their worth alone. */
+/** Trades by hand, on each instrument of the main file: only worth limits sizes. */
 function toManual(
   { manual }: DaemonConfig,
   instruments: ReadonlyMap<string, Instrument>,
@@ -242,7 +241,7 @@ function convertEach<Name extends string, Limit>(
   return Object.fromEntries(entries) as Record<Name, number>
 }
 
-/** Configured rules take precedence over those of the simulator's contracts. */
+/** Configured rules precede the simulator's. */
 export function toLiquidationSettings(config: DaemonConfig): LiquidationSettings {
   const { liquidation } = config.risk
   const rules = new Map([...simulatedRules(config), ...configuredRules(config)])

@@ -1,4 +1,4 @@
-/** The whole account is read in turn; from the pace follows when readings are too old. */
+/** The whole account is read in turn; when readings are too old follows from the pace. */
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { LEAVING_TIMES } from '../../domain/universe.ts'
 import { OVERALL_CALLS, OVERALL_PER_MS } from '../../exchange/limiter/limiter.ts'
@@ -11,13 +11,13 @@ export interface ReadRounds {
   readonly positionsMs: number
 }
 
-/** More missed readings let nothing leave that adds risk. */
+/** After more missed readings nothing leaves that adds risk. */
 const ROUNDS = 3
 
-/** Below this age one or two slow answers would count as too old. */
+/** Below, one or two slow answers would count as too old. */
 const ACCOUNT_AGE_MS_MIN = 3000
 
-/** Share of the account's calls left for positions. */
+/** Left for positions, a share of the account's calls. */
 const SHARE_MIN = 0.1
 
 type PacedConfig = Pick<
@@ -57,17 +57,19 @@ export function readRoundMs(config: PacedConfig, use: AddressUse): number {
   )
 }
 
-/** Without a limit of `risk.accountAgeMaxMs`, rules choose so many that each is read at least this often. */
+/**
+ * Rules choose so many that each is read at least this often, unless `risk.accountAgeMaxMs` says
+ * otherwise.
+ */
 const ROUND_MS_MAX = 10_000
 
-/** So many instruments can be read before readings would be too old. */
 export function readableMax(config: PacedConfig, use: AddressUse): number {
   const { accountAgeMaxMs } = config.risk
   const roundMs = accountAgeMaxMs === undefined ? ROUND_MS_MAX : accountAgeMaxMs / ROUNDS
   return Math.floor((positionsPerSecond(config, use) * roundMs) / 1000)
 }
 
-/** Most instruments at once: those that are configured, and those that rules may choose. */
+/** Configured ones, and those that rules may choose. */
 export function instrumentsMax(config: PacedConfig, use: AddressUse): number {
   const fixed = Object.keys(config.instruments).length
   const chosen = config.strategies
@@ -76,7 +78,7 @@ export function instrumentsMax(config: PacedConfig, use: AddressUse): number {
   return chosen === 0 ? fixed : Math.max(fixed, Math.min(fixed + chosen, readableMax(config, use)))
 }
 
-/** Other daemons and accounts share the calls of the address. */
+/** Other daemons and accounts share the address's calls. */
 export function positionsPerSecond(config: PacedConfig, { accounts }: AddressUse): number {
   const { polling, exchange } = config
   const ofAddress = (OVERALL_CALLS * exchange.limitsUse * 1000) / OVERALL_PER_MS

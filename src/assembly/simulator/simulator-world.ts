@@ -10,9 +10,8 @@ import { filesOf, type MarketOverride } from './simulated-exchange.ts'
 const DIGEST_LENGTH = 8
 
 /**
- * Another position mode, market, speed, balance or contract gives another account with its own
- * state, since orders and positions mean nothing across them. A recording is identified by its
- * content.
+ * Orders and positions mean nothing across position modes, markets, speeds, balances or contracts,
+ * so each has its own state. A recording is identified by its content.
  */
 export function worldOf(
   config: DaemonConfig,
@@ -31,7 +30,7 @@ export function worldOf(
       : files.map((file) => basename(file).replace(/\.csv(\.gz)?$/, '')).join('+')
   const { startPrices, yearlyVolatility, repeat, candlePath } = settings.market
   const { seed, stepMs, startingBalance, leverage } = settings
-  // Prices for fees and the expected leverage do not change the account.
+  // Fee prices and the expected leverage do not change the account.
   const { feeCoins: _prices, leverage: _expected, ...account } = config.account
   const contracts = Object.entries(config.instruments).map(
     ([symbol, { leverage: _of, fundingHours: _hours, maintenance: _tiers, ...contract }]) => [
@@ -55,7 +54,7 @@ export function worldOf(
   return `${name.slice(0, 100)}-${digest.toString('hex').slice(0, DIGEST_LENGTH)}`
 }
 
-/** Settings have changed, and the operator may miss the earlier account. */
+/** The operator may miss the account before changed settings. */
 export function findWorldBefore(directory: string): string | undefined {
   if (existsSync(directory)) return undefined
   const places = dirname(directory)

@@ -24,8 +24,8 @@ export interface ArchiveReport {
 }
 
 /**
- * Rows are written, then durable, then taken out of the journal with a record that says so. An
- * interruption leaves them in the journal, in the file or in both. Undefined if there are none.
+ * Rows are written, made durable, then taken out with a record. An interruption leaves them in the
+ * journal, the file or both. Undefined if there are none.
  * @throws Failure ARCHIVE_NO_JOURNAL, STATE_HELD, those of `writeArchive` and of opening a journal
  */
 export async function archiveState(options: ArchiveOptions): Promise<ArchiveReport | undefined> {
@@ -74,7 +74,6 @@ function noJournal(file: string): Failure {
   })
 }
 
-/** Documented in docs/journal.md; later versions may append columns. */
 const COLUMNS = [
   'kind',
   'time',

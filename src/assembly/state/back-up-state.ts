@@ -23,9 +23,9 @@ export interface StateBackup extends JournalBackup {
 const LEFT = /^(journal\.sqlite.*|.*\.(lock|sock|new|token)|ballast)$/
 
 /**
- * Leaves out recordings and waiting commands. The copy gets its name when it is complete. @throws
- * Failure BACKUP_ON_SERVER, BACKUP_EMBEDDED, BACKUP_EXISTS, BACKUP_INSIDE, BACKUP_UNWRITABLE, and
- * those of `backUpFile`
+ * Without recordings and waiting commands. The copy gets its name when complete. @throws Failure
+ * BACKUP_ON_SERVER, BACKUP_EMBEDDED, BACKUP_EXISTS, BACKUP_INSIDE, BACKUP_UNWRITABLE, and those of
+ * `backUpFile`
  */
 export function backUpState({ config, directory, to }: StateToBackUp): StateBackup {
   if (config.journal !== undefined) throw onServer(config)
@@ -51,7 +51,7 @@ export function backUpState({ config, directory, to }: StateToBackUp): StateBack
   }
 }
 
-/** Copied after the journal, they may be newer than it, but not older. */
+/** After the journal, so they are not older than it. */
 function copyFiles(directory: string, part: string): readonly string[] {
   const entries = readdirSync(directory, { withFileTypes: true })
   const names = entries

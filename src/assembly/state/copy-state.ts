@@ -23,8 +23,8 @@ export interface StateToCopy extends Pick<CopyOptions, 'onProgress'> {
 }
 
 /**
- * To the configured server, or back. The retreat note moves along. @throws Failure STATE_HELD,
- * JOURNAL_COPY_NO_SERVER, and those of `copyToServer` and `copyToFile`
+ * The retreat note moves along. @throws Failure STATE_HELD, JOURNAL_COPY_NO_SERVER, and those of
+ * `copyToServer` and `copyToFile`
  */
 export async function copyState(state: StateToCopy): Promise<CopyReport> {
   const { config, directory, to, password, clock } = state
@@ -43,7 +43,6 @@ export async function copyState(state: StateToCopy): Promise<CopyReport> {
       terms: leaseTermsOf(config.journal, config),
     }
     if (to === 'postgres') {
-      // A moved journal is copied again if that was interrupted.
       migrateFile({ file, identity: options.identity, evenMoved: true })
       const { copyToServer } = await import('../../journal/copy/copy-to-server.ts')
       return await copyToServer({ ...options, isRetreated: hasRetreated(directory) })

@@ -6,7 +6,7 @@ import { messageOf } from '../../lib/failure.ts'
 import { describeCaller, describeFile } from '../../control/access/verified-caller.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/** While this file exists, nothing that creates an order is sent. `touch` can create it. */
+/** While this file exists, nothing that creates an order is sent. */
 const KILL_FILE = 'KILL'
 const STATE_FILE = 'KILL.state'
 const UNSAID = 'unknown'
@@ -20,7 +20,7 @@ export interface KillNote {
   readonly order?: number
 }
 
-/** `seen`: no order is created any more. `clean`: it is proved that none of ours rests. */
+/** `seen`: no order is created any more. `clean`: proved that none of ours rests. */
 export interface KillState {
   readonly state: 'seen' | 'clean'
   readonly pid: number
@@ -32,10 +32,7 @@ export function killFileOf(directory: string): string {
   return join(directory, KILL_FILE)
 }
 
-/**
- * A daemon sees the file before its next write. On a full disk the file is empty, which kills as
- * well.
- */
+/** A daemon sees the file before its next write. Empty, as on a full disk, it kills as well. */
 export function throwKillSwitch(directory: string, note: KillNote): void {
   makeDirectory(directory, 0o700)
   const file = killFileOf(directory)
@@ -47,7 +44,7 @@ export function throwKillSwitch(directory: string, note: KillNote): void {
   }
 }
 
-/** Drops an order that was released elsewhere; a switch thrown by hand stays. */
+/** For an order released elsewhere; a switch thrown by hand stays. */
 export function dropReleasedOrder(directory: string, number: number): void {
   const file = killFileOf(directory)
   const { order } = readNote(file)
@@ -77,12 +74,11 @@ function isAlive(pid: number): boolean {
 
 export interface KillSwitchOptions {
   readonly directory: string
-  /** A file created here kills as well. */
+  /** A file here kills as well. */
   readonly stateDirectory?: string
   readonly clock: Clock
-  /** Seen, or could not be checked; called once for each time that it is thrown. */
+  /** Seen, or could not be checked; called once for each throw. */
   readonly onThrown: (note: KillNote) => void
-  /** The switch works, but its state could not be written. */
   readonly onTrouble: (reason: string) => void
   readonly onNoted?: ((state: KillState['state'] | 'released') => void) | undefined
 }
@@ -99,12 +95,11 @@ export class KillSwitch {
     this.#files = [...new Set([directory, stateDirectory])].map(killFileOf)
   }
 
-  /** A release removes all of them. */
   get files(): readonly string[] {
     return this.#files
   }
 
-  /** Machine's clock; undefined without a file, or if none can be read. */
+  /** Machine's clock; undefined without a readable file. */
   thrownAt(): number | undefined {
     try {
       const times = this.#files.flatMap(
@@ -139,7 +134,7 @@ export class KillSwitch {
 
   #write(state: KillState['state'] | 'released'): void {
     const { directory, clock } = this.#options
-    // A command looks in the directory that it addresses the daemon by.
+    // A command looks in the directory by which it addresses the daemon.
     const stateFiles = this.#files.map((file) => join(dirname(file), STATE_FILE))
     if (state === 'released') {
       for (const file of this.#files) rmSync(file, { force: true })
@@ -147,8 +142,7 @@ export class KillSwitch {
       this.#reported = undefined
       return
     }
-    // The journal may be lost, and writes check the file, so it must exist however a kill was
-    // ordered.
+    // Writes check the file, so it must exist however a kill was ordered.
     if (this.#look() === undefined)
       throwKillSwitch(directory, { reason: 'ordered by the daemon', by: 'daemon' })
     this.#reported ??= this.#look()?.stamp
@@ -156,7 +150,7 @@ export class KillSwitch {
     for (const file of stateFiles) writeDurably(file, JSON.stringify(written))
   }
 
-  /** A new time of the file means that the switch was thrown again. */
+  /** A new time of the file means a new throw. */
   #look(): { readonly stamp: string; readonly read: () => KillNote } | undefined {
     try {
       for (const file of this.#files) {
@@ -172,7 +166,7 @@ export class KillSwitch {
   }
 }
 
-/** The daemon itself wrote orders of the server there. */
+/** The daemon itself wrote the server's orders there. */
 function verified(file: string, stats: { readonly uid: number }): KillNote {
   const note = readNote(file)
   const from = note.order === undefined ? describeFile(stats) : 'server'

@@ -7,7 +7,7 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 const GRIDS_FILE = 'instruments.json'
 
-/** Journal entries of former instruments can then be shown in their coin. */
+/** Shows journal entries of former instruments in their coin. */
 export function keepGrids(
   directory: string,
   configured: ReadonlyMap<string, Instrument>,
@@ -22,7 +22,7 @@ export function keepGrids(
   return toGrids(steps)
 }
 
-/** Those of former instruments, and of members of universes, as runs have kept them. */
+/** Those of former instruments, as runs have kept them. */
 export function readGrids(directory: string): ReadonlyMap<string, InstrumentSteps> {
   return toGrids(readSteps(join(directory, GRIDS_FILE)))
 }

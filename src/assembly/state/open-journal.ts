@@ -2,7 +2,7 @@ import { markFileOf } from '../../journal/durable-mark.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
-import { signedWithinMs } from '../../engine/orders/record-batch.ts'
+import { signedWithinMs } from '../../engine/orders/schedule.ts'
 import { REPLICA_FILE } from '../../journal/journal-failures.ts'
 import type { OpenedJournal } from '../../journal/journal.ts'
 import type { JournalWriter } from '../../journal/journal-writer.ts'
@@ -26,30 +26,23 @@ import type { DaemonLogger } from '../../logging/logger.ts'
 import { describeHolder } from './state-directory.ts'
 import { JOURNAL_FILE, journalPlaceOf, serverPlaceOf } from './state-place.ts'
 
-/**
- * Identifies this directory among all machines: an earlier holder of it is dead, since the
- * directory is locked.
- */
+/** Identifies the directory among all machines: its lock proves that an earlier holder is dead. */
 const PLACE_FILE = 'place'
 
 export interface JournalToOpen extends TableSettings {
   readonly config: DaemonConfig
   readonly directory: string
   readonly password: Secret | undefined
-  /** The machine's clock: one that corrects jumps would hide a sleep. */
+  /** A corrected clock would hide a sleep. */
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>
-  /** Waits for the lease of a journal on PostgreSQL. */
   readonly following?: FollowSettings | undefined
   readonly configOption: string
   readonly own?: JournalWriter | undefined
 }
 
-/**
- * Code for PostgreSQL is only loaded if configured. @throws Failure of opening either;
- * JOURNAL_NOT_COPIED
- */
+/** @throws Failure of opening either; JOURNAL_NOT_COPIED */
 export async function openJournal(options: JournalToOpen): Promise<OpenedJournal> {
   const { config, directory, logger, password } = options
   const place = journalPlaceOf(config, directory)
@@ -93,10 +86,7 @@ export async function openJournal(options: JournalToOpen): Promise<OpenedJournal
   return journal
 }
 
-/**
- * A journal file belongs to this directory alone. A server's journal may have followers, so there
- * an operator decides.
- */
+/** A server's journal may have followers, so there an operator decides. */
 function migrateOwnJournal(
   file: FileToMigrate,
   logger: Pick<DaemonLogger, 'log'>,
@@ -115,7 +105,7 @@ function migrateOwnJournal(
   return migrated
 }
 
-/** After a longer commit a batch's prices are too old, or its signature is too late. */
+/** After a longer commit a batch's prices are too old, or its signature too late. */
 export function commitMsMaxOf({
   execution,
   risk,

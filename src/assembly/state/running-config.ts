@@ -9,17 +9,16 @@ import { isContract } from '../../strategy/resolve-contract.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 const FILES_MAX = 1000
-/** Imports in comments count too: this can only make equal code look different. */
+/** Imports in comments can only make equal code look different. */
 const IMPORT = /\b(?:from|import|require)\s*\(?\s*['"]([^'"\n]+)['"]/g
 const PACKAGE_NAME = /^(?:@[^/]+\/)?[^/]+/
 
-/** With a digest of each strategy's code. A reload acts on the differences of two. */
+/** With a digest of each strategy's code. A reload acts on the differences. */
 export interface RunningConfig extends DaemonConfig {
   readonly code: Readonly<Record<string, string>>
 }
 
 export interface CodeFile {
-  /** Relative to the strategy's folder, so that it is equal on all machines. */
   readonly name: string
   readonly text: string
 }
@@ -31,13 +30,11 @@ export interface StrategyCode {
   readonly packages: Readonly<Record<string, string>>
 }
 
-/** A reload uses them again. */
 export interface RunStart {
   readonly mainFile: string
   /** They change only the main file and its strategies. */
   readonly set: readonly string[]
   readonly params: readonly string[]
-  /** Absolute paths; they change only the main file. */
   readonly market: readonly string[]
   readonly speed?: number | undefined
 }
@@ -46,7 +43,6 @@ interface StatePlace {
   readonly state: { readonly directory: string }
 }
 
-/** Earlier versions wrote fewer fields. */
 interface KeptConfig extends RunningConfig, Partial<RunStart> {}
 
 export function withCode(config: DaemonConfig): RunningConfig {
@@ -60,7 +56,7 @@ export function withCode(config: DaemonConfig): RunningConfig {
 /** With a full disk `intentd plan` uses an earlier one. */
 export function keepRunningConfig(config: DaemonConfig, start: RunStart): void {
   try {
-    // It may be missing for an account that is off.
+    // An account that is off may lack it.
     makeDirectory(config.state.directory, 0o700)
     const kept: KeptConfig = { ...withCode(config), ...start }
     writeDurably(join(config.state.directory, RUNNING_CONFIG_FILE), JSON.stringify(kept))
@@ -100,7 +96,7 @@ function readKept({ state: { directory } }: StatePlace): KeptConfig | undefined 
   }
 }
 
-/** Resolves links as Node does; files that the code reads by itself are not included. */
+/** Resolves links as Node does. Files that the code opens are not included. */
 export function readStrategyCode(moduleFile: string): StrategyCode {
   const { paths: _paths, ...code } = followImports(moduleFile)
   return code
@@ -150,7 +146,7 @@ function fileOf(specifier: string, importer: string): string | undefined {
   }
 }
 
-/** The package that Node would find from there; without a version if there is none. */
+/** As Node would find it; without a version if there is none. */
 function packageOf(specifier: string, importer: string): readonly [name: string, version?: string] {
   const name = PACKAGE_NAME.exec(specifier)?.[0] ?? specifier
   for (let folder = dirname(importer); ; folder = dirname(folder)) {

@@ -7,18 +7,13 @@ import { listHeldDirectories, listHolders } from './state-directory.ts'
 import { userStates } from './user-state.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/**
- * A daemon's state is found by its main file, even if that file is unreadable, or names another
- * directory by now.
- */
 export interface RunningFile {
-  /** Absolute, with links resolved. */
   readonly file: string
   readonly directory: string
   readonly set: readonly string[]
 }
 
-/** In the first writable place of the user; without one, commands need a valid file. */
+/** In the user's first writable place; without one, commands need a valid file. */
 export function noteRunning({ file, state }: DaemonConfig, set: readonly string[]): void {
   const note: RunningFile = { file: realOf(file), directory: state.directory, set }
   for (const place of places()) {
@@ -45,7 +40,6 @@ export function findRunning(file: string): readonly RunningFile[] {
   return [...new Map(found.map((note) => [note.directory, note])).values()]
 }
 
-/** A daemon of this user. */
 export function findDaemon(
   pid: number,
 ): { readonly name: string; readonly directory: string } | undefined {

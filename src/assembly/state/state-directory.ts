@@ -10,12 +10,11 @@ import {
 } from '../../lib/process-lock.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 
-/** Orders and positions are private. */
 const OWNER_ONLY = 0o700
 
 const LOCK_FILE = 'daemon.lock'
 
-/** The parsed configuration of the last run, without secrets, in the configured directory. */
+/** The last run's, parsed, without secrets, in the configured directory. */
 export const RUNNING_CONFIG_FILE = 'running-config.json'
 
 function prepareDirectory(directory: string): void {
@@ -27,7 +26,6 @@ function prepareDirectory(directory: string): void {
   }
 }
 
-/** Shown to others that find the lock. */
 export function describeHolder(name: string, now: number): LockHolder {
   return {
     pid: process.pid,
@@ -39,8 +37,8 @@ export function describeHolder(name: string, now: number): LockHolder {
 }
 
 /**
- * Locked for the life of this process: two daemons on one state would both send the recorded
- * orders. @throws Failure STATE_HELD, which names the holder; STATE_UNWRITABLE
+ * For the life of this process: two daemons on one state would both send the recorded orders.
+ * @throws Failure STATE_HELD, which names the holder; STATE_UNWRITABLE
  */
 export function holdDirectory(directory: string, holder: LockHolder): ProcessLock {
   prepareDirectory(directory)
@@ -72,7 +70,7 @@ export function listHeldDirectories(directory: string): readonly string[] {
   return places.filter((place) => readLockHolder(join(place, LOCK_FILE)) !== undefined)
 }
 
-/** A folder with a running configuration of its own is the state of another configuration. */
+/** A folder with its own running configuration is another's state. */
 function foldersIn(directory: string): readonly string[] {
   try {
     const entries = readdirSync(directory, { withFileTypes: true })

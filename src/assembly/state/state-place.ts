@@ -7,7 +7,7 @@ import { worldOf } from '../simulator/simulator-world.ts'
 
 export const CONTROL_SOCKET = 'control.sock'
 
-/** Beside the tokens; all accounts of a daemon use that of its main file. */
+/** All accounts of a daemon use that of its main file. */
 export function pairingFileOf({ state }: Pick<DaemonConfig, 'state'>): string {
   return join(state.directory, 'pairing.json')
 }
@@ -27,7 +27,6 @@ export function stateDirectoryOf(config: DaemonConfig, market: MarketOverride): 
   return join(directory, worldOf(config, config.simulator, market))
 }
 
-/** A journal that is not on PostgreSQL. */
 export const JOURNAL_FILE = 'journal.sqlite'
 
 export function journalPlaceOf({ environment, account, journal }: DaemonConfig, directory: string) {

@@ -7,10 +7,9 @@ import { processVariables } from '../../config/secrets.ts'
 const SERVICE_STATE = '/var/lib/intentd'
 
 /**
- * Daemons and commands of one user meet here, whatever their environment: a service may write only
- * where its unit allows, and a shell does not know that unit's variables. Locks and notes in one
- * place are searched in all. They survive a reboot and are not cleaned up, since a lock whose file
- * is removed is no lock.
+ * One user's daemons and commands meet here, whatever their environment: a service may write only
+ * where its unit allows, which a shell does not know. All places are searched. They survive a
+ * reboot and are never cleaned: a lock whose file is removed is no lock.
  */
 export function userStates(): readonly string[] {
   const { HOME, XDG_STATE_HOME } = processVariables()

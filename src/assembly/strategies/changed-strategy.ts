@@ -10,7 +10,6 @@ import type { StrategyRunner } from '../../strategy/strategy-runner.ts'
 import type { ReplayWatcher } from '../recordings/replay.ts'
 import { createRunner, type LoadedStrategy } from './strategies.ts'
 
-/** A text: why there are none. */
 export type Wishes = readonly Intent[] | string
 
 export interface ChangedDecision {
@@ -28,9 +27,8 @@ export interface ChangedStrategyOptions {
 }
 
 /**
- * An open loop: the changed strategy is asked whenever the recorded one was, and keeps its own
- * state, but positions, orders and fills are the recorded ones. Each run begins with the recorded
- * state.
+ * Asked whenever the recorded strategy was, with its own state but recorded positions, orders and
+ * fills. Each run begins with the recorded state.
  */
 export class ChangedStrategy implements ReplayWatcher {
   readonly #options: ChangedStrategyOptions

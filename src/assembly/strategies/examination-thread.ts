@@ -1,5 +1,4 @@
-// Loads an isolated strategy for its params, restricted as in its own thread. The daemon itself
-// never runs its code.
+// Restricted as in its own thread: the daemon never runs an isolated strategy's code.
 
 import { YamlSource } from '../../config/yaml/yaml-source.ts'
 import { decimal } from '../../lib/decimal.ts'
@@ -10,7 +9,7 @@ import { describeThrown } from '../../strategy/strategy-failure.ts'
 import type { Examination, ExaminationNews, ExaminationTask } from './examine-strategy.ts'
 import { readCode } from './read-code.ts'
 
-/** While a timer is set, stray errors are waited for this long. */
+/** Waits for stray errors while a timer is set. */
 const STRAY_MS_MAX = 250
 const LOOK_MS = 10
 

@@ -1,11 +1,10 @@
-/** Fills of exits that the exchange keeps may halt the instrument. */
+/** Fills of exits at the exchange may halt the instrument. */
 import { dirname, join } from 'node:path'
 import type { Problem } from '../../config/yaml/problem.ts'
 import { shownPath } from '../../config/yaml/read-file.ts'
 import { readStrategyCode } from '../state/running-config.ts'
 import type { CheckedAccount } from './pace-warnings.ts'
 
-/** Outside of comments. */
 const EXIT = /^(?!\s*(?:\/\/|\*|\/\*)).*?\b(?:takeProfitTicks|stopLossTicks)\b/
 
 export function listExitWarnings(accounts: readonly CheckedAccount[]): readonly Problem[] {

@@ -21,14 +21,13 @@ export interface Feed {
   readonly everyMs: number
 }
 
-/** Every snapshot has these anyway. */
 const OWN_ENDPOINTS: ReadonlySet<EndpointName> = new Set([
   'tickers',
   'orderFills',
   'singlePosition',
 ])
 
-/** Reads that can be repeated without harm. */
+/** These can be repeated without harm. */
 const FEED_ENDPOINTS = endpointNames.filter((name) => {
   const { method, retry, auth } = endpointNamed(name)
   return method === 'GET' && retry === 'safe' && auth !== 'schemeB' && !OWN_ENDPOINTS.has(name)
@@ -41,7 +40,7 @@ export interface FeedPlan {
   readonly names: ReadonlyMap<string, FeedId>
 }
 
-/** Checks the endpoints' rules, with the place of each mistake. */
+/** Each mistake is reported with its place. */
 export function planFeeds(
   { feeds, signals }: Pick<StrategyConfig, 'feeds' | 'signals'>,
   source: YamlSource,
@@ -61,7 +60,7 @@ export function planFeeds(
       )
       continue
     }
-    // The row's schema checks whether these texts form a request.
+    // The row's schema judges whether these texts form a request.
     const prepared = prepareRequest(endpoint, params as RequestOf<typeof endpoint>, {
       positionMode,
     })
@@ -77,7 +76,7 @@ export function planFeeds(
   return { problems, feeds: planned, names }
 }
 
-/** Equal requests become one, at the shortest interval. */
+/** At the shortest interval. */
 export function mergeFeeds(feeds: readonly Feed[]): readonly Feed[] {
   const merged = new Map<FeedId, Feed>()
   for (const feed of feeds) {
@@ -87,9 +86,7 @@ export function mergeFeeds(feeds: readonly Feed[]): readonly Feed[] {
   return [...merged.values()]
 }
 
-/**
- * Public feeds are equal for all accounts and read once; private ones are signed and belong to one.
- */
+/** Public feeds are read once for all accounts; private ones belong to one. */
 export function feedsOf(
   strategies: readonly { readonly feeds: readonly Feed[] }[],
   which: 'public' | 'private',

@@ -29,8 +29,8 @@ type HistoryReading =
   | { readonly problems: readonly Problem[] }
 
 /**
- * Before the run. Several files of one instrument form one history, and must agree on common
- * candles. @param beforeAt infinity for a run that begins now
+ * Before the run. An instrument's files must agree on common candles. @param beforeAt infinity for
+ * a run that begins now
  */
 export async function readHistory(
   { file, history, instruments }: Pick<StrategyConfig, 'file' | 'history' | 'instruments'>,
@@ -61,7 +61,7 @@ export async function readHistory(
       }
       if (found === 0 && needed.size > 0) silent.push(name)
     } catch (error) {
-      // The message of a failure contains its cause.
+      // A failure's message contains its cause.
       const text = error instanceof Failure ? error.message : messageOf(error)
       problems.push(source.problem(['history', index], text))
     }
@@ -70,8 +70,7 @@ export async function readHistory(
 }
 
 /**
- * A run may begin in the middle of its price files: their earlier candles replace a strategy's own
- * history from the first of them on.
+ * Candles of the price files before the run replace a strategy's own history from their first on.
  */
 export function warmUp(
   known: CandleHistory | undefined,
@@ -118,7 +117,6 @@ function joinCandles(one: readonly CandleRow[], other: readonly CandleRow[]): re
   return [...byOpenAt.values()].toSorted(([left], [right]) => left - right).slice(-CANDLES_MAX)
 }
 
-/** `FILE` or `SYMBOL=FILE`, relative to the strategy file. */
 function placeAt(directory: string, name: string): string {
   const { symbol, path } = cutPlace(name)
   return `${symbol}${resolve(directory, path)}`
@@ -148,8 +146,8 @@ interface BuildOptions {
 }
 
 /**
- * Partial candles are omitted, and all if a row could reach beyond a candle's end, which would
- * reveal the future.
+ * Omits partial candles, and all if a row could reach beyond a candle's end, which would reveal the
+ * future.
  */
 function buildCandles(
   { at, open, high, low, close }: CandleRows,

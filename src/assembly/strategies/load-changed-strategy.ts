@@ -6,8 +6,8 @@ import { Failure } from '../../lib/failure.ts'
 import { type LoadedStrategy, readStrategy } from './strategies.ts'
 
 /**
- * Takes the place of the recorded one with its id. @throws ConfigError for an invalid file; Failure
- * if the recording has nothing for it
+ * Replaces the recorded one with its id. @throws ConfigError for an invalid file; Failure if the
+ * recording has nothing for it
  */
 export async function loadChangedStrategy(
   file: { readonly file: string; readonly cwd: string },

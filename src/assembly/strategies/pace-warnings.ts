@@ -1,6 +1,4 @@
-/**
- * A configuration may request more than the document allows: nothing breaks, but data come late.
- */
+/** More than the document allows breaks nothing, but data come late. */
 import type { LoadedConfig } from '../../config/load-config.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
 import type { EndpointName } from '../../protocol/endpoints.ts'
@@ -99,7 +97,7 @@ function listWideUniverses(
   })
 }
 
-/** Readings often exceed the age, or it has no effect: three rounds are the maximum. */
+/** The age is often exceeded, or has no effect: three rounds are the maximum. */
 function listOddAges(
   { loaded: { config, documents } }: CheckedAccount,
   use: AddressUse,

@@ -38,7 +38,7 @@ export async function readCode(
   return { strategy, params, needs }
 }
 
-/** The strategy's schema may run its own code, which may throw. */
+/** The schema may run the strategy's code, which may throw. */
 function readParams(strategy: Strategy, source: YamlSource): CheckedSection<unknown> {
   try {
     return runAsStrategy(strategy.name, () => checkSection(source, strategy.params, ['params']))

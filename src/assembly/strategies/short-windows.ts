@@ -5,7 +5,6 @@ import type { LoadedStrategy } from './strategies.ts'
 
 export interface ShortWindow {
   readonly id: string
-  /** Its ending states the unit. */
   readonly param: string
   readonly value: number
 }

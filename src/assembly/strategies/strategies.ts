@@ -27,14 +27,12 @@ import { type Feed, overloadedEndpoints, planFeeds } from './feed-plan.ts'
 
 export interface LoadedStrategy {
   readonly id: StrategyId
-  /** Several strategies may share it. */
   readonly moduleFile: string
   readonly name: string
-  /** Absent for an isolated strategy: its code does not run in this thread. */
   readonly strategy?: Strategy
   readonly params: unknown
   readonly instruments: readonly Instrument[]
-  /** So many members of a universe may be shown beside them. */
+  /** So many members of a universe may be shown beside. */
   readonly membersMax?: number
   readonly needs: ResolvedNeeds
   readonly history?: CandleHistory
@@ -48,7 +46,6 @@ export interface LoadingOptions {
   readonly onLoading?: ((file: string) => void) | undefined
   /** History that closed later is ignored. */
   readonly historyBeforeAt?: number
-  /** Catches stray errors of files. */
   readonly strays?: Strays
   /** Loads isolated strategies in this thread too. */
   readonly here?: boolean
@@ -59,10 +56,7 @@ export interface StrategyProblems {
   readonly strategies: readonly LoadedStrategy[]
 }
 
-/**
- * Problems have file and line. @param onLoading called before each file: one that loops never
- * returns
- */
+/** @param onLoading called before each file: one that loops never returns */
 export async function readStrategies(
   config: DaemonConfig,
   documents: ConfigDocuments,
@@ -165,7 +159,7 @@ export async function readStrategy(
   }
 }
 
-/** Code is tried on the strategy's instruments; where a rule chooses them all, on one that is configured. */
+/** If a rule chooses all instruments, code is tried on a configured one. */
 function sampleOf(
   { instruments, universe }: StrategyConfig,
   known: ReadonlyMap<string, Instrument>,
@@ -260,7 +254,7 @@ export async function openRunners(
   }
 }
 
-/** Each strategy starts from its stored state, in its thread if isolated. */
+/** Each starts from its stored state, in its thread if isolated. */
 export async function findStartProblems(
   strategies: readonly LoadedStrategy[],
   documents: ConfigDocuments,
@@ -288,7 +282,7 @@ export async function closeRunners(runners: Runners): Promise<void> {
   await Promise.all(isolatedOf(runners).map((runner) => runner.stop()))
 }
 
-/** Some code can only be ended with the whole process, so threads being ended are watched. */
+/** Some code can only be ended with the process, so ending threads are watched. */
 export function endingsOf(runners: Runners): readonly WatchedLoop[] {
   return isolatedOf(runners).map((runner) => ({
     name: `the thread of strategy ${runner.strategyId}`,

@@ -71,7 +71,6 @@ export function listAssumptions(
   ]
 }
 
-/** In words; instruments that differ from the calendar by name. */
 function describeFunding({ config, coverage }: PreparedBacktest): string {
   const usual = showMinutes(usualFundingMinutes(config.calendar))
   const own = coverage.flatMap(({ symbol, hasPayments }) => {

@@ -5,7 +5,7 @@ import type { FeedId } from '../../domain/feed.ts'
 import { nameOfSignal } from '../../domain/signal.ts'
 import { readSignalFields } from '../../domain/signal-fields.ts'
 import { Failure } from '../../lib/failure.ts'
-import { isRecord } from '../../lib/is-record.ts'
+import { isRecord } from '../../lib/plain-data.ts'
 import { type FeedFile, loadFeedFile } from '../feed-file.ts'
 import { showTime } from '../../report/text/figures.ts'
 import { showDuration } from '../../lib/text/show-duration.ts'
@@ -19,13 +19,12 @@ interface FeedSpec {
   readonly path: string
 }
 
-/** An id of a strategy and a name of a feed, as their schemas have them. */
 const SPEC = /^(?:([a-z][a-z0-9-]{0,31})\.)?([a-zA-Z][a-zA-Z0-9]{0,31})=(.+)$/s
 
 /**
  * Each file for the request that it says it answers.
- * @throws Failure FEED_UNKNOWN, FEED_OTHER, FEED_SIGNAL, FEED_TWICE, FEED_UNUSED, and those of {@link
- * loadFeedFile}
+ * @throws Failure FEED_UNKNOWN, FEED_OTHER, FEED_SIGNAL, FEED_TWICE, FEED_UNUSED, and those of
+ * {@link loadFeedFile}
  */
 export async function loadFeedFiles(
   specs: readonly string[],
@@ -47,7 +46,7 @@ export async function loadFeedFiles(
 }
 
 /**
- * Live, no signal is taken that does not fit its schema.
+ * Live, a signal must fit its schema.
  * @throws Failure FEED_SIGNAL
  */
 function assertSignalsFit(files: readonly FeedFile[], signals: DaemonConfig['signals']): void {
@@ -153,7 +152,6 @@ function listFeeds(strategies: readonly FeedAsker[]): string {
 /** Longer times without a reading, in its intervals, are said. */
 const INTERVALS_MAX = 3
 
-/** For a report, a sentence each. Unix ms. */
 export function describeFeeds(
   strategies: readonly FeedAsker[],
   files: readonly FeedFile[],

@@ -12,26 +12,22 @@ import type { PriceCoverage } from '../../report/run-facts.ts'
 import { KeptRows } from '../kept-rows.ts'
 import { medianStep, type PlayedRange } from '../played-prices.ts'
 
-/** Kept tickers, and the quotes of instruments that have no other prices. */
 export interface LoadedUniverse {
   readonly recording: UniverseRecording
-  /** Unix ms, exchange clock, rising: the answers of the range. */
+  /** Unix ms, exchange clock, rising. */
   readonly instants: Float64Array
-  /** Between two answers, ms. */
   readonly stepMs: number
   readonly quotes: readonly Recording[]
-  /** Instruments of the last answer: where their rows end, nothing was delisted. */
+  /** Instruments of the last answer were not delisted. */
   readonly listedLast: ReadonlySet<string>
-  /** Contracts that rules may choose, and that have quotes. */
+  /** Rules may choose these, and they have quotes. */
   readonly candidates: ReadonlyMap<string, ContractRules>
-  /** Whether contracts were kept. */
   readonly hasContracts: boolean
-  /** A digest of all answers of the range, hex. */
   readonly sha256: string
   readonly remarks: readonly string[]
 }
 
-/** Candles before the run are made of so much, ms: more would take minutes to read. */
+/** Ms: candles of more would take minutes to read. */
 const WARM_MS = 864_000_000
 
 /** @throws Failure UNIVERSE_PRODUCT_OTHER */
@@ -46,8 +42,8 @@ function assertProduct({ productType, source }: UniverseRecording, wanted: strin
 }
 
 /**
- * With the rules of contracts that were kept, for instruments of which the configuration says none;
- * and none needs a start price, since what has no prices is said later.
+ * Adds kept rules where the configuration says none. No start price is needed: missing prices are
+ * reported later.
  */
 export function withKeptTickers(
   request: ConfigRequest,
@@ -67,7 +63,7 @@ export function withKeptTickers(
   return { ...request, played: prices, contracts: new Map([[mainFile, answer]]) }
 }
 
-/** The rules of each contract at the beginning of a range, or where it is listed first. */
+/** At the beginning of the range, or the first listing. */
 export function readRules(
   recording: UniverseRecording,
   { fromAt = 0, toAt }: PlayedRange,
@@ -82,7 +78,7 @@ export function readRules(
 }
 
 /**
- * @param symbols Instruments that are traded on the kept rows.
+ * @param symbols traded on the kept rows
  * @throws Failure UNIVERSE_RANGE_EMPTY, UNIVERSE_PRODUCT_OTHER
  */
 export function loadUniverse(
@@ -146,7 +142,7 @@ export function loadUniverse(
   }
 }
 
-/** A price below half a tick cannot be simulated: a rule that chooses such an instrument trades nothing of it. */
+/** A price below half a tick cannot be simulated. */
 function isOnGrid(
   { symbol, rows }: Recording,
   candidates: ReadonlyMap<string, ContractRules>,
@@ -208,14 +204,12 @@ const DAY_MS = 86_400_000
 /** After a gap nothing more is counted. */
 const STEP_MS_MAX = 3_600_000
 
-/** The rows of one instrument as quotes, at the times of the answers. */
 class QuoteColumns {
   readonly #at = new GrowingColumn()
   readonly #fields = Object.keys(QUOTE_FIELDS).map(() => new GrowingColumn())
   readonly #volume = new GrowingColumn()
   #before = { at: Number.NaN, last: Number.NaN, base: Number.NaN }
 
-  /** A row that is no quote (unreadable, or without a price) is left out. */
   add(table: TickerTable, symbol: string): void {
     const read = Object.values(QUOTE_FIELDS).map((column) => table.read(symbol, column))
     const [bid = 0, ask = 0, bidSize = 0, askSize = 0, last = 0] = read
@@ -226,8 +220,8 @@ class QuoteColumns {
   }
 
   /**
-   * The volume of a row is that of 24 hours, so what was traded since the row before is not known:
-   * as much as in a usual time of that length, if anything was.
+   * A row states the volume of 24 hours, so the part since the row before is estimated: as usual
+   * for that length, if anything was traded.
    */
   #estimateVolume(table: TickerTable, symbol: string): number {
     const before = this.#before
@@ -261,7 +255,7 @@ export function isKept({ source }: Pick<Recording, 'source'>): boolean {
   return source === KEPT_SOURCE
 }
 
-/** Stands for all that rules choose, where the report lists prices. */
+/** Stands for all that rules choose in the report's prices. */
 export const CHOSEN = '*'
 
 export function describeCandidates({ instants, stepMs, sha256 }: LoadedUniverse): PriceCoverage {
@@ -280,7 +274,6 @@ export function describeCandidates({ instants, stepMs, sha256 }: LoadedUniverse)
   }
 }
 
-/** Numbers whose count is not known before. */
 class GrowingColumn {
   #numbers = new Float64Array(1024)
   #length = 0

@@ -8,10 +8,8 @@ import { guardThread } from '../../strategy/isolation/guard-thread.ts'
 import { pathOfFeed } from './feed-files.ts'
 
 export interface LoadingRequest {
-  /** As in `--feed`. */
   readonly feeds?: readonly string[] | undefined
   readonly onLoading?: (file: string) => void
-  /** False where no run will be opened: no code is loaded in this thread. Default: true. */
   readonly runsHere?: boolean
 }
 
@@ -22,7 +20,6 @@ interface RunLeadIn {
   readonly request: LoadingRequest
 }
 
-/** With what there is to know of the time before it. */
 export async function loadWarm(
   { config, documents }: LoadedConfig,
   { whole, fromAt, request: { onLoading, runsHere = true, feeds = [] } }: RunLeadIn,
@@ -33,7 +30,7 @@ export async function loadWarm(
   return strategies.map((strategy) => warm(strategy, whole, fromAt))
 }
 
-/** Candles before the run, where price files begin earlier. */
+/** Where price files begin before the run. */
 function warm(
   strategy: LoadedStrategy,
   whole: readonly Recording[],
@@ -48,9 +45,8 @@ function warm(
 let isGuarded = false
 
 /**
- * Takes from this thread what a strategy has no use for, for good, before the first one is loaded;
- * only from a thread that began with `guardFiles`. `isolation: inline` says that a strategy's code
- * was read: it and those beside it keep all of Node.
+ * Irrevocably takes from this thread what strategies do not need, before the first is loaded; only
+ * after `guardFiles`. `isolation: inline` says that the code was read: then all of Node stays.
  * @param feeds as in `--feed`
  */
 export function guardPlay(
@@ -72,7 +68,7 @@ function listUnguarded({
   return strategies.filter(({ isolation }) => isolation === 'inline')
 }
 
-/** Says what the code of this run could reach, for the report. */
+/** Says what the code could reach, for the report. */
 export function remarksOnReach(config: Pick<DaemonConfig, 'strategies'>): readonly string[] {
   const ids = listUnguarded(config).map(({ id }) => id)
   if (ids.length === 0) return []

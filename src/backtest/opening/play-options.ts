@@ -2,16 +2,14 @@ import type { FillModelName } from '../../simulator/matching/fill-model.ts'
 import type { ConfigOptions } from '../../config/config-request.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 
-/** They choose prices, settings and fill model. Instants are Unix ms. */
+/** Prices, settings and fill model. Instants are Unix ms. */
 export interface PlayOptions extends Pick<ConfigOptions, 'set'> {
   /** `STRATEGY.param=value` texts. */
   readonly param: readonly string[]
   readonly market: readonly string[]
-  /** `FILE`, `NAME=FILE` or `STRATEGY.NAME=FILE` texts. */
   readonly feed?: readonly string[] | undefined
-  /** A directory of kept tickers of all instruments, or one file of them. */
+  /** A directory of kept tickers, or one file. */
   readonly universe?: string | undefined
-  /** The length of a seeded market. */
   readonly days?: number | undefined
   readonly from?: number | undefined
   readonly to?: number | undefined

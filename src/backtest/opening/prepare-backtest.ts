@@ -71,7 +71,6 @@ import {
   type PriceSource,
 } from './priced-instruments.ts'
 
-/** The command line's part, over the configuration. */
 export interface BacktestRequest extends PlayedRange, LoadingRequest {
   /** None for the seeded market. */
   readonly files: readonly string[]
@@ -80,33 +79,30 @@ export interface BacktestRequest extends PlayedRange, LoadingRequest {
   /** Margin coin. */
   readonly balance: string | undefined
   readonly version: string
-  /** Candles that a run has drawn, for the next runs. */
+  /** Drawn candles, for the next runs. */
   readonly tapes?: CandleTapes | undefined
-  /** Tickers of all instruments that were kept; absent: only those with prices are shown. */
+  /** Absent: only instruments with prices are shown. */
   readonly universe?: UniverseRecording | undefined
 }
 
-/** Its files were read and found good: a run can be opened for any fill model. */
 export interface PreparedBacktest {
   readonly config: DaemonConfig
   readonly seed: number
   readonly fillModel: FillModelName
   readonly coverage: readonly PriceCoverage[]
-  /** Everything simulated, of the range or a longer one: also a file without a row in the range. */
+  /** Also files without a row in the range. */
   readonly prices: readonly PriceSource[]
   readonly fromAt: number
   readonly toAt: number
   readonly polling: VirtualPolling
   readonly simulator: EmbeddedSimulatorSettings
-  /** Tickers of all instruments that are shown; undefined: only those of its prices. */
   readonly universe: LoadedUniverse | undefined
-  /** Those that trade. */
   readonly strategyIds: readonly string[]
   readonly code: Readonly<Record<string, StrategyCode>>
   readonly remarks: readonly string[]
   /** For strategies. */
   readonly feeds: readonly FeedFile[]
-  /** Traded instruments without prices in a part of the range, and where their prices are. */
+  /** Where an instrument without prices in a part of the range has them. */
   unpricedIn(range: PlayedRange): Readonly<Record<string, string>>
   /** @param directory for CSV files; undefined: none */
   open(model: FillModelName, directory: string | undefined): BacktestRunOptions
@@ -116,13 +112,13 @@ export interface PreparedBacktest {
 const SEEDED_FROM_AT = Date.UTC(2025, 0, 1)
 /** A seeded market moves this often at least. */
 const SEEDED_STEP_MS_MAX = 5000
-/** How often the core hears that time has passed, as in a daemon. */
+/** How often the core hears that time has passed. */
 const TIME_MS_MIN = 100
-/** Reads before the prices happen so long before: a grant may be waited for. */
+/** Reads before the prices: a grant may be waited for. */
 const BEFORE_MS = 500
 /** Fills and positions are read this often at least. */
 const ACCOUNT_MS_MAX = 30_000
-/** The clock is measured by one look before the first kept answer, so that this is seen at its instant. */
+/** A look that measures the clock, so that the first kept answer is seen at its instant. */
 const LOOK_BEFORE_MS = 1000
 /** Some minutes of them are read again. */
 const FILLS_KEPT = 1000
@@ -209,7 +205,7 @@ function spanOf(viewed: readonly PriceCoverage[]): Pick<PriceCoverage, 'fromAt' 
   }
 }
 
-/** Rules choose among the kept contracts, which are read while it runs, or else among those of the configuration. */
+/** Rules choose among the kept contracts, read while it runs, else among the configuration's. */
 function withContracts(
   config: DaemonConfig,
   universe: LoadedUniverse | undefined,
@@ -231,7 +227,7 @@ function settingsOf(config: DaemonConfig, { strategies, version, capital, age }:
   return toEngineSettings(
     { ...config, manual: undefined },
     {
-      // Order names follow from it: the same in each run.
+      // The salt makes the same order names in each run.
       salt: 'backtest',
       version,
       embedded: true,
@@ -314,12 +310,12 @@ function simulatorOf(
 }
 
 interface LoadedPrices {
-  /** In the order of their symbols, whatever the order of the options. */
+  /** Sorted by symbol, whatever the order of the options. */
   readonly whole: readonly Recording[]
   readonly universe: LoadedUniverse | undefined
 }
 
-/** Instruments that are traded and have no file of prices trade on the kept rows, if there are any. */
+/** Instruments without a file trade on the kept rows. */
 async function loadPrices(
   config: DaemonConfig,
   request: BacktestRequest,
@@ -341,7 +337,7 @@ async function loadPrices(
   }
 }
 
-/** Contracts without a file of prices, where rules choose among them. */
+/** Contracts without a file, where rules choose among them. */
 function listCandidates(
   config: DaemonConfig,
   universe: UniverseRecording,
@@ -354,11 +350,8 @@ function listCandidates(
 }
 
 interface Prices {
-  /** As the report shows it. */
   readonly coverage: readonly PriceCoverage[]
-  /** Each instrument that is simulated. */
   readonly viewed: readonly PriceCoverage[]
-  /** Those that are simulated, with their rules. */
   readonly config: DaemonConfig
   readonly instruments: readonly Instrument[]
   readonly open: (start: {
@@ -373,7 +366,6 @@ function listed(config: DaemonConfig, now: number): readonly Instrument[] {
   return rows.filter(({ symbol }) => config.instruments[symbol] !== undefined)
 }
 
-/** @param whole before they were cut */
 function playRecordings(
   config: DaemonConfig,
   recordings: readonly Recording[],
@@ -420,7 +412,7 @@ function playRecordings(
   }
 }
 
-/** Instruments that rules may choose are simulated by the rules that were kept. */
+/** Simulated by the rules that were kept. */
 function withCandidates(config: DaemonConfig, universe: LoadedUniverse | undefined): DaemonConfig {
   const chosen = [...(universe?.candidates ?? [])].map(
     ([symbol, { tickSize, lotSize, minSize, minNotional }]) =>
@@ -474,16 +466,15 @@ function playSeed(
   }
 }
 
-/** How often is looked, and at which age the account's data are too old; absent: as live. */
+/** How often to look, and when account data are too old; absent: as live. */
 interface BacktestPace {
   readonly polling: VirtualPolling
   readonly accountAgeMaxMs?: number
 }
 
 /**
- * As live, or as the section `backtest` says. By default fills and positions are read as often as
- * prices, and every half minute at least; if prices are read more rarely, right before each look,
- * where that leaves them young enough.
+ * As live, or as the section `backtest` says. Default: fills and positions as often as prices and
+ * every half minute, or right before each rarer look if they are then young enough.
  */
 function paceOf(config: DaemonConfig, universe: LoadedUniverse | undefined): BacktestPace {
   const pace = lookPaceOf(config)
@@ -519,7 +510,7 @@ function lookPaceOf({ polling, backtest, risk, execution }: DaemonConfig): Backt
     Math.max(polling.positionsMs, everyMs),
   ]
   const fillsBeforeMs = 2 * latencyMs + BEFORE_MS
-  // A position counts once the fills visible when it was read are known.
+  // A position counts once the fills visible at its reading are known.
   const positionsBeforeMs = fillsBeforeMs + execution.fillVisibilityMs + latencyMs + BEFORE_MS
   const isBefore =
     everyMs < tickersMs &&

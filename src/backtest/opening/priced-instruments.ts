@@ -6,14 +6,14 @@ import type { PriceCoverage } from '../../report/run-facts.ts'
 
 export type PriceSource = Pick<PriceCoverage, 'symbol' | 'sha256' | 'source'>
 
-/** Traded, or with prices: nothing else is simulated. */
+/** Nothing else is simulated. */
 export function narrow(
   config: DaemonConfig,
   priced: readonly Pick<PriceSource, 'symbol'>[],
 ): DaemonConfig {
   const traded = new Set(listEnabled(config).flatMap(({ instruments }) => instruments))
   const recorded = new Set(priced.map(({ symbol }) => symbol))
-  // A rule chooses among all that have prices: without recordings, all have.
+  // Without recordings, all instruments have prices.
   const isOfAll = recorded.size === 0 && choosesInstruments(config)
   const instruments = Object.entries(config.instruments).filter(
     ([symbol]) => isOfAll || traded.has(symbol) || recorded.has(symbol),
@@ -29,7 +29,6 @@ export function choosesInstruments(config: Pick<DaemonConfig, 'strategies'>): bo
 const listEnabled = ({ strategies }: Pick<DaemonConfig, 'strategies'>) =>
   strategies.filter(({ enabled }) => enabled)
 
-/** Traded instruments without a file of prices. */
 export function listUnfiled(
   config: DaemonConfig,
   files: readonly Pick<PriceSource, 'symbol'>[],
@@ -39,7 +38,7 @@ export function listUnfiled(
   return [...traded].filter((symbol) => !filed.has(symbol))
 }
 
-/** The strategies by instrument, and where each file says so. */
+/** Keyed by instrument, with the places in the files. */
 function tradedBy({ config, documents }: LoadedConfig): ReadonlyMap<string, readonly string[]> {
   const traders = listEnabled(config).flatMap(({ id, instruments }) =>
     instruments.map((symbol, index) => {
@@ -51,15 +50,13 @@ function tradedBy({ config, documents }: LoadedConfig): ReadonlyMap<string, read
   return new Map([...groups].map(([symbol, group]) => [symbol, group.map(({ trader }) => trader)]))
 }
 
-/** Traded, without prices in a range. */
 interface Unpriced {
   readonly symbol: string
   readonly traders: readonly string[]
-  /** Each of its files, with where its prices are. */
   readonly elsewhere: readonly string[]
 }
 
-/** A range, and whether kept tickers are played: then a market without files is no seeded one. */
+/** With kept tickers, a market without files is not seeded. */
 interface PricedRange extends PlayedRange {
   readonly universe?: object | undefined
 }
@@ -84,9 +81,7 @@ function findUnpriced(
   })
 }
 
-/**
- * Strategies by instrument, and where its prices are. Empty where all that is traded has prices.
- */
+/** Empty where all that is traded has prices. */
 export function describeUnpriced(
   loaded: LoadedConfig,
   whole: readonly Recording[],

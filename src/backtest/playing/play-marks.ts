@@ -1,4 +1,4 @@
-/** Whole numbers: a count of events, the deciding strategy (0: none), and the signal. */
+/** A count of events, the deciding strategy (0: none), and the signal. */
 const BEATS = 0
 const DECIDING = 1
 const STOP = 2
@@ -7,7 +7,7 @@ const BYTES = 24
 
 const SIGNALS = ['', 'SIGINT', 'SIGTERM'] as const
 
-/** Shared by the thread that plays prices and its watcher, while neither listens. */
+/** Shared by the thread that plays and its watcher, while neither listens. */
 export class PlayMarks {
   readonly shared: SharedArrayBuffer
   readonly #time: Float64Array
@@ -19,22 +19,18 @@ export class PlayMarks {
     this.#numbers = new Int32Array(shared, 8, 3)
   }
 
-  /** Grows while something happens. */
   get beats(): number {
     return Atomics.load(this.#numbers, BEATS)
   }
 
-  /** In the prices; 0 before they begin. */
   get playedAt(): number {
     return this.#time[0] ?? 0
   }
 
-  /** Number of the strategy whose code runs, from 1; 0: none. */
   get deciding(): number {
     return Atomics.load(this.#numbers, DECIDING)
   }
 
-  /** Undefined: no signal came. */
   get stoppedBy(): string | undefined {
     return SIGNALS[Atomics.load(this.#numbers, STOP)] || undefined
   }

@@ -9,10 +9,8 @@ export interface BacktestTask {
   readonly version: string
 }
 
-/** It hears how far a run is. */
 export interface PlayWatcher {
   readonly marks: PlayMarks
-  /** Somebody sees the progress. */
   readonly isTTY: boolean
   readonly post: (message: PlayMessage) => void
 }
@@ -20,16 +18,13 @@ export interface PlayWatcher {
 export type PlayMessage =
   /** The strategy file that is being loaded; absent: none any more. */
   | { readonly kind: 'loading'; readonly file?: string }
-  /** Ids by number from 1. */
   | { readonly kind: 'begun'; readonly strategies: readonly string[] }
   /** To be removed when the thread is ended. */
   | { readonly kind: 'unfinished'; readonly directory: string }
-  /** For the terminal. */
   | { readonly kind: 'progress'; readonly text: string }
-  /** For standard output, and the exit code. */
   | { readonly kind: 'report'; readonly text: string; readonly exit: number }
 
-/** A configuration's problems arrive with their places; other errors as in `lib`. */
+/** A configuration's problems keep their places; other errors as in `lib`. */
 export const PLAY_ERRORS: ErrorCrossing<PackedError | PackedProblems> = {
   pack(error) {
     if (!(error instanceof ConfigError)) return FAILURES_CROSSING.pack(error)

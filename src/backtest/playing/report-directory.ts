@@ -8,7 +8,7 @@ import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 import { keepWritable } from '../../strategy/isolation/guard-files.ts'
 
-/** Files of an earlier report; everything else in the directory is somebody else's. */
+/** Files of an earlier report; all others are somebody else's. */
 const OWN = [
   'report.html',
   'report.json',
@@ -22,12 +22,11 @@ const OWN = [
   ...FILL_MODELS,
 ]
 
-/** Reports without a place of their own. */
 export const REPORTS = 'backtests'
 
 /**
- * Files of the report that a thread may still write when its files are closed. @param out absent:
- * below {@link REPORTS}
+ * The thread may write these although its files are closed. @param out absent: below {@link
+ * REPORTS}
  */
 export function keepReportWritable(out: string | undefined): void {
   if (out === undefined) return keepWritable(`${resolve(REPORTS)}${sep}`)
@@ -38,10 +37,10 @@ export function keepReportWritable(out: string | undefined): void {
   for (let place = final; !existsSync(place); place = dirname(place)) keepWritable(place)
 }
 
-/** `parity` keeps the prices that it plays in such a temporary folder. */
+/** `parity` keeps the prices that it plays here. */
 export const PARITY_FILES = 'intentd-parity-'
 
-/** A thread may name these as its unfinished files, which are removed at its end. */
+/** The end of the thread removes what it names as unfinished. */
 export function isUnfinished(directory: string): boolean {
   const path = resolve(directory)
   return path.endsWith(unfinishedOf('')) || path.startsWith(join(tmpdir(), PARITY_FILES))
@@ -55,11 +54,9 @@ function interruptedOf(final: string): string {
   return `${final}-interrupted`
 }
 
-/** A report is written beside its place, and put there when it is whole. */
+/** A report moves to its place when it is whole. */
 export class ReportDirectory {
-  /** Where it goes. */
   readonly final: string
-  /** The files meanwhile. */
   readonly unfinished: string
 
   /** @throws Failure REPORT_UNWRITABLE */
@@ -70,7 +67,7 @@ export class ReportDirectory {
     this.#write(() => makeDirectory(this.unfinished))
   }
 
-  /** One that ended early stands beside the place, so that it replaces no whole one. */
+  /** A report that ended early stands beside, so that it replaces no whole one. */
   install(isWhole: boolean): string {
     const place = isWhole ? this.final : interruptedOf(this.final)
     this.#write(() => {

@@ -38,17 +38,16 @@ import type { PriceSource } from '../opening/priced-instruments.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { keepReportWritable, REPORTS, ReportDirectory } from './report-directory.ts'
 
-/** A seeded market's default. */
 const DAYS_DEFAULT = 30
 /** Virtual time between two looks at the terminal. */
 const CHUNK_MS = 300_000
-/** Others of this process (Ctrl-C) get their turn. */
+/** Lets Ctrl-C and others have their turn. */
 const TURN_MS = 100
 
 interface OpeningOptions {
   readonly watcher?: PlayWatcher
   readonly runsHere?: boolean
-  /** Candles that other runs have drawn; absent: only those of this backtest's own fill models. */
+  /** Candles of other runs; absent: only of this backtest's fill models. */
   readonly tapes?: CandleTapes
 }
 
@@ -79,7 +78,7 @@ export async function openBacktest(
   return { loaded, prepared }
 }
 
-/** Also tells the watcher which file is being loaded, and the strategies. */
+/** Also tells the watcher the file being loaded, and the strategies. */
 export async function prepareWatched(
   loaded: LoadedConfig,
   watcher: PlayWatcher | undefined,
@@ -159,7 +158,6 @@ function openUniverse({ universe = '', market }: PlayOptions): UniverseRecording
   })
 }
 
-/** `seeded` alone stands for no file. */
 function filesOf(
   { market, days }: PlayOptions,
   configured: readonly (readonly [string, string])[],
@@ -186,19 +184,17 @@ function filesOf(
 
 interface EarlyEnd {
   readonly why: string
-  /** Undefined for a signal. */
   readonly failure?: Error
 }
 
 interface PlayedModels {
   readonly prepared: PreparedBacktest
   readonly models: readonly FillModelName[]
-  /** Files written while it is played. */
   readonly directory: string
   readonly watcher: PlayWatcher
 }
 
-/** One after the other; a signal ends it, or a strategy's stray failure, with what was done. */
+/** A signal or a strategy's stray failure ends the play with what was done. */
 async function playModels({ prepared, models, directory, watcher }: PlayedModels) {
   const { marks, isTTY } = watcher
   const progress = new ProgressBar(
@@ -227,7 +223,7 @@ async function playModels({ prepared, models, directory, watcher }: PlayedModels
   return { runs, ended: watch.ended }
 }
 
-/** Until the prices end, or something else. @param onPlayed Unix ms */
+/** @param onPlayed Unix ms */
 export async function playRun(
   run: BacktestRun,
   watch: { readonly ended: EarlyEnd | undefined },
@@ -240,7 +236,7 @@ export async function playRun(
     await turn()
     turnAt = systemClock.monotonic()
   }
-  // A promise rejected in the last moments is heard of too.
+  // A promise rejected in the last moments is heard too.
   await turn()
 }
 
@@ -266,7 +262,7 @@ export function markDecisions(opened: BacktestRunOptions, marks: PlayMarks): Bac
   return { ...opened, backtest: { ...backtest, strategies: new Map(marked) } }
 }
 
-/** A signal, or an uncaught error, ends a run early. */
+/** A signal or an uncaught error ends a run early. */
 export function watchForEnd(marks: PlayMarks) {
   let broken: EarlyEnd | undefined
   const forget = onBreakdown((error, strategy) => (broken ??= toEarlyEnd(error, strategy)))
@@ -307,7 +303,6 @@ function remarksOn(
   return [`Ended early by ${ended.why}: this is what was done until then.${missing}`]
 }
 
-/** The recipe of the played part. */
 function endedAt(
   recipe: ReturnType<typeof describeRecipe>,
   runs: readonly RunReport[],
@@ -353,7 +348,6 @@ export function describeRecipe(
   { config, coverage, code, feeds, fromAt, toAt, seed, simulator, universe }: PlayedParts,
   { models, version, set, param }: RecipeOptions,
 ) {
-  // Places differ from machine to machine.
   const { file: _file, state: _state, strategies, ...settings } = config
   const { recordings: _recordings, ...market } = simulator.market
   const exchange = { ...simulator, market }
@@ -403,12 +397,10 @@ export function describeRecipe(
   }
 }
 
-/** As `sha256sum`, by name. */
 function hashFiles(files: readonly CodeFile[]): Readonly<Record<string, string>> {
   return Object.fromEntries(files.map(({ name, text }) => [name, hash('sha256', text)]))
 }
 
-/** Covers every file of the program, in the order of paths. */
 function hashProgram(): string {
   const root = fileURLToPath(new URL('../../', import.meta.url))
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' })

@@ -12,24 +12,20 @@ import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 /** For loading the program, strategies and prices. */
 const BEGIN_PATIENCE_MS = 60_000
-/** The same on every machine: a year of ten instruments takes a tenth. */
+/** A year of ten instruments takes a tenth. */
 export const HEAP_MB_MAX = 4096
-/** A look makes many objects that are used once: with a daemon's 2 MB a run took a fifth longer. */
+/** A look makes many short-lived objects: with a daemon's 2 MB a run took a fifth longer. */
 export const SEMI_SPACE_MB = 32
 /** After a signal, before a standstill is ended. */
 const STOP_PATIENCE_MS = 3000
 
 export interface WatchedPlay {
-  /** As in {@link SupervisedThread}. */
   readonly file: string
   readonly askedBy: string
-  /** For the thread. */
   readonly task: object
-  /** Without any progress. */
   readonly hungAfterMs: number
-  /** At a signal it ends with what was done; else at once. */
+  /** At a signal ends with what was done; else at once. */
   readonly endsWithReport?: boolean
-  /** Default: {@link HEAP_MB_MAX}. */
   readonly heapMbMax?: number
 }
 
@@ -40,14 +36,14 @@ interface ThreadState {
   exit: number
 }
 
-/** In a watched thread. @returns the exit code @throws what it ended with */
+/** @returns the exit code @throws what it ended with */
 export function playBacktest(task: BacktestTask, hungAfterMs: number): Promise<number> {
   const thread = { file: './backtest-thread', askedBy: import.meta.url }
   return playWatched({ ...thread, task, hungAfterMs, endsWithReport: true })
 }
 
 /**
- * Plays prices in a thread, prints progress and result, and ends it when nothing happens any more.
+ * In a thread, which is ended when nothing happens any more.
  * @returns the exit code @throws what it ended with; Failure STRATEGY_HANGS, STRATEGY_IMPORT_HANGS,
  * BACKTEST_HUNG, BACKTEST_MEMORY
  */

@@ -1,7 +1,4 @@
-/**
- * Prices are played in a thread of their own, so that endless code can be ended, and signals are
- * heard.
- */
+/** A thread, so that endless code can be ended, and signals are heard. */
 import { runTask } from '../../lib/supervised-thread.ts'
 import { guardFiles } from '../../strategy/isolation/guard-files.ts'
 import { PlayMarks } from './play-marks.ts'
@@ -14,7 +11,6 @@ export interface ThreadData<Task> {
   readonly isTTY: boolean
 }
 
-/** In the thread: plays, and posts the end. */
 export async function playForWatcher<Task>(
   play: (task: Task, watcher: PlayWatcher) => Promise<void>,
 ): Promise<void> {

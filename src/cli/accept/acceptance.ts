@@ -10,7 +10,6 @@ export interface AcceptanceOptions {
   readonly config: Pick<DaemonConfig, 'account' | 'instruments'>
   readonly isTrading: boolean
   readonly clock: Clock
-  /** Orders that were placed are removed all the same. */
   readonly isStopped: () => boolean
   readonly onStep: (step: Finding) => void
 }
@@ -21,7 +20,7 @@ export interface Acceptance {
   readonly steps: readonly Finding[]
 }
 
-/** A price this far below the best one rests, and is within exchanges' price limits. */
+/** This far below the best price, an order rests within the exchanges' price limits. */
 const FAR = 0.05
 
 const CLEAR_TRIES = 3
@@ -209,7 +208,7 @@ async function trade({ probe, clock }: AcceptanceOptions): Promise<string> {
   return `${size} bought and sold at the market; position and fills say so`
 }
 
-/** Cancels by product type if the account is exclusive, like a kill; a second cancel-all is the proof. */
+/** For an exclusive account by product type, like a kill; a second cancel-all is the proof. */
 async function proveKill(
   { probe, config }: AcceptanceOptions,
   instrument: Instrument,

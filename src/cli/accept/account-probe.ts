@@ -9,12 +9,12 @@ import {
 import type { Fill } from '../../domain/fill.ts'
 import { toClientOid } from '../../domain/ids.ts'
 import type { Instrument } from '../../domain/instrument.ts'
-import type { OrderAction } from '../../domain/order-action.ts'
+import type { OrderAction } from '../../domain/order.ts'
 import type { PositionReading } from '../../domain/position.ts'
 import type { ItemOutcome } from '../../domain/record.ts'
 import { TickerTable } from '../../domain/ticker-table.ts'
 import { readBatchOutcome } from '../../execution/batch-outcome.ts'
-import { buildBatchRequest, type WireTerms } from '../../execution/batch-request.ts'
+import { buildBatchRequest, type WireTerms } from '../../execution/batch.ts'
 import type { ExchangeClient } from '../../exchange/exchange-client.ts'
 import { PRIORITY } from '../../exchange/limiter/grant.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -64,11 +64,10 @@ const ADVICE: Readonly<Record<string, string>> = {
   ours: 'look at exchange.baseUrl and the connection',
 }
 
-/** Remembers what an acceptance run may have left on the instrument. */
 export class AccountProbe {
   readonly #options: AccountProbeOptions
   #hasPlaced = false
-  /** Monotonic ms: a request whose answer was lost may be executed until then. */
+  /** Monotonic ms: a request without an answer may be executed until then. */
   #settledAt = 0
 
   constructor(options: AccountProbeOptions) {
@@ -148,7 +147,7 @@ export class AccountProbe {
   }
 
   /**
-   * Returns the orderIds in the answer. @throws StepFailure if one was not cancelled, or the answer
+   * @returns the orderIds in the answer @throws StepFailure if one was not cancelled, or the answer
    * was lost
    */
   cancelAll(): Promise<readonly string[]> {
@@ -161,7 +160,7 @@ export class AccountProbe {
     return this.#cancel({ productType, marginCoin })
   }
 
-  /** Whatever this run may have left. @throws StepFailure if its removal is not proved */
+  /** @throws StepFailure if its removal is not proved */
   async clear(): Promise<void> {
     if (!this.#hasPlaced) return
     await this.pause(this.#settledAt - this.#options.clock.monotonic())

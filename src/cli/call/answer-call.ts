@@ -98,7 +98,6 @@ interface CallToSend {
   readonly clock: Clock
 }
 
-/** `data` has the document's names, for people; `text` is as received, for programs. */
 export interface ShownAnswer {
   readonly data: unknown
   readonly text: string
@@ -130,8 +129,8 @@ async function send({
     const isTimeless = isClockRefused(answer) && answer.requestTime === undefined
     const { retry, auth } = endpointNamed(prepared.endpoint)
     if (!isTimeless || retry === 'protocol' || auth === 'public') return answer
-    // The refusal did not state the exchange's time. A public answer does, and repeating this call
-    // does no harm.
+    // A refusal lacks the exchange's time; a public answer states it, and repeating this call does
+    // no harm.
     await client.readTickers(new TickerTable(), config.account.productType)
     return await client.sendExactly(prepared)
   } finally {

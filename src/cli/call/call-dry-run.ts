@@ -35,7 +35,7 @@ export interface DryRunOptions {
   readonly clock: Clock
 }
 
-/** Uses the client's own writer without keys: no secret is read. */
+/** Needs no keys, so no secret is read. */
 export function writeDryRun({ prepared, config, clock }: DryRunOptions): DryRun {
   const nobody = new Secret('dry-run')
   const writer = new RequestWriter({

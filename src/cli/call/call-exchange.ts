@@ -37,10 +37,7 @@ export function platformCoinOf({ exchange }: DaemonConfig): string | undefined {
   return exchange.baseUrl === undefined ? simulatorCoin() : exchange.platformCoin
 }
 
-/**
- * The simulator needs no keys. @throws ConfigError for missing keys; CallRefused for a state
- * without a simulator
- */
+/** @throws ConfigError for missing keys; CallRefused for a state without a simulator */
 export async function openCallExchange(options: CallExchangeOptions): Promise<CallExchange> {
   const { config, endpoint, state, cwd } = options
   const platformCoin = platformCoinOf(config)
@@ -87,7 +84,7 @@ async function startForOneCall(
     accounts: [
       {
         ...toAccount(config, settings),
-        // Some endpoints need a trader with followers, a key bound to an address, or a gateway key.
+        // Some endpoints need a copy trader, a key bound to an address, or a gateway key.
         role: endpoint.startsWith('copy') ? 'copyTrader' : 'ordinary',
         boundToIps: [LOOPBACK],
         gateway: {},

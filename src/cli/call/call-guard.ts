@@ -11,17 +11,13 @@ export interface GuardedCall {
 
 export interface Guard {
   readonly endpoint: GuardedEndpoint
-  /** `this would send 12.5 USDT to 0xab… over erc20, and cannot be undone`. */
   readonly sentence: string
   /** The value that `--yes` must have: `12.5USDT`. */
   readonly consent: string
   readonly notice: string | undefined
 }
 
-/**
- * Undefined for endpoints that neither move money out nor create accounts. @throws CallRefused for
- * an address not in `withdrawal.addresses`
- */
+/** @throws CallRefused for an address not in `withdrawal.addresses` */
 export function guardCall({ endpoint, request, config }: GuardedCall): Guard | undefined {
   if (!isGuarded(endpoint)) return undefined
   if (endpoint === 'createVirtualSubaccounts') {
@@ -43,7 +39,7 @@ export function guardCall({ endpoint, request, config }: GuardedCall): Guard | u
   }
 }
 
-/** Identifies the recipient: the same digits can be a UID, or a mobile number in each country. */
+/** The same digits can be a UID, or a mobile number in each country. */
 function recipientOf(withdrawal: RequestOf<'spotWithdrawal'>): string {
   const { transferType, address, innerToType = 'uid', areaCode = '' } = withdrawal
   if (transferType === 'on_chain') return address
@@ -69,7 +65,7 @@ export function assertConsent({ sentence, consent }: Guard, yes: string | undefi
 }
 
 /**
- * A list of addresses on the command line that sends would be no protection.
+ * Whoever sends must not be able to change the list of addresses on the command line.
  * @throws CallRefused
  */
 export function assertSettingsOfFile(endpoint: CallableName, set: readonly string[]): void {

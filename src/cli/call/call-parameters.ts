@@ -1,6 +1,6 @@
 import { didYouMean } from '../../lib/did-you-mean.ts'
 import { messageOf } from '../../lib/failure.ts'
-import { isRecord } from '../../lib/is-record.ts'
+import { isRecord } from '../../lib/plain-data.ts'
 import { withCapitals } from '../../protocol/capitals.ts'
 import type { EndpointDescription, FieldDescription } from '../../protocol/describe-endpoint.ts'
 import { toKey } from './call-arguments.ts'
@@ -81,10 +81,7 @@ function readValue(
   return field.type === 'object' ? readObject(text) : text
 }
 
-/**
- * `[…]` and `{…}` are JSON; otherwise objects are `name=value,name=value`, and strings are
- * separated by commas.
- */
+/** `[…]` and `{…}` are JSON, else `name=value,name=value` or strings separated by commas. */
 function readItems(text: string, isOfObjects: boolean): unknown[] {
   const isJson = /^\s*[[{]/.test(text)
   if (!isJson) return isOfObjects ? [readPairs(text)] : text.split(',').map((item) => item.trim())

@@ -1,5 +1,5 @@
 import { cleanLine } from '../../lib/text/clean-text.ts'
-import { isRecord } from '../../lib/is-record.ts'
+import { isRecord } from '../../lib/plain-data.ts'
 
 const WIDTH_MAX = 110
 const INDENT = '  '
@@ -60,7 +60,7 @@ function toCell(name: string, value: unknown): string {
   return `${text} (${new Date(Number(text)).toISOString()})`
 }
 
-/** Answers may hold control characters, which a terminal would obey. */
+/** A terminal would obey control characters. */
 function toText(value: unknown): string {
   if (value === undefined || value === null) return ''
   return cleanLine(typeof value === 'string' ? value : JSON.stringify(value))

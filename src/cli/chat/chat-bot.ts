@@ -19,21 +19,20 @@ import {
   readConfirmation,
 } from './questions.ts'
 
-/** Telegram takes 4096 characters. */
 const TEXT_MAX = 4000
 const LOOK_MS = 20_000
 /** A curve of a month is 18,000 rows. */
 const DRAWN_CHARS_MAX = 4_000_000
 /** A kill is done when it is proved. */
 const ORDER_MS = 150_000
-/** A question while so many are answered is turned away; an order never is. */
+/** Further questions are turned away; an order never is. */
 const ANSWERED_MAX = 3
 /** A reload is checked whole before it is proposed. */
 const PROPOSE_MS = 120_000
 const REASON = '--reason=asked for in the chat'
 const POLL_SECONDS = 25
 const CALL_SECONDS = 40
-/** Telegram says how long to wait; a longer wait is no answer any more. */
+/** Telegram says how long to wait; later an answer is of no use. */
 const WAIT_SECONDS_MAX = 30
 
 export interface ChatBotOptions {
@@ -41,22 +40,20 @@ export interface ChatBotOptions {
   readonly apiUrl: string | undefined
   readonly people: ReadonlySet<number>
   readonly powers: ReadonlySet<Power>
-  /** Names the configuration on the command line. */
   readonly configWords: readonly string[]
   readonly logger: DaemonLogger
   readonly run: (options: VerbOptions) => Promise<VerbRun>
 }
 
 /**
- * Answers people of the list by commands of this program, each in a process of its own. It knows
- * the daemon only through them, so nothing that happens here can delay an order.
+ * Answers listed people by commands of this program, each in its own process, so that nothing here
+ * can delay an order.
  */
 export class ChatBot {
   readonly #options: ChatBotOptions
   readonly #bot: Bot
   readonly #pending = new PendingOrders(() => systemClock.monotonic())
   #answering = 0
-  /** Strangers are logged once each, up to a bound. */
   readonly #strangers = new Set<number>()
 
   constructor(options: ChatBotOptions) {
@@ -65,7 +62,7 @@ export class ChatBot {
     const client = { timeoutSeconds: CALL_SECONDS, ...(apiUrl && { apiRoot: apiUrl }) }
     this.#bot = new Bot(token.reveal(), { client })
     this.#bot.use((context, next) => (this.#isKnown(context) ? next() : undefined))
-    // A command that was written while nobody listened is answered, and not obeyed.
+    // A command written while the bot was off is answered, not obeyed.
     this.#bot.on('message', (context, next) =>
       isOld(context)
         ? this.#detach(this.#send(context, 'I was not there then: say it again'))
@@ -92,7 +89,7 @@ export class ChatBot {
     return this.#options.powers.has('riskier')
   }
 
-  /** Resolves when it has been stopped. @throws if the token is refused, or another program polls with it */
+  /** Resolves when stopped. @throws if the token is refused, or another program polls with it */
   async start(): Promise<void> {
     const { people, logger } = this.#options
     await this.#bot.start({
@@ -109,7 +106,7 @@ export class ChatBot {
     return this.#bot.stop()
   }
 
-  /** Handlers return at once: grammY gives them updates one after the other, and an answer may wait for half a minute. */
+  /** grammY gives updates one after the other, and an answer may take half a minute. */
   #detach(work: Promise<void>): void {
     work.catch((error: unknown) =>
       this.#options.logger.log('warn', 'chat.failed', { reason: messageOf(error) }),
@@ -178,7 +175,6 @@ export class ChatBot {
     const [answer = '', id = ''] = context.callbackQuery?.data?.split(' ') ?? []
     const person = context.from?.id ?? 0
     const order = this.#pending.take(id, person)
-    // Ends the spinner of the button; nothing depends on it.
     context.answerCallbackQuery().catch(() => undefined)
     if (order === undefined)
       return this.#send(context, 'too late, or done already: nothing was done now')
@@ -197,7 +193,7 @@ export class ChatBot {
     )
   }
 
-  /** The command proposes by itself when a chat runs it, and answers with the plan. */
+  /** In a chat the command itself proposes, and prints the plan. */
   async #propose(
     context: Context,
     { verb }: ChatOrder,
@@ -300,7 +296,7 @@ function explainFailure({ code, aside }: VerbRun): string {
   return cleanLines(aside).trim() || `exit code ${code}`
 }
 
-/** With several accounts a command prints one document for each; within one all lines are indented. */
+/** Several accounts print a document each, with indented lines. */
 function splitDocuments(output: string): readonly string[] {
   return output.split(/\n(?=[[{])/)
 }

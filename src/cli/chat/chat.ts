@@ -52,7 +52,7 @@ async function chat(options: ConfigOptions): Promise<number> {
     return 0
   } catch (error) {
     print(`Telegram refused: ${messageOf(error).replaceAll(token.reveal(), '…')}`)
-    // 401: the token is none. 409: another program polls with it, perhaps an earlier run that ends.
+    // 401: no valid token. 409: another program polls with it, perhaps an earlier run that ends.
     return /\b(?:401|404)\b/.test(messageOf(error)) ? EXITS.configuration : EXITS.temporary
   }
 }

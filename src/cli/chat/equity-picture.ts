@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { renderPicture } from '../../report/page/chart-picture.ts'
 
-/** Wide enough for a line, and not more than a phone shows. */
 const BUCKETS_MAX = 240
 const MINUTE_MS = 60_000
 
@@ -16,7 +15,6 @@ interface EquityPoint {
   readonly equity: number | null
 }
 
-/** Rows of `intentd profit --curve --csv`. */
 function readPoints(rows: string): readonly EquityPoint[] {
   return rows.split('\n').flatMap((line) => {
     const [time = '', equity = ''] = line.split(',')
@@ -26,7 +24,7 @@ function readPoints(rows: string): readonly EquityPoint[] {
   })
 }
 
-/** A picture for each account whose equity is known, in the order of the configuration. */
+/** One for each account whose equity is known. */
 export function drawEquity(csv: string): readonly ChatPicture[] {
   const curves = csv.split(/^at,.*$/m).slice(1)
   return curves.flatMap((rows, index) => {
@@ -37,7 +35,7 @@ export function drawEquity(csv: string): readonly ChatPicture[] {
   })
 }
 
-/** The last equity of each stretch of time. Undefined: none is known. */
+/** The last equity of each bucket. Undefined: none is known. */
 function drawCurve(points: readonly EquityPoint[]): ChatPicture | undefined {
   const known = points.flatMap(({ equity }) => equity ?? [])
   const [first, last] = [points[0], points.at(-1)]
@@ -74,7 +72,10 @@ function highestOf(values: readonly number[]): number {
   return values.reduce((highest, value) => Math.max(highest, value), Number.NEGATIVE_INFINITY)
 }
 
-/** Loaded with the first picture: 2.4 MB of WebAssembly and a font, since the machine may have none. */
+/**
+ * 2.4 MB of WebAssembly, and a font because the machine may have none: loaded with the first
+ *   picture.
+ */
 async function loadRasteriser() {
   const { initWasm, Resvg } = await import('@resvg/resvg-wasm')
   const [program, font] = await Promise.all([
@@ -90,7 +91,6 @@ async function loadRasteriser() {
 
 let rasteriser: ReturnType<typeof loadRasteriser> | undefined
 
-/** A chat takes no SVG. */
 export async function toPng(svg: string): Promise<Uint8Array> {
   rasteriser ??= loadRasteriser()
   const rasterise = await rasteriser

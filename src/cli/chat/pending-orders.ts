@@ -12,7 +12,7 @@ interface PendingOrder {
   readonly until: number
 }
 
-/** Orders that wait for their confirmation: each can be confirmed once, by the same person, within a minute. */
+/** Each order can be confirmed once, by the same person, within a minute. */
 export class PendingOrders {
   readonly #monotonic: () => number
   readonly #pending = new Map<string, PendingOrder>()
@@ -31,7 +31,7 @@ export class PendingOrders {
     return id
   }
 
-  /** Undefined: not asked for by this person, confirmed already, or too late. */
+  /** Undefined: of another person, confirmed already, or too late. */
   take(id: string, person: number): AskedOrder | undefined {
     const found = this.#pending.get(id)
     if (found?.person !== person) return undefined

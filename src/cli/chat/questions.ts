@@ -16,21 +16,19 @@ import {
 
 interface ChatCommand {
   readonly name: string
-  /** The command of the command line, whose power is this one's. */
   readonly verb: OfferedVerb
-  /** One line for the list of commands in the chat. */
   readonly help: string
 }
 
 export interface ChatQuestion extends ChatCommand {
-  /** Words of the command line after the verb; undefined: the chat's words are not understood. */
+  /** The command's arguments; undefined: not understood. */
   words(given: readonly string[]): readonly string[] | undefined
   describe(json: unknown): string
-  /** Pictures of what the words print are the answer, unless there are none. */
+  /** Replaces the answer, unless there is no picture. */
   draw?(output: string): readonly ChatPicture[]
 }
 
-/** An instrument, a strategy, an order: no text that a command line could take for an option. */
+/** Must not look like an option. */
 const NAME = /^[A-Za-z0-9*][A-Za-z0-9*_:.#-]{0,99}$/
 const SPAN = /^[1-9]\d{0,2}[hd]$/
 const GROUPS = ['day', 'week', 'month', 'strategy', 'instrument']
@@ -98,12 +96,11 @@ export const CHAT_QUESTIONS: readonly ChatQuestion[] = [
 ]
 
 export interface ChatOrder extends ChatCommand {
-  /** Undefined: the chat's words are not understood. */
   read(given: readonly string[]): AskedOrder | undefined
 }
 
 export interface AskedOrder {
-  /** Words of the command line after the verb, without the reason. */
+  /** The command's arguments, without the reason. */
   readonly words: readonly string[]
   /** Completes "Really …?". */
   readonly what: string
@@ -123,8 +120,8 @@ function scopeOrder({ name, verb, help, words = [], what }: ScopeRow): ChatOrder
 }
 
 /**
- * Those that take risk away are done after a second look; the others only become proposals, which
- * a one-time code confirms.
+ * Orders that reduce risk need a second look; the others become proposals, which a one-time code
+ * confirms.
  */
 export const CHAT_ORDERS: readonly ChatOrder[] = [
   scopeOrder({
@@ -178,7 +175,7 @@ export const CONFIRM_HELP =
 
 const PROPOSAL_ID = /^[0-9a-f]{6}$/
 
-/** Undefined: the chat's words are not understood. The code is no word of a command line. */
+/** Undefined: not understood. The code never is an argument, which others could see. */
 export function readConfirmation([id = '', code = '', ...rest]: readonly string[]):
   | { readonly id: string; readonly code: string }
   | undefined {

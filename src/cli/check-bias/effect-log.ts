@@ -18,8 +18,8 @@ export interface Decision {
 const DIGEST_BYTES = 6
 
 /**
- * Compares digests of effects that are sent or recorded, and of decisions. Memory grows by a few
- * words a step.
+ * Compares digests of what was sent, recorded and decided, so that memory grows by a few words a
+ * step.
  */
 export class EffectLog {
   readonly steps: StepEffects[] = []
@@ -36,7 +36,6 @@ export class EffectLog {
   }
 }
 
-/** Effects that log, ask or read are left out. */
 function isKept({ kind }: Effect): boolean {
   return (
     kind === 'record' || kind === 'sendBatch' || kind === 'sendCall' || kind === 'sendCancelAll'
@@ -78,7 +77,6 @@ export interface Agreement {
   readonly lastAt: number | undefined
 }
 
-/** @param gridMs moments within one step of this grid are the same */
 export function compareDecisions(
   one: readonly Decision[],
   other: readonly Decision[],

@@ -24,12 +24,12 @@ interface OutsideFiles {
 
 type CheckedRun = Pick<PreparedBacktest, 'code' | 'config' | 'coverage' | 'feeds'>
 
-/** Errors' stacks open the program's own code to show its lines. */
+/** Node opens these to print the stack of an error. */
 const PROGRAM = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
- * Cuts of the prices do not reach opened or imported files and packages. A file that holds what is
- * played is a bias; others are listed, since only a person can judge them.
+ * Files may hold later prices in spite of the cut. One that holds what is played is a bias; others
+ * are listed for a person to judge.
  */
 export function judgeOutsideFiles(run: CheckedRun, { opened, played }: OutsideFiles): BiasCheck {
   const own = new Set(Object.keys(run.code).flatMap((id) => codePaths(run, id)))
@@ -100,10 +100,10 @@ function realPath(file: string): string {
 const OPENERS = ['openSync', 'readFileSync', 'open', 'readFile', 'createReadStream'] as const
 const PROMISED = ['open', 'readFile'] as const
 
-/** Node opens these to import a package, which is listed as a whole. */
+/** A package is listed as a whole. */
 const PACKAGES = /[\\/]node_modules[\\/]|\.node$|[\\/]package\.json$/
 
-/** Reports every file that code of a strategy opens. @returns a function that stops this */
+/** @returns a function that stops reporting */
 export function watchReads(onRead: (strategy: string, file: string) => void): () => void {
   const restores = [
     ...OPENERS.map((name) => watch(fs, name, onRead)),

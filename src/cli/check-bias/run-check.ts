@@ -25,9 +25,9 @@ export interface BiasTask {
   readonly version: string
 }
 
-/** Cuts and later starts lie on whole hours, so that prices are read at the same moments. */
+/** Whole hours, so that both runs read prices at the same moments. */
 const GRID_MS = 3_600_000
-/** A later start leaves out this share of the range; the next equal share is warm-up. */
+/** The next equal share is warm-up. */
 const LATER_SHARE = 0.25
 
 interface PlayedCheck {
@@ -36,8 +36,8 @@ interface PlayedCheck {
 }
 
 /**
- * The whole range, then without the future, then with a later start; in one process. @throws
- * Failure for a strategy whose code failed outside of decide
+ * The whole range, then without the future, then with a later start. @throws Failure for a strategy
+ * whose code failed outside of decide
  */
 export async function checkBias(
   { config, options, version }: BiasTask,

@@ -138,7 +138,7 @@ async function close(scope: string, share: string, options: HandOptions): Promis
   return sendByHand({ kind: 'close', scope, percent }, options)
 }
 
-/** Through the socket: without a daemon that answers now, an order is not left for later. */
+/** Through the socket: without a daemon that answers now, no order is left for later. */
 async function sendByHand(wanted: HandOrder, options: HandOptions): Promise<number> {
   const config = loadOperated(options)
   const { key = randomHex(12), reason, dryRun, yes } = options

@@ -14,7 +14,6 @@ import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { formatTable, money } from '../process/table.ts'
 import { type GroupBy, groupOf } from './row-groups.ts'
 
-/** Decimal strings in the margin coin; a coin-margined contract is counted by its size. */
 interface FillGroup {
   readonly name: string
   readonly coin: string
@@ -51,7 +50,7 @@ export function groupFills(
     if (fill.scope === 'maker') sum.makers += 1
     if (isBought) sum.bought = sum.bought.plus(value)
     else sum.sold = sum.sold.plus(value)
-    // Its profit is shown nowhere here, so it must not count as missing.
+    // No profit is shown here, so it must not count as missing.
     sum.money = addFill(sum.money, toFillMoney({ ...fill, profit: '0' }))
   }
   return [...sums]

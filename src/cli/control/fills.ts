@@ -141,7 +141,6 @@ function moneyOrUnknown(amount: string, coin: string): string {
   return amount === '' ? 'unknown' : money(amount, coin)
 }
 
-/** Why it closed something or came about, and what the strategy wrote on its order. */
 function remarkOf({ fillKind, otherFees, reason, tag }: BookedFill): string {
   const kind = fillKind === '' || fillKind === 'trade' ? [] : [toWords(fillKind)]
   const why = [reason === '' ? '' : toWords(reason), tag === '' ? '' : `as ${tag}`].filter(Boolean)

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import type { OrderView } from '../../control/views.ts'
-import { tradesAs } from '../../domain/order-action.ts'
+import { tradesAs } from '../../domain/order.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
 import { showEachAccount } from './each-account.ts'
 import { toWords } from './reason-words.ts'
@@ -63,7 +63,6 @@ export function formatOrders(orders: readonly OrderView[]): string {
   )
 }
 
-/** A flatten or an exit that asks for it, and what the strategy wrote on it. */
 function remarkOf({ purpose, tag }: OrderView): string {
   const why = PLAIN.has(purpose) ? '' : toWords(purpose)
   return [why, tag === '' ? '' : `as ${tag}`].filter(Boolean).join(', ')
@@ -71,7 +70,6 @@ function remarkOf({ purpose, tag }: OrderView): string {
 
 const PLAIN: ReadonlySet<string> = new Set(['place', 'quote', 'target'])
 
-/** Like an order book: by instrument, highest price first. */
 function byPrice(one: OrderView, other: OrderView): number {
   return one.symbol.localeCompare(other.symbol) || Number(other.price ?? 0) - Number(one.price ?? 0)
 }

@@ -44,7 +44,7 @@ async function pair({ again = false, ...options }: PairOptions): Promise<number>
   }
   const secret = createSecret()
   const uri = pairingUri(secret, config.name)
-  // The only time that the secret is shown: no other command, answer or log has it.
+  // The secret is shown nowhere else.
   writeOut(`${renderUnicodeCompact(uri)}\n\n${uri}\n`)
   print('scan this with an authenticator, or give it the address; then type the code that it shows')
   const usedCounter = await proveCode((code) => counterOf(secret, code, systemClock.now()))
@@ -80,7 +80,7 @@ function objectTo(config: DaemonConfig, file: string, again: boolean): string | 
   return undefined
 }
 
-/** A person may mistype; a program that answers has one attempt. */
+/** A person may mistype; a program has one attempt. */
 async function proveCode(check: (code: string) => number | undefined): Promise<number | undefined> {
   const attempts = process.stdin.isTTY ? ATTEMPTS_MAX : 1
   for (let attempt = 0; attempt < attempts; attempt++) {

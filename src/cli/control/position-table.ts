@@ -50,7 +50,6 @@ const LEGENDS = [
 
 const LIQUIDATION = { title: 'liquidation', of: liquidationOf, isNumber: true }
 
-/** A question mark marks two figures that differ. */
 function liquidationOf(view: PositionView): string {
   const { distance = null, trust } = view.liquidation ?? {}
   const at = liquidationPriceOf(view)

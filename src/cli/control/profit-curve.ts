@@ -11,7 +11,6 @@ interface CurveForm {
   readonly csv?: boolean
 }
 
-/** The points of a day, a week or a month. */
 interface CurveGroup {
   readonly name: string
   readonly last: AccountPoint
@@ -19,7 +18,7 @@ interface CurveGroup {
   readonly highest: string | null
 }
 
-/** The curve of the account from the journal: by day, week or month, or with --json and --csv every point. */
+/** Rows are days, weeks or months, with --json and --csv every point. */
 export function showCurve({ reader, config, since, until }: OpenedRows, form: CurveForm): string {
   const { by, json, csv } = form
   if (by !== 'day' && by !== 'week' && by !== 'month') throw groupWrong(by)

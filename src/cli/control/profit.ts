@@ -37,7 +37,6 @@ interface ProfitRow {
   readonly net: string
   readonly realised: string
   readonly fees: string
-  /** Empty where it belongs to no row: funding belongs to an instrument, not to a strategy. */
   readonly funding: string
   readonly uncounted: string
 }
@@ -71,7 +70,7 @@ function showProfit(options: ProfitOptions): number {
   return 0
 }
 
-/** The figures of strategies are ours: the exchange only knows the account's average price. */
+/** Strategies' figures are ours: the exchange only knows the account's average price. */
 export function describeSource(file: string, by: GroupBy): string {
   const unrealised = `from ${file}; net is realised less fees, with funding: unrealised profit is in \`intentd status\`\n`
   if (by !== 'strategy') return unrealised
@@ -109,7 +108,7 @@ function sumBy(rows: OpenedRows, by: GroupBy): ProfitSum {
     sum.funding = sum.funding.plus(decimal(payment.amount))
   }
   const profits = by === 'strategy' ? listStrategyProfits(rows) : []
-  // Others may have closed lots of a strategy without fills of its own.
+  // Closed lots of a strategy may lack fills of its own.
   for (const { strategyId, coin } of profits) sumOf(strategyId, coin)
   const made = [...sums]
     .map(([key, { money: stated, funding: paid }]): ProfitRow => {
@@ -141,7 +140,7 @@ function madeBy(counted: OwnResult | undefined): Partial<OwnResult> {
   return counted === undefined ? {} : { profit: counted.profit, fees: counted.fees }
 }
 
-/** The part that counts for the strategies whose lots they closed is subtracted. */
+/** Subtracts what counts for the strategies whose lots they closed. */
 function withoutTaken(stated: Money, coin: string, profits: readonly StrategyProfit[]): Money {
   const taken = profits.filter((one) => one.coin === coin).map((one) => one.taken)
   return taken.reduce<Money>(
@@ -222,7 +221,7 @@ type OwnResult = Pick<OwnShare, 'profit' | 'fees'>
 interface StrategyProfit extends OwnResult {
   readonly strategyId: string
   readonly coin: string
-  /** Where a strategy's fills do not explain its holding, the exchange's figures count. */
+  /** For strategies whose fills do not explain their holding, the exchange's figures count. */
   readonly unexplained: readonly string[]
   readonly taken: OwnResult
 }
@@ -236,7 +235,6 @@ interface PairSum {
 
 const NOTHING: OwnResult = { profit: ZERO, fees: ZERO }
 
-/** Earlier fills are read too, for the prices at which lots were bought. */
 export function listStrategyProfits(rows: OpenedRows): readonly StrategyProfit[] {
   const counting = new OwnProfits(rows.book())
   const profits = new Map<string, StrategyProfit>()

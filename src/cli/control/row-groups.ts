@@ -19,7 +19,7 @@ interface GroupedRow {
   readonly strategyId?: string
 }
 
-/** `2025-06-02`, `2025-W23`, `2025-06`, or what the row says. */
+/** `2025-06-02`, `2025-W23`, `2025-06`, or a field of the row. */
 export function groupOf(row: GroupedRow, by: GroupBy, timeZone: string): string {
   if (by === 'strategy') return row.strategyId || NOBODY
   if (by === 'instrument') return row.symbol
@@ -27,7 +27,6 @@ export function groupOf(row: GroupedRow, by: GroupBy, timeZone: string): string 
   return dateGroupOf(row.at, by, timeZone)
 }
 
-/** `2025-06-02`, `2025-W23` or `2025-06` */
 export function dateGroupOf(at: number, by: 'day' | 'week' | 'month', timeZone: string): string {
   const date = dateOf(at, timeZone)
   if (by === 'week') return weekOf(date)

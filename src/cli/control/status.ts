@@ -215,7 +215,7 @@ function describeSignals({ signals, now }: StatusView): string {
   return said.length === 0 ? '' : line('signals', said.join('; '))
 }
 
-/** It trades all the same, and its socket answers: only the dashboard and Prometheus miss the port. */
+/** The daemon trades all the same; only the dashboard and Prometheus miss the port. */
 function describeClosedPort({ closedPort }: StatusView): string {
   if (closedPort === undefined) return ''
   const { address, reason, since } = closedPort
@@ -313,7 +313,6 @@ function describeEquity({ equity, peak, drawdown, equityBefore, coin }: AccountV
     .join(', ')
 }
 
-/** `+0.52 % in 7 days` */
 function describeChange(before: string | null, equity: number, span: string): string {
   if (before === null || Number(before) <= 0) return ''
   const share = (equity / Number(before) - 1) * 100
@@ -334,7 +333,7 @@ function describeMode(mode: AccountView['mode'], restrictions: readonly Restrict
   return scopes.length > 0 ? `${mode} but for ${scopes.join(', ')}` : mode
 }
 
-/** A command has a line of its own, so that it can be pasted. */
+/** A command has a line of its own, to be pasted. */
 function formatRestriction(restriction: RestrictionView, account: AccountView): string {
   const { scope, mode, code, reason, by, at, ends, command, releasableAt } = restriction
   const what = `! ${scope} ${mode} since ${toTime(at)} by ${by} (${code}): ${reason}; ends when ${ends}${describeWait(releasableAt)}`
@@ -347,10 +346,10 @@ function describeWait(releasableAt: number | null): string {
   return releasableAt === null ? '' : `, from ${toTime(releasableAt)} on`
 }
 
-/** After a release a strategy may order its whole target again, whatever else the account holds. */
+/** After a release a strategy may order its whole target again. */
 function leadTo({ scope, command }: RestrictionView, { unattended, ages }: AccountView): string {
   if (command?.startsWith('intentd repair')) return 'With the daemon stopped, repair it first:'
-  // On an instrument that is not configured any more nothing can be ordered, handed over or closed.
+  // An instrument that is no longer configured allows no order, adoption or close.
   const left = unattended.filter(
     ({ strategy, symbol }) =>
       strategy === null && symbol in ages.tickersMs && [symbol, '*'].includes(scope),
@@ -394,7 +393,7 @@ function describeUnknown({ unknownSince }: AccountView): string {
   return unknownSince === null ? '' : `; the oldest unknown one was sent at ${toTime(unknownSince)}`
 }
 
-/** Two periods are compared, so only closed profit and payments count. */
+/** Comparing two periods, only closed profit and payments count. */
 function describeProfit(profit: ProfitView, coin: string): string {
   const { realised, fees, funding, fills, uncounted } = profit
   const show = (amount: string | null): string => money(amount, coin)
@@ -403,7 +402,7 @@ function describeProfit(profit: ProfitView, coin: string): string {
   return `${show(profit.net)} net: ${parts.join(', ')}; ${fills} fills${unknown}`
 }
 
-/** A journal has no prices, so open positions cannot be valued without a daemon. */
+/** A journal has no prices to value open positions. */
 function describeUnrealised(
   { positions, profit: { total }, coin }: AccountView,
   isLive: boolean,
@@ -448,7 +447,7 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
           ),
       },
       { title: 'orders', of: ({ openOrders }) => String(openOrders), isNumber: true },
-      // Realised less fees, as in the lines above: what is held now has a column of its own.
+      // Realised less fees; what is held now has a column of its own.
       {
         title: 'net',
         of: ({ id }) => money(profit.strategies[id]?.net ?? null, coin),
@@ -486,7 +485,6 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
   )
 }
 
-/** `uses 1,200.00 of 4,000.00 USDT (40 %)` */
 function describeCapital(
   capital: AccountView['strategies'][number]['capital'],
   coin: string,
@@ -500,14 +498,12 @@ function describeCapital(
   return `uses ${shownUsed} of ${shownMax} ${coin}${share}`
 }
 
-/** `BTCUSDT wants 0 since 12:03 UTC` */
 function describeWish({ symbol, what, since }: Wish): string {
   return `${symbol} wants ${what}${since === null ? '' : ` since ${showSince(since)}`}`
 }
 
 type Wish = AccountView['strategies'][number]['wants'][number]
 
-/** The time alone, for what is younger than a day. */
 function showSince(at: number): string {
   const text = new Date(at).toISOString().slice(0, 16).replace('T', ' ')
   return `${systemClock.now() - at < DAY_MS ? text.slice(11) : text} UTC`

@@ -24,18 +24,18 @@ import { stepAbove, stepBelow } from '../../lib/grid.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { type Finding, finding, ok } from '../process/finding.ts'
 
-/** The answer with the shortest round trip gives the offset. */
+/** The shortest round trip gives the offset. */
 const SAMPLES = 4
 /** The exchange allows ten reads of positions a second. */
 const POSITIONS_MAX = 5
-/** The daemon corrects the offset, but a person should look at the machine's clock. */
+/** The daemon corrects it, but a person should look at the clock. */
 const OFFSET_WARN_MS = 1000
 
 /** The document has no call for it. */
 const changeAtExchange = (what: string): string =>
   `change the ${what} on the exchange's page or in its app (docs/exchange.md)`
 
-/** No endpoint shows these; only an order does. */
+/** No endpoint shows these. */
 const BY_ORDERS = 'or let `intentd accept` try it in the demo environment'
 
 const MODE_UNSEEN = finding(
@@ -190,7 +190,7 @@ async function examineAccount(
   return [accepted, mode ?? MODE_UNSEEN, ...margin, await examineTier(client, config)]
 }
 
-/** Only copy traders have this summary; fewer batches a second are allowed for them. */
+/** Only copy traders have this summary, and fewer batches a second. */
 async function examineTier(
   client: ExchangeClient,
   { account: { tier } }: DaemonConfig,
@@ -243,10 +243,7 @@ function judgeMode(
       )
 }
 
-/**
- * Nothing would be added to a position whose margin mode or leverage differs from the
- * configuration.
- */
+/** A position with another margin mode or leverage than configured would not grow. */
 function judgeMargin({ rows, symbol }: PositionReading, config: DaemonConfig): Finding[] {
   const { marginMode: wanted } = config.account
   const { leverage } = toInstruments(config).get(symbol) ?? {}
@@ -280,7 +277,7 @@ function judgeMargin({ rows, symbol }: PositionReading, config: DaemonConfig): F
   ]
 }
 
-/** Empty where the contracts of the exchange are not read. */
+/** Empty unless contracts are read from the exchange. */
 function judgeContracts(
   account: LoadedConfig,
   answer: ContractsAnswer | undefined,

@@ -98,7 +98,6 @@ function examineSystem(platform: NodeJS.Platform): Finding {
   )
 }
 
-/** A journal on a server is checked with the server. */
 export function examineOwner(config: DaemonConfig, own: JournalWriter): readonly Finding[] {
   const what = 'journal, keys'
   const { directory } = config.state
@@ -247,8 +246,8 @@ export async function examinePort({
 }
 
 /**
- * No lock is stale: the system releases those of dead processes. @param access absent without an
- * exchange outside, or without a key
+ * The system releases a dead process's locks. @param access absent without an exchange outside, or
+ * without a key
  */
 export function examineLocks(
   { state: { directory } }: DaemonConfig,
@@ -310,9 +309,9 @@ const LIST = new URL('../../../deploy/node-checksums.txt', import.meta.url)
 const BROUGHT = /[/\\]node_modules[/\\]node-(?:bin-)?(?:linux|darwin|win)-\w+[/\\]/
 
 /**
- * - `listed`: it equals the package of that name and version.
- * - `changed`: it lies in such a package, but differs.
- * - `other`: a Node of the system or the user, whose digest is not known here.
+ * - `listed`: equals the package of that name and version.
+ * - `changed`: lies in such a package, but differs.
+ * - `other`: unknown, such as the system's Node.
  */
 interface NodeBinary {
   readonly kind: 'listed' | 'changed' | 'other'
@@ -334,7 +333,6 @@ export async function examineNodeBinary(
   return { kind, path, sha256, from }
 }
 
-/** As of `sha256sum`: digest, two blanks, package and version. */
 function readList(): ReadonlyMap<string, string> {
   const lines = readFileSync(fileURLToPath(LIST), 'utf8').split('\n')
   return new Map(

@@ -99,7 +99,7 @@ function examineUnit(path: string, stopMs: number): Finding {
   ])
 }
 
-/** The last value of each setting counts; repeatable settings are not needed. */
+/** The last value of each setting counts. */
 function readUnit(path: string): ReadonlyMap<string, string> | undefined {
   try {
     const lines = readFileSync(path, 'utf8').split('\n')
@@ -113,10 +113,6 @@ function toEntry(match: readonly string[] | undefined): [string, string][] {
   return match === undefined ? [] : [[match[0] ?? '', (match[1] ?? '').trim()]]
 }
 
-/**
- * `120`, `120s`, `2min`, `2min 5s`. Infinity if there is no limit; 0 for anything else, which is
- * below every limit.
- */
 function toSeconds(text: string): number {
   if (text === 'infinity' || text === '0') return Number.POSITIVE_INFINITY
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*(h|min|m|ms|s)?(?=\s|\d|$)/g)]

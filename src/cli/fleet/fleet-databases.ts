@@ -12,10 +12,7 @@ export interface FleetDatabase<Reader> {
   readonly reader: Reader
 }
 
-/**
- * A journal in a file is listed with the command that shows it. @returns the worst exit code
- * @throws the error of the only database; Failure FLEET_IMPOSSIBLE
- */
+/** @throws the error of the only database; Failure FLEET_IMPOSSIBLE */
 export async function lookAtDatabases(
   options: ConfigOptions & { readonly url?: string | undefined },
   look: (database: FleetDatabase<FleetReader>) => Promise<number>,

@@ -23,9 +23,7 @@ const CLEAR_SCREEN = '\u001B[2J\u001B[H'
 const INDENT = '  '
 /** Members report at each renewal of their lease, every 75 s at most. */
 const SHOWN_WITHIN_MS = 90_000
-/**
- * Workers report every 10 s. The server notices the end of a process at once, but not of a machine.
- */
+/** Workers report every 10 s; a machine's end is not noticed earlier. */
 const WORKER_SHOWN_WITHIN_MS = 30_000
 const ALERTS_LISTED = 50
 const ALERTS_READ_MAX = 1000
@@ -96,7 +94,7 @@ export async function showAlerts(
   }
 }
 
-/** A server that fails is retried while following. */
+/** While following, a failing server is retried. */
 async function readOrWait(
   reader: Pick<FleetReader, 'readAlerts'>,
   {
@@ -134,14 +132,13 @@ async function showFleet(
   for (;;) {
     const { text, code } = await describeDatabase({ name, reader }, { json, isWatched })
     screen.write(name, text, isWatched)
-    // The reader has gone.
     if (!isWatched || process.stdout.errored) return code
     const everyMs = watch === true ? WATCH_MS : watch
     await new Promise<void>((resolve) => systemTimers.after(everyMs, resolve))
   }
 }
 
-/** Several databases: an unreachable one is shown as such while watching, and retried. */
+/** With several databases, an unreachable one is shown and retried. */
 export async function describeDatabase(
   { name, reader }: FleetDatabase<Pick<FleetReader, 'assertVersion' | 'read'>>,
   { json, isWatched }: { readonly json: boolean | undefined; readonly isWatched: boolean },
@@ -244,7 +241,6 @@ function describeWorker({ holder, state, seenAgoMs, isConnected }: FleetWorkerRo
   return `${holder}: ${said.join(', ')}`
 }
 
-/** Another version may have written any type. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? '?')
 }

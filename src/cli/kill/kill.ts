@@ -35,9 +35,9 @@ import { durationOption, assertDatabase, repeatOptions } from '../process/option
 import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
-/** The daemon checks the file twenty times a second; a busy one has enough time. */
+/** The daemon checks twenty times a second. */
 const SEEN_WITHIN_MS = 5000
-/** Exceeds the acceptance deadline of a request in flight and the proof after it. */
+/** Exceeds the acceptance deadline of a request in flight, and the proof. */
 const CLEAN_WITHIN_MS = 120_000
 const EXIT_NOT_PROVED = 75
 
@@ -69,9 +69,8 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
 }
 
 /**
- * Cancels from here first, if keys are available. Then each kill is ordered on its server, or by a
- * kill file. All orders are given before any is waited for, and each database delays only its own
- * accounts.
+ * Cancels from here first, if keys are available. Then all kills are ordered, on servers or by
+ * file, before any is waited for; each database delays only its own accounts.
  */
 async function killAll(options: KillOptions): Promise<number> {
   const { reason, wait } = options
@@ -95,7 +94,7 @@ async function killAll(options: KillOptions): Promise<number> {
     await collectCode(codes, () => killHere({ ...own, reason, wait }))
   }
   await cancelling
-  // Without a proof, requests in flight during the first cancel may rest by now.
+  // Requests in flight during the first cancel may rest by now.
   if ((await ofDatabases) !== 0) await Promise.all(served.map(cancelServed))
   return Math.max(...codes)
 }
@@ -154,7 +153,7 @@ async function cancelServed({ config, own }: FleetConfig): Promise<void> {
   }
 }
 
-/** A kill asks nothing: where several daemons run with one state directory, all of them are killed. */
+/** Does not ask which: all daemons of one state directory are killed. */
 export async function killHere(options: KillOptions): Promise<number> {
   const places = listRunningPlaces(options)
   if (places.length <= 1) return kill(options)
@@ -201,7 +200,7 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
   return 0
 }
 
-/** The daemon that saw it may have ended since, or hang. */
+/** The daemon that saw the kill may have ended or hang. */
 async function printUnproved(config: DaemonConfig): Promise<void> {
   const socket = findSocket(config)
   if (socket === undefined) {
@@ -270,7 +269,7 @@ function findMissingKeys(config: DaemonConfig, { cwd }: ConfigRequest): string |
   }
 }
 
-/** Calls from here use the present file, which must still mean the same account. */
+/** Calls use the present file, which must still mean the same account. */
 function isOf({ environment, account, exchange }: DaemonConfig, request: ConfigRequest): boolean {
   const now = readConfig(request).loaded?.config
   return isDeepStrictEqual(

@@ -109,7 +109,7 @@ function addTool(server: McpServer, tool: AgentTool, { config, turns }: ToolFram
   )
 }
 
-/** An assistant's host that hears nothing gives up after a minute. */
+/** An assistant's host gives up after a minute without a message. */
 function everySome(report: (seconds: number) => Promise<void>): () => void {
   let seconds = 0
   let cancel = (): void => undefined
@@ -147,12 +147,11 @@ function parse(output: string): unknown {
   try {
     return parseBoundedJson(output)
   } catch {
-    // Several accounts are several texts; a refusal is none.
+    // Several accounts are several texts.
     return output
   }
 }
 
-/** How many commands of a kind run at a time. What makes the account safer is never turned away. */
 class Turns {
   readonly #running: Record<Power, number> = { look: 0, research: 0, safer: 0, riskier: 0 }
   readonly #max: Readonly<Record<Power, number>> = {

@@ -10,7 +10,6 @@ export interface AgentTool<Input extends z.ZodType = z.ZodType> {
   readonly isText?: boolean
   /** Absent: by its power. */
   readonly withinMs?: number
-  /** Words of the command line after the verb. */
   words(input: z.output<Input>, config: ConfigWords): readonly string[]
 }
 
@@ -19,13 +18,13 @@ export interface NamedConfig {
   readonly set: readonly string[]
 }
 
-/** How the configuration is named on the command line, by verbs that take `-c` and by those that take it as argument. */
+/** Some verbs take the configuration with `-c`, others as argument. */
 export interface ConfigWords {
   readonly asOption: readonly string[]
   readonly asArgument: readonly string[]
 }
 
-/** A word that a command line cannot take for an option. */
+/** Must not look like an option. */
 const word = z.string().regex(/^[A-Za-z0-9*_][A-Za-z0-9*_:.#@/-]{0,199}$/)
 const scope = word.meta({ description: "an instrument, strategy:ID, or '*' for the account" })
 const symbol = word.meta({ description: 'an instrument, such as BTCUSDT' })
@@ -47,10 +46,7 @@ const reason = z
   .max(300)
   .meta({ description: 'why, in a sentence; it is kept in the journal' })
 
-/**
- * An absolute path, or one that leaves the folder, could name a file of secrets, whose lines an
- * error would show.
- */
+/** Stays in the folder: elsewhere may be secrets, and errors show lines of the file. */
 const priceFile = z
   .string()
   .regex(/^(?:[A-Z0-9]{2,40}=)?(?!\.)[\w-][\w.-]*(?:\/(?!\.)[\w.-]+)*\.(?:csv|csv\.gz|json|jsonl)$/)
@@ -72,7 +68,6 @@ const play = {
   seed: z.int().min(0).max(4_294_967_295).optional(),
 }
 
-/** The types of strategies are checked too. */
 const CHECK_MS = 120_000
 /** A kill is done when it is proved. */
 const KILL_MS = 150_000
@@ -370,7 +365,6 @@ export function toolsFor(powers: ReadonlySet<Power>): readonly AgentTool[] {
   return AGENT_TOOLS.filter(({ verb }) => powers.has(powerOf(verb)))
 }
 
-/** Names the configuration for the commands. */
 export function toConfigWords({ file, set }: NamedConfig): ConfigWords {
   const overrides = set.map((one) => `--set=${one}`)
   return { asOption: [`--config=${file}`, ...overrides], asArgument: [file, ...overrides] }

@@ -31,7 +31,7 @@ export type Found<View> =
   | { readonly kind: 'nothing'; readonly exitCode: number }
 
 /**
- * Without a running daemon its journal is read, and that is said. @param stored makes the same view
+ * Without a daemon the journal is read, and a remark says so. @param stored makes the same view
  * from the journal
  */
 export async function readDaemon<View>(
@@ -57,7 +57,7 @@ export async function readDaemon<View>(
   return { kind: 'nothing', exitCode: explainReply(config, reply) }
 }
 
-/** A process that does not answer is waited for once, not once for each of its accounts. */
+/** A silent process is waited for once, not for each of its accounts. */
 export class Silence {
   readonly #replies = new Map<number, ControlReply>()
 
@@ -127,7 +127,7 @@ export function explainReply(config: DaemonConfig, reply: ControlReply): number 
   return EXIT_SILENT
 }
 
-/** A broken account holds no state, but its daemon still reports the reason. */
+/** A broken account has no state, but its daemon reports why. */
 async function readBroken<View>(
   config: DaemonConfig,
   path: string,
@@ -179,7 +179,7 @@ async function readStored<View>(
     printOnce(`! ${move}`)
     return { kind: 'nothing', exitCode: EXIT_SILENT }
   }
-  // A running daemon answers by itself: the code that reads a journal takes most of a command's time.
+  // The code that reads a journal takes most of a command's time.
   const { readStoredAccount } = await import('../../views/stored-account.ts')
   const account = readStoredAccount(config, file, systemClock)
   const whose = off === undefined ? 'no daemon runs: this' : 'this'
@@ -187,7 +187,7 @@ async function readStored<View>(
   return { kind: 'found', view: await stored(account, off), isLive: false }
 }
 
-/** The journal moved from the server to the file here, or is on its way. */
+/** The journal moved, or is moving, from the server to a file here. */
 export function describeMove(
   { journal }: Pick<DaemonConfig, 'journal'>,
   directory: string,

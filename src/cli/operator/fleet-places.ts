@@ -59,8 +59,8 @@ export function databaseOf({ url }: Pick<PostgresPlace, 'url'>): string {
 }
 
 /**
- * The schema does not matter. A password in the address is accepted, since this is for emergencies,
- * and never shown. The database may be a queue of sweeps.
+ * For emergencies, so a password in the address is accepted, and never shown. The schema does not
+ * matter, and the database may be a queue of sweeps.
  */
 export function placeOf(url: string): PostgresPlace {
   const bare = new URL(url)

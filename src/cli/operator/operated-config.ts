@@ -23,8 +23,9 @@ export function addOperatedOptions(command: Command): Command {
 }
 
 /**
- * From the file, or if that is broken, the running daemon's. @throws ConfigError if no such daemon
- * is known, after printing the last ways to stop one; Failure STATE_NEVER_RAN, STATE_AMBIGUOUS
+ * Falls back to the running daemon's configuration if the file is broken. @throws ConfigError if no
+ * such daemon is known, after printing the last ways to stop one; Failure STATE_NEVER_RAN,
+ * STATE_AMBIGUOUS
  */
 export function loadOperated(options: ConfigOptions): DaemonConfig {
   const config = loadForAll(options)
@@ -32,12 +33,12 @@ export function loadOperated(options: ConfigOptions): DaemonConfig {
   return config
 }
 
-/** Where the daemons of this configuration run now. @throws like {@link loadOperated}, but for STATE_AMBIGUOUS */
+/** @throws like {@link loadOperated}, but for STATE_AMBIGUOUS */
 export function listRunningPlaces(options: ConfigOptions): readonly string[] {
   return listHeldDirectories(loadForAll(options).state.directory)
 }
 
-/** One configuration that runs with two markets is two accounts, and a command is for one. */
+/** One configuration with two markets is two accounts; a command is for one. */
 function assertOneRuns(directory: string): void {
   const held = listHeldDirectories(directory)
   if (held.length <= 1) return
@@ -54,7 +55,7 @@ function assertOneRuns(directory: string): void {
   })
 }
 
-/** The same, also where several daemons run with it: for what concerns all of them. */
+/** For what concerns all daemons of a configuration. */
 export function loadForAll(options: ConfigOptions): DaemonConfig {
   if (options.state !== undefined) return loadState(options.state)
   const request = toConfigRequest(options)
@@ -75,8 +76,8 @@ export function loadForAll(options: ConfigOptions): DaemonConfig {
 }
 
 /**
- * A reload uses the options of the daemon's start, so a comparison need not repeat them. @throws
- * Failure STATE_AMBIGUOUS
+ * With the options of the daemon's start, so a comparison need not repeat them. @throws Failure
+ * STATE_AMBIGUOUS
  */
 export function asStarted(options: ConfigOptions): ConfigOptions & MarketOptions {
   const { file, cwd } = toConfigRequest(options)
@@ -116,8 +117,7 @@ function loadState(given: string): DaemonConfig {
 }
 
 /**
- * Each simulated account has a directory below `state.directory`, which addresses the daemon while
- * it is the last one traded.
+ * `state.directory` addresses the simulated account that traded last; each has a directory below.
  */
 function readOfWorld(directory: string): DaemonConfig | undefined {
   const above = dirname(directory)
@@ -136,13 +136,12 @@ function readOneOfSeveral(directory: string): DaemonConfig | undefined {
   return config && { ...config, state: { ...config.state, directory } }
 }
 
-/** The state may have been moved; its present place counts. */
 function readOf(directory: string): DaemonConfig | undefined {
   const config = readRunningConfig({ state: { directory } })
   return config && { ...config, state: { ...config.state, directory } }
 }
 
-/** With the same `--set`, or without any, the only one. */
+/** With the same `--set`, or the only one. */
 function chooseRunning(
   found: readonly RunningFile[],
   set: readonly string[],

@@ -49,7 +49,7 @@ const READ_WITHIN_MS = 10_000
 const EXIT_NOT_DONE = 1
 const EXIT_USAGE = 64
 const EXIT_WAITING = 75
-/** A writer sees a kill when it renews its lease, this often during one. */
+/** A writer sees a kill at a renewal of its lease; this many are allowed for. */
 const RENEWALS = 4
 const UNCONFIGURED =
   'what a strategy holds that is not configured any more nothing closes (position.unattended at the start lists it): put it back, start again and flatten it, or close it by hand'
@@ -82,7 +82,7 @@ export function addOperatorCommand(
     )
 }
 
-/** Also releases where what no strategy holds would be ordered again. */
+/** Releases although what no strategy holds would be ordered again. */
 export function addUnclaimedOption(command: Command): Command {
   return command.option(
     '--unclaimed',
@@ -100,15 +100,15 @@ function parseReason(text: string): string {
 }
 
 /**
- * A release without a scope concerns the kill switch, and may wait for the proof. @returns the exit
- * code
+ * @returns the exit code. A release without a scope concerns the kill switch, and may wait for the
+ * proof.
  */
 export async function commandDaemon(order: Order, options: CommandOptions): Promise<number> {
   const config = loadOperated(options)
   const { directory } = config.state
   if (order.scope !== undefined && !isScope(order.scope)) return EXIT_USAGE
   const isKnown = order.scope === undefined || scopesAt(config).includes(order.scope)
-  // The daemon knows scopes that are restricted but no longer configured.
+  // Restricted scopes need not be configured any more.
   const isHeld = listHolders(directory).length > 0
   if (!isKnown && (order.kind !== 'release' || !isHeld))
     return printUnconfigured(config, String(order.scope))
@@ -147,7 +147,7 @@ export async function commandDaemon(order: Order, options: CommandOptions): Prom
       })
 }
 
-/** Undefined: it adds no risk, so a chat and an assistant may leave it too. */
+/** Undefined: it adds no risk, so a chat and an assistant may give it. */
 function toRiskierOrder(order: Order): RiskierOrder | undefined {
   switch (order.kind) {
     case 'restrict':
@@ -170,7 +170,7 @@ function toRiskierOrder(order: Order): RiskierOrder | undefined {
   }
 }
 
-/** Without a daemon here, a release is left only if it would end the standing kill. */
+/** Without a daemon here, a release is left only to end the standing kill. */
 async function isForElsewhere(config: DaemonConfig, options: CommandOptions): Promise<boolean> {
   const killed = await findServerKill(config, options)
   if (killed === undefined) return false
@@ -180,7 +180,7 @@ async function isForElsewhere(config: DaemonConfig, options: CommandOptions): Pr
   return advice !== undefined
 }
 
-/** A later daemon may restrict the scope for reasons that no person has seen yet. */
+/** A later daemon may restrict the scope for reasons that nobody has seen yet. */
 function printUnreleased(directory: string): number {
   print(
     `not done: no daemon runs here (${directory}), and nothing was left for the next one: start it, look at what is restricted then, and release it`,
@@ -188,7 +188,6 @@ function printUnreleased(directory: string): number {
   return EXIT_WAITING
 }
 
-/** A later daemon may find another unheld part. */
 function printUnadopted(directory: string): number {
   print(
     `not done: no daemon runs here (${directory}), and only one that runs knows what no strategy holds`,
@@ -203,10 +202,7 @@ interface PostedOrder {
   readonly withinMs: number
 }
 
-/**
- * A release of the kill switch is done when all kill files are gone; the daemon's answer names
- * them.
- */
+/** A kill switch is released when all kill files are gone, which the answer names. */
 async function waitFor({ file, order, directory, withinMs }: PostedOrder) {
   const found: { answer?: CommandAnswer | undefined } = {}
   const isObeyed = (): boolean => {
@@ -220,7 +216,7 @@ async function waitFor({ file, order, directory, withinMs }: PostedOrder) {
   return { isObeyed: obeyed === true, answer: found.answer }
 }
 
-/** Removed, so that it is not obeyed after a takeover. */
+/** Removed, so that a takeover does not obey it. */
 function printAtStandby(writer: string): number {
   const where = writer === '' ? '' : `, which is ${writer}`
   printResult(
@@ -281,7 +277,7 @@ function isScope(scope: Scope): boolean {
 }
 
 function scopesAt(config: DaemonConfig): readonly Scope[] {
-  // A scope that is no longer in the file may still be running; the daemon decides then.
+  // A scope that is no longer in the file may still be running.
   const running =
     listHolders(config.state.directory).length > 0 ? readRunningConfig(config) : undefined
   return [...scopesOf(config), ...(running ? scopesOf(running) : [])]

@@ -6,13 +6,9 @@ import { callerName, print, printResult } from '../process/operator.ts'
 import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon.ts'
 
 const EXIT_NOT_DONE = 1
-/** Nothing was done, and something may be. */
 const EXIT_WAITING = 75
 
-/**
- * A chat or an assistant has run the command: what can add risk is proposed to the daemon, and a
- * person confirms it. @returns the exit code
- */
+/** For a chat or an assistant, which may only propose what adds risk. @returns the exit code */
 export async function proposeOrder(
   config: DaemonConfig,
   { order, reason }: { readonly order: RiskierOrder; readonly reason: string },

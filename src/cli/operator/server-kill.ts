@@ -9,8 +9,8 @@ import { print } from '../process/operator.ts'
 import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 
 /**
- * A kill ordered by `kill --all` stands on the journal's server and on the machine that obeyed it.
- * So a release asks the server if no daemon here answers for the kill.
+ * `kill --all` orders on the journal's server and on the machine that obeys, so a release asks the
+ * server if no daemon here answers for the kill.
  */
 
 export type KilledAccount = FleetAccount & { readonly kill: NonNullable<FleetAccount['kill']> }
@@ -18,7 +18,7 @@ export type KilledAccount = FleetAccount & { readonly kill: NonNullable<FleetAcc
 /** Format of a lease's holder. */
 export const HOLDER = /^(?<name>.+) on (?<host>\S+), pid (?<pid>\d+), (?<directory>.+)$/
 
-/** Undefined without such a kill or a server, and after a warning if the server does not answer. */
+/** Undefined without such a kill or a server; warns if the server does not answer. */
 export async function findServerKill(
   config: DaemonConfig,
   options: ConfigOptions,
@@ -53,9 +53,7 @@ export function describeServerKill({ kill }: Pick<KilledAccount, 'kill'>): strin
   return `${ordered}; ${answeredBy} has proved that nothing rests`
 }
 
-/**
- * Undefined if a release left here ends it: it was proved, and no other machine writes the account.
- */
+/** Undefined if a release left here ends it: it was proved, and no other machine writes. */
 export function adviseServerRelease(account: KilledAccount, directory: string): string | undefined {
   const { state, holder, standbys, kill } = account
   const next = standbys.find(({ isFollowing }) => isFollowing)?.holder
@@ -71,7 +69,7 @@ function releaseAt(holder: string): string {
   return `on ${host}, \`intentd release --state ${directory} --reason ...\``
 }
 
-/** A dead local holder may keep its lease for seconds. The state may lie inside the directory. */
+/** A dead local holder may keep its lease for seconds. */
 function isOf(holder: string, directory: string): boolean {
   const { host, directory: own = '' } = HOLDER.exec(holder)?.groups ?? {}
   const here = resolve(directory)

@@ -1,9 +1,9 @@
 import type { BacktestRunOptions } from '../../backtest/backtest-run.ts'
 
 /**
- * A stopping daemon reads prices until everything in flight is settled, but asks no strategy; so
- * does its backtest. @param from exchange clock: the first prices without decisions; undefined for
- * a run that never stopped
+ * A stopping daemon reads prices until everything in flight is settled, but asks no strategy.
+ * @param from exchange clock: the first prices without decisions; undefined for a run that never
+ * stopped
  */
 export function stopDecisions(
   opened: BacktestRunOptions,

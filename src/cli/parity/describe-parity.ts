@@ -8,7 +8,6 @@ import type { Wish } from './run-trace.ts'
 
 export interface Parity {
   readonly isSame: boolean
-  /** Only as docs/sweep.md calls normal. */
   readonly isNormal?: boolean
   readonly lines: readonly string[]
 }
@@ -76,9 +75,7 @@ function explainByEnd(pair: WishPair, { lastReadAt }: WishFrame): string | undef
   return name && `${name} had ended before`
 }
 
-/**
- * The first resting order filled in only one run until then: later intents differ because of it.
- */
+/** A resting order filled in one run only explains later differences. */
 function explainByFill(
   [was, is]: WishPair,
   { instruments, symbols, fills: [recorded, played] }: WishFrame,
@@ -141,7 +138,7 @@ export function compareFills(
   const counts = `fills: ${recorded.length} recorded, ${played.length} in the backtest`
   if (index === undefined) return { isSame: true, lines: [`${counts}, all the same`] }
   const [was, is] = [unmatched(recorded, played, textOf), unmatched(played, recorded, textOf)]
-  // Several instruments are filled at the same time, so their order means nothing.
+  // Several instruments are filled at once, so their order means nothing.
   if (was.length + is.length === 0)
     return { isSame: true, lines: [`${counts}, all the same, in another order`] }
   const describe = (name: string, fills: readonly Fill[]): readonly string[] => [
@@ -183,8 +180,8 @@ function fillTextOf(instruments: ReadonlyMap<string, Instrument>): (fill: Fill) 
 }
 
 /**
- * Prices between two reads, and the duration of requests, explain different fills of equal size, or
- * a surplus that had rested.
+ * Prices between two reads and the duration of requests explain fills of equal size, or of what had
+ * rested.
  */
 function isExplained(was: readonly Fill[], is: readonly Fill[]): boolean {
   const keyOf = ({ symbol, side, tradeSide }: Fill): string => `${symbol} ${side} ${tradeSide}`

@@ -7,7 +7,6 @@ import type { RecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 
 type Quotes = readonly PriceTable[]
 
-/** Maximum step of the prices repeated before the first quote. */
 const LEAD_STEP_MS_MAX = 100
 
 export interface QuotesRange {
@@ -28,7 +27,7 @@ export function writeRecordedPrices(
   )
 }
 
-/** A recording only holds changes, so quotes are extended with constant prices to the whole run. */
+/** A recording holds changes only, so quotes are extended at constant prices. */
 export function standStill(quotes: Quotes, { fromAt, toAt }: QuotesRange): Quotes {
   const first = quotes[0]
   const last = quotes.at(-1)
@@ -55,7 +54,7 @@ export function standStill(quotes: Quotes, { fromAt, toAt }: QuotesRange): Quote
   ].filter((table) => timesOf(table).length > 0)
 }
 
-/** Each price keeps its recorded time, so it counts as no newer, and closes candles no sooner. */
+/** Keeps the recorded times, so a price counts as no newer and closes candles no sooner. */
 export function asRecorded(
   coverage: readonly PriceCoverage[],
   tables: ReadonlyMap<string, Quotes>,
@@ -85,14 +84,11 @@ function repeatRow(table: PriceTable, row: number, times: readonly number[]): Pr
 }
 
 interface PricesRead {
-  /** Exchange clock, ascending: all readings of the recorded run. */
   readonly readsAt: readonly number[]
   readonly latencyMs: number
 }
 
-/**
- * Each reading stays between the same two price readings, so that a decision sees the same again.
- */
+/** Each reading stays between the same two price readings, so that decisions see the same. */
 export function playRecordedFeeds(feeds: RecordedFeeds, prices: PricesRead): readonly PlayedFeed[] {
   return [...feeds].map(([feed, recorded]) => ({
     feed,

@@ -34,7 +34,7 @@ export interface RecordedFrame {
   readonly directory: string
 }
 
-/** From its own records, at the mark prices that came with its positions. */
+/** Values positions at the mark prices that came with them. */
 export function reportRecorded(segments: readonly SegmentFile[], frame: RecordedFrame): RunReport {
   const { settings, book } = parseCore(openSegment(segments[0]?.file ?? '').image)
   const run = new RecordedRun(settings, book, frame)

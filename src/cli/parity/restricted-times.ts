@@ -5,11 +5,10 @@ import { type Book, createBook } from '../../engine/book/book.ts'
 
 export interface RestrictedTime extends Pick<Restriction, 'scope' | 'mode' | 'code'> {
   readonly fromAt: number
-  /** Infinite if it lasted to the end. */
   readonly toAt: number
 }
 
-/** Restrictions that end by themselves are not recorded, and so are missing. */
+/** Volatile restrictions are not recorded. */
 export class RestrictedTimes {
   readonly #ended: RestrictedTime[] = []
   readonly #open = new Map<string, RestrictedTime>()
@@ -50,7 +49,7 @@ export interface AloneTime extends RestrictedTime {
   readonly where: string
 }
 
-/** Two runs judge losses and obey releases at moments of their own. */
+/** Two runs judge losses and obey releases at different moments. */
 const APART_MS_MAX = 10_000
 
 export function findAloneTimes(
@@ -68,7 +67,7 @@ export function findAloneTimes(
   return alone.toSorted((one, other) => one.fromAt - other.fromAt)
 }
 
-/** The whole time if the other run has none of it, else the parts it lacks beyond the tolerance. */
+/** All of it if the other run has none, else what exceeds the tolerance. */
 function restsOf(
   time: RestrictedTime,
   others: readonly RestrictedTime[],

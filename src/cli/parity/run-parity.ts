@@ -63,10 +63,10 @@ const RECORDED_ASSUMPTIONS = [
   'It begins with the capital of its backtest, and with nothing held. Margin, limiter and slippage are not recorded.',
 ]
 const CHUNK_MS = 100
-/** A backtest first decides a few polls after its beginning. */
+/** A backtest decides only after a few polls. */
 const LEAD_LOOKS = 10
 const LEAD_MS_MIN = 10_000
-/** Most events are none of these, and parsing them takes long. */
+/** Parsing all events takes long, and most are none of these. */
 const READ = /^\{"kind":"(?:snapshotTaken|decided|fillsRead)"/
 const KEPT = /"kind":"(?:candles|restricted|released)"/
 const STOP = /^\{"kind":"commanded","command":\{"kind":"stop"/
@@ -127,7 +127,7 @@ function withoutPollMs({ config, ...rest }: LoadedConfig): LoadedConfig {
   return { ...rest, config: { ...config, backtest } }
 }
 
-/** The recorded run built its candles from the prices that it saw. */
+/** The recorded run's candles came from the prices that it saw. */
 function withoutRecordedCandles({ settings, ...backtest }: BacktestRunOptions['backtest']) {
   const { recordedCandle: _recordedCandle, ...seen } = settings
   return { ...backtest, settings: seen }
@@ -145,12 +145,11 @@ interface RecordedRun extends Pick<SegmentHead, 'configFile' | 'given'> {
   readonly segments: readonly SegmentFile[]
   readonly settings: EngineSettings
   readonly trace: RunTrace
-  /** Exchange clock: reads of prices since the first decision. */
   readonly readsAt: readonly number[]
   readonly feeds: RecordedFeeds
   readonly allReadsAt: readonly number[]
   readonly accountReads: { readonly fillsMs?: number; readonly positionsMs?: number }
-  /** Read time of the first prices after the stop, from which no strategy was asked. */
+  /** Read time of the first prices after the stop. */
   readonly quietFrom: number | undefined
   readonly remarks: readonly string[]
 }
@@ -262,7 +261,7 @@ function describeNext(
   return isAfterStop ? `${basename(file)} begins another run, after a stop` : undefined
 }
 
-/** Most effects show neither snapshots nor restrictions, and parsing them takes long. */
+/** Parsing all effects takes long, and most show neither. */
 function takeEffect(trace: RunTrace, text: string): void {
   const strategyId = /^\{"kind":"decide","strategyId":"([^"]*)"/.exec(text)?.[1]
   if (strategyId !== undefined)
@@ -276,7 +275,7 @@ function takeEffect(trace: RunTrace, text: string): void {
 
 const NOTHING_GIVEN = { set: [], params: [] }
 
-/** The recorded run's `--set` only applies to its own file. */
+/** `--set` only applies to the recorded run's own file. */
 function isRepeated({ configFile }: RecordedRun, { config }: ConfigOptions): boolean {
   return configFile !== undefined && (config === undefined || resolve(config) === configFile)
 }
@@ -402,8 +401,8 @@ async function playRecorded({
         }),
       }
     }
-    // Daemon and backtest start at different speeds. A trial run measures the backtest's lead, so
-    // that both decide first at the same moment.
+    // A trial measures how long a backtest takes to its first decision, so that both decide first
+    // at the same moment.
     const trialAt =
       Math.min(...firsts) - Math.max(LEAD_MS_MIN, LEAD_LOOKS * loaded.config.polling.tickersMs)
     const trial = await open(trialAt)
@@ -452,7 +451,7 @@ function writeReports(
   const { name, account } = loaded.config
   const coin = account.marginCoin
   const madeUp = listFollowingSeed(loaded.config, recorded.given?.recorded)
-  // A simulator's own prices are not those of a market.
+  // A simulator's own prices are not a market's.
   const coverage = prepared.coverage.map((one) =>
     madeUp.includes(one.symbol) ? ({ ...one, kind: 'seeded' } as const) : one,
   )

@@ -11,12 +11,11 @@ import { showOnGrid } from '../../lib/grid.ts'
 import { writeValue } from '../../lib/value-text.ts'
 import { RestrictedTimes } from './restricted-times.ts'
 
-/** Sorted so that a difference explains later ones. */
+/** Sorted so that earlier values explain later ones. */
 export type ShownValues = ReadonlyMap<string, string>
 
 export interface Wish {
   readonly at: number
-  /** Exchange clock: the prices of the decision. */
   readonly readAt: number
   readonly intents: readonly Intent[]
   readonly text: string
@@ -38,12 +37,11 @@ interface SeenCandles {
 
 export interface TraceFrame {
   readonly fromAt: number
-  /** Exchange clock: later decisions are ignored, see `stopDecisions`. */
   readonly quietFrom?: number | undefined
   readonly book?: Pick<Book, 'candles' | 'strategyStates'>
 }
 
-/** Built from a run's steps alone, recorded or of a backtest. */
+/** Built from a run's steps alone. */
 export class RunTrace {
   readonly wishes = new Map<string, Wish[]>()
   readonly fills: Fill[] = []
@@ -78,7 +76,6 @@ export class RunTrace {
     return this.#firstReadAt
   }
 
-  /** Exchange clock: the prices read last; 0 for none. */
   get lastReadAt(): number {
     return this.#tickers?.requestTime ?? 0
   }
@@ -113,7 +110,6 @@ export class RunTrace {
     }
   }
 
-  /** @param seen called when the next decision differs */
   asked(strategyId: string, seen: () => SeenSnapshot): void {
     this.#seen.set(strategyId, seen)
   }

@@ -50,14 +50,13 @@ async function describeFile(
   return { facts: toJson(file, facts), text: toText(facts) }
 }
 
-/** Undefined for a file of prices. */
 async function loadFunding(file: string): Promise<FundingPayments | undefined> {
   if (!file.endsWith('.csv')) return undefined
   const bytes = await readPrices(file)
   return isFundingFile(bytes) ? parseFunding({ bytes, source: basename(file) }) : undefined
 }
 
-/** Funding periods may have several lengths, so gaps cannot be known. */
+/** Periods vary in length, so gaps cannot be known. */
 function describeFunding(file: string, { symbol, at, rates }: FundingPayments) {
   const [from, to] = [at[0], at[at.length - 1]]
   const sum = rates.reduce((total, rate) => total + rate, 0)

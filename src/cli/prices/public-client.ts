@@ -15,19 +15,17 @@ export interface PublicClient {
   close(): Promise<void>
 }
 
-/** The simulator's own file, so that its past is the same when a download is continued. */
+/** So that a continued download has the same past. */
 const SIMULATOR_FILE = 'simulator.sqlite'
-/** A daemon that runs at the same address keeps at least half of the limits. */
+/** Leaves half of the limits to a daemon at the same address. */
 const LIMITS_USE_MAX = 0.5
 
-/** Reads public endpoints of the exchange of a configuration, or of a simulator of its own. */
 export async function openPublicClient({
   config,
   directory,
   endpoint,
 }: {
   readonly config: DaemonConfig
-  /** Where a simulator keeps its state. */
   readonly directory: string
   readonly endpoint: CallableName
 }): Promise<PublicClient> {

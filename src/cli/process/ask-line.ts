@@ -1,12 +1,8 @@
 import { createInterface } from 'node:readline'
 
-/** A line may be a code, and longer ones are none. */
 const LINE_CHARS_MAX = 200
 
-/**
- * The next line of standard input; undefined at its end. The question is shown only at a terminal:
- * a program that answers knows it.
- */
+/** Undefined at the end of input. Shown only at a terminal: a program knows the question. */
 export async function askLine(question: string): Promise<string | undefined> {
   const { stdin, stderr } = process
   if (stdin.isTTY) stderr.write(question)

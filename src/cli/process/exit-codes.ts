@@ -2,7 +2,7 @@ import { ConfigError, EXIT_CONFIG } from '../../config/yaml/problem.ts'
 import { Failure } from '../../lib/failure.ts'
 import { STRATEGY_FAILURES } from '../../strategy/strategy-failure.ts'
 
-/** sysexits.h, for supervisors: with 64, 65, 66 and 78 no restart helps. */
+/** sysexits.h, for supervisors: no restart helps with 64, 65, 66 and 78. */
 export const EXITS = {
   usage: 64,
   inputWrong: 65,
@@ -114,7 +114,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     'SIMULATOR_POSITION_MODE_CHANGED',
     'SIMULATOR_SYMBOL_MISSING',
   ],
-  // Causes that may pass: a resource is held by others, or the disk fails just now.
+  // Another process holds a resource, or the disk fails just now.
   temporary: [
     'CONTROL_READING_FAILED',
     'ACCOUNT_HELD',
@@ -238,7 +238,7 @@ export function endingOf(code: string): Ending | undefined {
   return ENDING_OF.get(code)
 }
 
-/** If a restart may help one of several accounts, the supervisor should restart. */
+/** Restarting may help one of several accounts, so it wins. */
 export function exitOfAll(errors: readonly unknown[]): number {
   const codes = errors.map(exitOf)
   return codes.find((code) => code !== EXITS.configuration) ?? EXITS.configuration

@@ -38,7 +38,7 @@ import { checkPurities } from '../../strategy/testing/watched-purity.ts'
 
 export interface FullCheck {
   readonly problems: readonly Problem[]
-  /** Missing in the environment of this process, which a start would refuse. */
+  /** Missing in this process; a start would refuse. */
   readonly missingSecrets: readonly Problem[]
   readonly loaded?: LoadedConfig
   readonly others: readonly LoadedConfig[]
@@ -73,7 +73,7 @@ export async function checkFully(
       found.push(placeOf(loaded, endless))
       continue
     }
-    // Stray errors of a file may come some time after loading.
+    // Stray errors of a file may follow its loading.
     const strays = catchStrays()
     const instruments = toInstruments(config)
     const { strategies, problems: own } = await readStrategies(config, documents, instruments, {
@@ -125,7 +125,7 @@ export async function checkFully(
   }
 }
 
-/** Shipped strategies are known to load, and isolated ones load in their thread. */
+/** Shipped strategies load, and isolated ones load in their thread. */
 function filesOf({ strategies }: DaemonConfig): readonly string[] {
   return strategies.flatMap((entry) =>
     isShipped(entry) || isIsolated(entry) ? [] : [entry.moduleFile],

@@ -12,8 +12,8 @@ import { keysMissing } from '../../assembly/account/account-keys.ts'
 import type { AccountInput } from '../../daemon/open-account.ts'
 
 /**
- * An account without readable keys is off, as long as another one has keys. @throws ConfigError if
- * none has
+ * Without readable keys an account is off, while another one has keys. @throws ConfigError if none
+ * has
  */
 export function giveKeys(
   accounts: readonly LoadedConfig[],

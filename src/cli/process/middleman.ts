@@ -1,7 +1,7 @@
 import { processVariables } from '../../config/secrets.ts'
 import { type Verb, VERB_POWERS } from '../../control/powers.ts'
 
-/** Names who asks for a command that another command runs: an assistant, a person in a chat. */
+/** Names the assistant or the person in a chat for whom a command runs another. */
 export const MIDDLEMAN_VARIABLE = 'INTENTD_MIDDLEMAN'
 
 export type MiddlemanKind = 'agent' | 'chat'
@@ -10,17 +10,14 @@ export function middlemanName(): string | undefined {
   return processVariables()[MIDDLEMAN_VARIABLE]
 }
 
-/** Undefined: the operator gave the command, at the machine. */
+/** Undefined: an operator at the machine. */
 export function middlemanKind(): MiddlemanKind | undefined {
   const by = middlemanName()
   if (by === undefined) return undefined
   return by.startsWith('telegram ') ? 'chat' : 'agent'
 }
 
-/**
- * Undefined: a chat or an assistant may run the command, which proposes by itself what can add
- * risk. This holds whatever they offer.
- */
+/** Undefined: allowed, because the command proposes what can add risk. */
 export function refuseMiddleman(
   [word = '']: readonly string[],
   kind: MiddlemanKind | undefined,

@@ -8,8 +8,8 @@ import { distanceTo, findLiquidationPrices, type Legs } from '../../risk/liquida
 import { findKnownPrices } from './position-values.ts'
 
 /**
- * With crossed margin the whole capital backs a position, so its value determines the distance.
- * Isolated margin is judged by leverage, without a price.
+ * The whole capital backs a crossed position, so its value decides. Isolated margin is judged by
+ * leverage.
  */
 export async function warnOfLargePositions(
   loaded: LoadedConfig,

@@ -12,7 +12,6 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 }
 
-/** `500ms`, `30s`, `5m`, `2h`, `1d`. */
 export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text)
   const unit = UNITS_MS[match?.[2] ?? '']
@@ -53,7 +52,7 @@ export function parseCount(text: string): number {
   return count
 }
 
-/** Not done in the option's parser, whose errors show the value and so a password (SEC1). */
+/** The option's parser would show the value, and so a password, in its errors (SEC1). */
 export function assertDatabase(command: Command, flags: string, url: string | undefined): void {
   if (url === undefined) return
   const objection = objectToDatabase(url) ?? objectToClearText(url)
@@ -86,9 +85,8 @@ export function addParamOption(command: Command): Command {
 }
 
 /**
- * The command to type after a correction: `check` for a daemon's files, `simulate` for the
- * simulator's. Refused options are left out; `simulate` gets only the file, since it would start at
- * once.
+ * `check` for a daemon's files, `simulate` for the simulator's, which gets only the file since it
+ * would start. Refused options are left out.
  */
 export function adviseAgain(words: readonly string[], problems: readonly Problem[] = []): string {
   const refused = new Set(problems.flatMap(({ refusedWords = [] }) => refusedWords))
@@ -119,7 +117,7 @@ function namedFile(words: readonly string[]): string | undefined {
   const at = words.findLastIndex((word) => /^(-c|--config)/.test(word))
   const [, inOne] = /^(?:--config=|-c=?)(.+)$/.exec(words[at] ?? '') ?? []
   if (at >= 0) return inOne ?? words[at + 1]
-  // backtest, sweep and similar verbs name the file without an option.
+  // backtest, sweep and the like name the file without an option.
   return words
     .slice(1)
     .find((word, index) => /\.ya?ml$/.test(word) && words[index]?.startsWith('--') !== true)

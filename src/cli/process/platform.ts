@@ -3,7 +3,7 @@ import { needsCredentials } from '../../config/secrets.ts'
 import { Failure } from '../../lib/failure.ts'
 
 /**
- * Only the simulator: file rights cannot be checked there, and a stop request kills at once.
+ * Elsewhere only the simulator: file rights cannot be checked, and a stop request kills at once.
  * @throws Failure PLATFORM_UNSUPPORTED
  */
 export function assertSupported(

@@ -51,7 +51,7 @@ export function parseDate(text: string): number {
   const at = isDate
     ? Date.parse(text.includes('T') && !text.endsWith('Z') ? `${text}Z` : text)
     : Number.NaN
-  // A 30th of February would become a day of March, and nothing was traded before 1970.
+  // A parser may make a 30th of February a day of March; nothing was traded before 1970.
   if (!(at > 0) || !new Date(at).toISOString().startsWith(text.slice(0, 10)))
     throw new InvalidArgumentError('write a date such as 2025-06-01 or 2025-06-01T12:00 (UTC).')
   return at

@@ -1,4 +1,4 @@
-/** A size in the base coin is easily mistaken for an amount, so `positionMax` is shown in money. */
+/** A size in base coin is easily mistaken for an amount, so `positionMax` is shown in money. */
 import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import type { PlayedPrices } from '../../config/market-files.ts'
 import { listLargest } from '../../config/survival-checks.ts'
@@ -18,8 +18,7 @@ import { findNewestJournal } from './newest-journal.ts'
 const FILLS_SINCE_MS = 30 * 86_400_000
 
 /**
- * Keyed by symbol: the played file's last price, else our last fill, else the simulator's initial
- * price.
+ * The played file's last price, else our last fill's, else the simulator's initial one.
  * @throws Failure RECORDING_… for unreadable files
  */
 export async function findKnownPrices(
@@ -76,7 +75,7 @@ export function listPositionValues(
   return config.strategies.flatMap(({ id, enabled, instruments, risk }) =>
     (enabled ? instruments : []).flatMap((symbol) => {
       const price = prices.get(symbol)
-      // With a universe the position is limited by value alone.
+      // With a universe only the value limits the position.
       if (price === undefined || risk.positionMax === undefined) return []
       const base = symbol.endsWith(coin) ? symbol.slice(0, -coin.length) : `of ${symbol}`
       const quote = symbol.endsWith(coin) ? coin : 'of the quote coin'
@@ -137,7 +136,7 @@ export function listBudget(
   )
 }
 
-/** A limit of the account always undercuts these, so they have no effect. */
+/** Limits of strategies above the account's have no effect. */
 export function listIdleLimits({ risk, account, strategies }: DaemonConfig): readonly string[] {
   const limits: (readonly [what: string, max: number])[] = [
     [`risk.grossNotionalMax ${risk.grossNotionalMax}`, Number(risk.grossNotionalMax)],
@@ -154,10 +153,7 @@ export function listIdleLimits({ risk, account, strategies }: DaemonConfig): rea
   })
 }
 
-/**
- * `trend-btc 2`: orders needed from the largest long to the largest short position; above one,
- * since no order is larger than `positionMax`.
- */
+/** `trend-btc 2`: no order exceeds `positionMax`, so turning from long to short takes so many. */
 export function listFlips({ strategies }: DaemonConfig): readonly string[] {
   return strategies
     .filter(({ enabled, risk }) => enabled && risk.positionMax !== undefined)

@@ -10,7 +10,6 @@ export interface VerbRun {
   /** The command's exit code; undefined: it was ended unfinished. */
   readonly code: number | undefined
   readonly output: string
-  /** Its remarks, on standard error. */
   readonly aside: string
   readonly isCut: boolean
 }
@@ -18,17 +17,16 @@ export interface VerbRun {
 export interface VerbOptions {
   readonly words: readonly string[]
   readonly withinMs: number
-  /** The person or program that asks for it by way of this process. */
+  /** The person or program that asks. */
   readonly by: string
-  /** It reads this from standard input, which no other process sees, unlike its words. */
+  /** Standard input: other processes can see arguments. */
   readonly input?: string
-  /** Leaves the processor to others. */
   readonly isPatient?: boolean
   readonly signal?: AbortSignal | undefined
   readonly outputCharsMax?: number | undefined
 }
 
-/** Runs a command of this program in a process of its own, which is ended when its time is over or the caller has gone. */
+/** A process of its own, ended when its time is over or the caller has gone. */
 export async function runVerb(options: VerbOptions): Promise<VerbRun> {
   const { words, withinMs, by, input, isPatient = false, signal } = options
   const { outputCharsMax = OUTPUT_CHARS_MAX } = options
@@ -36,7 +34,7 @@ export async function runVerb(options: VerbOptions): Promise<VerbRun> {
   const child = spawn(process.execPath, [program, ...words], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, [MIDDLEMAN_VARIABLE]: by, NO_COLOR: '1' },
-    // A group of its own, so that programs which the command has started end with it.
+    // A group, so that programs which the command started end with it.
     detached: process.platform !== 'win32',
   })
   const end = (): void => endGroup(child)
@@ -46,7 +44,6 @@ export async function runVerb(options: VerbOptions): Promise<VerbRun> {
   if (ended.aborted) end()
   if (isPatient && child.pid !== undefined)
     setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
-  // It may have ended before it reads.
   child.stdin.on('error', () => undefined).end(input ?? '')
   const output = new BoundedText(outputCharsMax)
   const aside = new BoundedText(outputCharsMax)
@@ -71,9 +68,7 @@ function endGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL')
-  } catch {
-    // It has ended by itself.
-  }
+  } catch {}
 }
 
 class BoundedText {

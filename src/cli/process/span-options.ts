@@ -10,10 +10,9 @@ export interface SpanOptions {
   readonly to?: DayOrInstant
 }
 
-/** `2025-06-02`, which is a day in the configured time zone, or Unix ms. */
+/** `2025-06-02` in the configured time zone, or Unix ms. */
 export type DayOrInstant = string | number
 
-/** `since` is included, `until` is not. */
 export interface Span {
   readonly since?: number
   readonly until?: number
@@ -63,7 +62,7 @@ function parseDayOrInstant(text: string): DayOrInstant {
   throw new InvalidArgumentError(`there is no day ${text}; write one such as 2025-06-02.`)
 }
 
-/** A day that is an end is included: it ends where the next one begins. */
+/** A last day is included: it ends where the next one begins. */
 function endOf(end: DayOrInstant): DayOrInstant {
   return typeof end === 'number' ? end : toDay(Date.parse(end) + DAY_MS)
 }

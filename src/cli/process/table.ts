@@ -10,12 +10,12 @@ export interface Column<Row> {
   readonly title: string
   readonly of: (row: Row) => string
   readonly isNumber?: boolean
-  /** Shortened first if the table is too wide; one column at most. */
+  /** Shortened first; one column at most. */
   readonly isElastic?: boolean
   readonly isEndKept?: boolean
-  /** A part of it is useless, so it is never shortened. */
+  /** Never shortened, because a part is useless. */
   readonly isWhole?: boolean
-  /** Never shortened: if it does not fit into the row, it is printed below. */
+  /** Never shortened: printed below if too long. */
   readonly isBelow?: boolean
 }
 
@@ -30,8 +30,8 @@ const NARROWED: readonly {
 ]
 
 /**
- * As wide as the terminal; whole columns may exceed it. Shortened text ends with `…`; a number that
- * does not fit becomes `1.2e+15`. In a pipe or a file every value is whole.
+ * Fits the terminal, except for whole columns: text ends with `…`, numbers become `1.2e+15`. A pipe
+ * or file gets every value whole.
  */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const below = columns.find(({ isBelow }) => isBelow)
@@ -51,7 +51,6 @@ export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly
   return titles + lines.map((line, index) => line + under[index]).join('')
 }
 
-/** A terminal that does not say its width has 0 columns. */
 function tableWidth({ isTTY, columns } = process.stdout): number {
   return isTTY ? Math.max(COLUMNS, columns || 0) : Number.POSITIVE_INFINITY
 }
@@ -134,7 +133,6 @@ export function money(text: string | null, coin: string): string {
     : text
 }
 
-/** `0.4 s`, `12 s`, `3 min`. */
 export function age(ms: number | null): string {
   if (ms === null) return 'never'
   if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`

@@ -1,4 +1,4 @@
-/** A run only reads files that no other user can replace: they could trade with the keys. */
+/** Whoever can replace a file could trade with the keys. */
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -35,10 +35,7 @@ export function findFaults(read: readonly FilesRead[], trust: Trust): readonly F
   return [...new Map(faults.map((fault) => [fault.place, fault])).values()]
 }
 
-/**
- * Also as root, for whom modes do not count. Windows has no modes. @throws ConfigError with all of
- * them
- */
+/** Also as root, for whom modes do not count. @throws ConfigError with all of them */
 export function assertTrusted(configs: readonly DaemonConfig[], request: SecretsRequest): void {
   const problems = findUntrusted(configs, request)
   if (problems.length > 0)

@@ -15,10 +15,7 @@ const OUTPUT_MAX = 16 * 1024 * 1024
 const CHECK_MS_MAX = 120_000
 const SETTINGS = 'tsconfig.json'
 
-/**
- * Own strategies and their imports, as the `tsconfig.json` of the working directory wants it.
- * Nothing is checked without TypeScript.
- */
+/** As the `tsconfig.json` of the working directory wants it; nothing without TypeScript. */
 export async function findTypeErrors(
   { strategies }: DaemonConfig,
   directory: string,
@@ -50,7 +47,7 @@ function findCompiler(directory: string): string | undefined {
     .find((file) => existsSync(file))
 }
 
-/** The compiler would look beside its own settings, which are elsewhere. */
+/** The compiler looks beside its own settings, which are elsewhere. */
 function listTypeRoots(directory: string): readonly string[] {
   return listAncestors(directory)
     .map((folder) => join(folder, 'node_modules', '@types'))
@@ -59,11 +56,10 @@ function listTypeRoots(directory: string): readonly string[] {
 
 interface CompilerEnd {
   readonly output: string
-  /** Why it reached no verdict. */
   readonly failure: string | undefined
 }
 
-/** It gets no keys: its environment is empty. */
+/** Its environment is empty, so it has no keys. */
 function runCompiler(
   compiler: string,
   { project, directory }: { readonly project: string; readonly directory: string },
@@ -86,7 +82,6 @@ function runCompiler(
   })
 }
 
-/** Errors elsewhere, such as in the types of an installation, are not for this user to mend. */
 function readErrors({ output, failure }: CompilerEnd, directory: string): readonly Problem[] {
   const about = (message: string): Problem => ({ source: SETTINGS, path: '', message })
   if (failure !== undefined)

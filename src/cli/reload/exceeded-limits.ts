@@ -4,7 +4,7 @@ import { toLossSettings } from '../../assembly/settings/loss-settings.ts'
 import { DRAWDOWN_STEPS } from '../../domain/loss-limits.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { showCoin } from '../../domain/coin-amount.ts'
-import { tradesAs } from '../../domain/order-action.ts'
+import { tradesAs } from '../../domain/order.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 
 export interface UsedBudget {
@@ -48,8 +48,8 @@ function* listLosses(next: DaemonConfig, { account }: UsedBudget): Generator<str
 }
 
 /**
- * A new limit's amount follows from another step of the scope, or from the equity. After a release
- * the last step of a drawdown has its own peak.
+ * A new limit's amount follows from another step or the equity. After a release, a drawdown's last
+ * step has its own peak.
  */
 function lostIn(
   { losses, peak, drawdown }: UsedBudget['account'],
@@ -91,10 +91,7 @@ function* listSizes(
   }
 }
 
-/**
- * Approximates `risk.survives`: all positions and resting orders if all instruments move at once,
- * without fees and margins.
- */
+/** Approximates `risk.survives`, without fees and margins: all instruments move at once. */
 function* listWorstCases(
   { risk: { survives }, account: { productType } }: DaemonConfig,
   { account: { coin, positions, equity }, orders }: UsedBudget,
@@ -111,7 +108,7 @@ function* listWorstCases(
       orders
         .filter((order) => order.symbol === symbol && tradesAs(order.action) === action)
         .reduce((sum, { size, filled }) => sum + Number(size) - Number(filled), 0)
-    // Both sides of an instrument are rows, and count once.
+    // Both sides of an instrument count once.
     const rows = positions.filter((one) => one.symbol === symbol).length
     loss +=
       (share * (markPrice ?? Number.NaN) * Math.max(net + resting('buy'), resting('sell') - net)) /

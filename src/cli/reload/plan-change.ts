@@ -29,7 +29,6 @@ export const EXIT_NOTHING = 1
 export const EXIT_REFUSED = 1
 const TRIED_WITHIN_MS = 60_000
 
-/** The main file's account comes first; accounts that never ran are missing. */
 export type ReloadPlan =
   | {
       readonly kind: 'planned'
@@ -88,7 +87,7 @@ export function isRefused({ plans, refusals }: Extract<ReloadPlan, { kind: 'plan
   return isHindered || refusals.length > 0
 }
 
-/** The running daemon checks a reload against its own book, keys and ports. */
+/** The daemon checks a reload against its own book, keys and ports. */
 async function tryReload(config: DaemonConfig): Promise<readonly string[]> {
   const socket = findSocket(config)
   if (socket === undefined) return []
@@ -188,7 +187,7 @@ export function formatPlan({ changes, orders, positions, next, problems, exceede
 }
 
 /**
- * Wanted orders of all accounts, which the next run cancels first.
+ * Orders that the next run cancels first.
  * @param name set if there are several accounts
  */
 export function formatCancels({ orders, next }: Plan, name: string | undefined): string {
@@ -219,10 +218,7 @@ function isOtherWorld({ settings }: ConfigChanges, { exchange, simulator }: Daem
   return isInside && settings.some(({ path }) => path.startsWith('instruments.'))
 }
 
-/**
- * An isolated strategy is loaded anew; in the daemon's own thread a module is loaded once a
- * process.
- */
+/** Only an isolated strategy is loaded anew: a module is loaded once a process. */
 function noteOnImports({ path }: SettingChange, { strategies }: DaemonConfig): string {
   const isInline = strategies.some(
     ({ id, isolation }) => path === `code.${id}` && isolation === 'inline',

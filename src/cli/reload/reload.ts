@@ -87,7 +87,7 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
   }
 }
 
-/** Strategies were loaded here for the check; their stray errors must not end this process. */
+/** Stray errors of strategies loaded for the check must not end this process. */
 function reportStray(error: unknown, strategy: string | undefined): void {
   if (strategy === undefined) throw error
   print(

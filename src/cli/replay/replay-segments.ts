@@ -170,10 +170,9 @@ function limit(wishes: readonly string[]): readonly string[] {
 }
 
 const CONTEXT_LINES = 3
-/** Maximum per side: a different core would fill the screen. */
 const LINES_MAX = 40
 
-/** From the first difference to the last: `-` expected, `+` actual, with some context. */
+/** `-` expected, `+` actual, with some context. */
 function showDifference(
   expected: string | undefined,
   actual: string | undefined,

@@ -48,7 +48,7 @@ interface ReloadCheck {
   readonly problems: readonly string[]
 }
 
-/** Has no effect; not even a token is written. */
+/** Changes nothing: not even a token is written. */
 export async function examineReload(
   request: ConfigRequest,
   { daemon, trustFiles, ...configured }: Omit<ReloadFrame, 'logger'>,
@@ -60,7 +60,7 @@ export async function examineReload(
   const states = books.map((book) => book?.strategyStates ?? new Map<StrategyId, string>())
   const checked = await checkFully(request, states)
   const { problems, missingSecrets, loaded, others: next, contracts } = checked
-  // A changed list of accounts is among the refused changes.
+  // A changed list of accounts is refused.
   const changes = loaded
     ? [loaded, ...next].flatMap(({ config }) => {
         const index = running.findIndex(({ file }) => file === config.file)
@@ -95,7 +95,7 @@ export async function examineReload(
   return { loaded, next, contracts, changes, problems: found }
 }
 
-/** The digest tells apart what the lines leave out, such as the code of a new strategy. */
+/** The digest covers what the lines leave out, such as code. */
 export function viewReload({ loaded, next, changes, problems }: ReloadCheck): ReloadView {
   const configs = loaded ? [loaded, ...next].map(({ config }) => withCode(config)) : []
   const digest = sha256Hex([JSON.stringify(configs)]).slice(0, DIGEST_CHARS)
@@ -106,7 +106,7 @@ export function viewReload({ loaded, next, changes, problems }: ReloadCheck): Re
   return { problems: [...problems], changes: [...lines, `the files as read, by digest: ${digest}`] }
 }
 
-/** @param approved it may change only this; undefined: whatever it changes */
+/** @param approved it may change only this; undefined: anything */
 export async function acceptReload(
   request: ConfigRequest,
   { logger, ...frame }: ReloadFrame,
@@ -157,7 +157,7 @@ function isOff({ file }: DaemonConfig, { accounts }: Daemon): boolean {
   )
 }
 
-/** Missing keys of an account that is off do not stop the others. */
+/** An account that is off may lack keys. */
 function dropOff(
   missing: readonly Problem[],
   configs: readonly DaemonConfig[],
@@ -178,7 +178,7 @@ function listTokenProblems(config: DaemonConfig): readonly string[] {
   }
 }
 
-/** A port at which this process does not listen yet must be free. */
+/** A port that this process does not have yet must be free. */
 export async function listPortProblems(
   next: readonly { readonly config: Pick<DaemonConfig, 'control'> }[],
   running: readonly Pick<DaemonConfig, 'control'>[],
@@ -201,7 +201,7 @@ function addressOf(control: DaemonConfig['control'] | undefined): string {
   return `${control?.host}:${control?.port}`
 }
 
-/** A flatten would not be completed if its strategy stopped. */
+/** A flatten would stay unfinished without its strategy. */
 function listHalfFlattened(
   { restrictions, holdings }: Book,
   stopped: readonly string[],

@@ -47,7 +47,7 @@ import { keepListed, withContracts } from '../../assembly/instruments/fetch-cont
 import { writeOut } from '../../lib/write-out.ts'
 
 const READY_LOOKED_AT_MS = 100
-/** Requests were still in flight at the end of the stop; recovery resolves them. */
+/** Requests in flight at the end of the stop: recovery resolves them. */
 const EXIT_UNCLEAN = 75
 /** A supervisor restarts the process as a standby. */
 const EXIT_HANDED_OVER = 75
@@ -139,7 +139,7 @@ async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> 
       return undefined
     })
     if (opened === undefined) {
-      // The previous configuration is tried once more before giving up.
+      // The previous configuration is tried once more.
       configured = before ?? configured
       before = undefined
       continue
@@ -170,7 +170,6 @@ export interface WaitingStandby extends StandbyFrame {
 
 interface TradeFrame
   extends ConfiguredAccounts, Pick<OpenDaemonOptions, 'version' | 'logger' | 'processStartedAt'> {
-  /** A reload reads the file with which the run began. */
   readonly request: ConfigRequest
   readonly alerts: Alerts | undefined
   readonly stops: Stops
@@ -178,7 +177,7 @@ interface TradeFrame
   readonly breakdowns: Breakdowns
   readonly standby?: WaitingStandby | undefined
   readonly endAt?: number | undefined
-  /** An earlier run of this process may have left orders to this one. */
+  /** An earlier run of this process may have left orders. */
   readonly isReloaded?: boolean
 }
 
@@ -217,7 +216,6 @@ async function trade(
       return undefined
     })
     if (next === undefined) return
-    // A second reload is for the next run, which keeps the leases of this one.
     reloads.listen(undefined)
     opened.keepLeases()
     opened.daemon.stop('leave')
@@ -228,7 +226,7 @@ async function trade(
   const end = await live(opened, { ...frame, policies })
   noteEnds(opened, end)
   reloads.listen(undefined)
-  // If the stop requires more than a reload, the next run carries it out at once.
+  // If the stop requires more than a reload, the next run carries it out.
   const isEnd = stops.wasAsked() && policies.every((policy) => policy === 'leave')
   if (next !== undefined && !end.isBroken && !isEnd) return { next, code: 0 }
   const isOne = others.length === 0
@@ -302,9 +300,9 @@ function listenForStops(): Stops {
   }
 }
 
-/** `intentd reload` asks, and SIGHUP unless a terminal closes. */
+/** `intentd reload`, or SIGHUP unless a terminal closes. */
 interface Reloads {
-  /** @param approved the reload may change only this; undefined: whatever it changes */
+  /** @param approved the reload may change only this; undefined: anything */
   ask(approved?: readonly string[]): void
   listen(
     reload: ((approved: readonly string[] | undefined) => Promise<void>) | undefined,
@@ -350,7 +348,7 @@ function listenForReloads(): Reloads {
 
 type FailingDaemon = Pick<Daemon, 'failBy'>
 
-/** Errors before the daemon is open are reported when it is. */
+/** Earlier errors are reported when the daemon is open. */
 interface Breakdowns {
   listen(daemon: FailingDaemon): void
   readonly forget: () => void

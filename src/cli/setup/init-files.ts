@@ -16,7 +16,7 @@ const COPIED = ['.env.example', 'config/simulator.yaml', ...SCHEMAS]
 
 export type InitFiles = ReadonlyMap<string, string>
 
-/** @param directory absolute; supervisors are told to run the present Node */
+/** @param directory absolute; supervisors run the present Node */
 export function buildInitFiles(directory: string): InitFiles {
   const configs = ['paper', 'live.example', 'paper-live.example'].map(
     (name) => `config/${name}.yaml`,
@@ -39,7 +39,7 @@ function readShipped(path: string): string {
   return readFileSync(join(INSTALLATION, path), 'utf8')
 }
 
-/** The list of strategies comes last in the shipped configurations. */
+/** Shipped configurations end with the list of strategies. */
 function withOwnStrategy(text: string): string {
   return text.replace(/^strategies:\n(?:[ \t]*-.*\n?)+/m, 'strategies:\n  - strategies/dip.yaml\n')
 }
@@ -85,10 +85,7 @@ function buildUnit(directory: string): string {
     .replace(/^ExecStart=.*$/m, () => `ExecStart=${command}`)
 }
 
-/**
- * Tells editors and `intentd check` where the types are: a checkout has sources, a package their
- * declarations.
- */
+/** A checkout has sources, a package declarations. */
 function buildTypeScriptConfig(): string {
   const compilerOptions = {
     target: 'es2024',
@@ -115,7 +112,7 @@ function findTypes(module: string): readonly string[] {
     .slice(0, 1)
 }
 
-/** `npm install` brings what an editor and the type checker of `intentd check` need. */
+/** For editors, and the type check of `intentd check`. */
 function buildPackage(): string {
   const { devDependencies = {} } = parseBoundedJson(readShipped('package.json')) as {
     readonly devDependencies?: Readonly<Record<string, string>>

@@ -24,7 +24,6 @@ const VARIABLES = [
   'LC_ALL',
 ]
 
-/** Node's permission model takes paths ending in `*`, without exceptions. */
 const FIRST_LETTERS = Array.from('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_')
 
 const PATTERNS = ['strategies/**/*.test.{ts,js}', '*.test.{ts,js}']
@@ -37,7 +36,7 @@ export function addTestCommand(program: Command, { setExit }: VerbFrame): void {
     .action(async (patterns: readonly string[]) => setExit(await runTests(patterns)))
 }
 
-/** 1 if a test failed, or a named file is missing. */
+/** 1 if a test failed or a file is missing. */
 async function runTests(patterns: readonly string[]): Promise<number> {
   const files = [...new Set(patterns.flatMap((pattern) => globSync(pattern)))].toSorted()
   if (files.length === 0) {
@@ -48,7 +47,7 @@ async function runTests(patterns: readonly string[]): Promise<number> {
   const variables = VARIABLES.flatMap((name) =>
     env[name] === undefined ? [] : [[name, env[name]] as const],
   )
-  // `--test` would start programs and search unreadable folders, so one process imports all files.
+  // `--test` would start programs and search unreadable folders.
   const imports = [HOOKS, ...files.map((file) => pathToFileURL(resolve(file)).href)]
   const loads = [...imports.flatMap((url) => ['--import', url]), '--eval', '']
   const child = spawn(
@@ -66,8 +65,8 @@ async function runTests(patterns: readonly string[]): Promise<number> {
 }
 
 /**
- * This program's code, packages, and unhidden files of the working directory and beside the tests,
- * so not `.env`. No programs, threads or native code.
+ * This program's code, packages, and unhidden files (so not `.env`) of the working directory and
+ * beside the tests. No programs, threads or native code.
  */
 function listPermissions(files: readonly string[]): readonly string[] {
   const folders = new Set(

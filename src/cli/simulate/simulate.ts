@@ -97,12 +97,10 @@ async function simulate(options: SimulateOptions): Promise<void> {
     const printed = simulator.accounts.map((account) => toPrinted(account, simulator.exchange))
     const asked = printed.find(({ label }) => label === options.env)
     const text = asked === undefined ? JSON.stringify(printed) : toVariables(asked)
-    // Readers may rely on this output once the server listens.
     await new Promise<void>((resolve) => process.stdout.write(`${text}\n`, () => resolve()))
   }
   logger.log('info', 'simulator.listening', {
     url: simulator.baseUrl,
-    // One server answers at both addresses.
     gatewayUrl: simulator.baseUrl,
     accounts: simulator.accounts.map(({ label }) => label),
     seed: config.seed,
@@ -171,9 +169,7 @@ function toServerOptions(config: SimulatorFile, { market, speed, demoPast }: Sim
   }
 }
 
-/**
- * On-chain withdrawals need a listed address; other accounts are named by UID, e-mail or mobile.
- */
+/** On-chain withdrawals need a listed address; accounts are named by UID, e-mail or mobile. */
 function toPrinted(
   account: RunningSimulator['accounts'][number],
   exchange: RunningSimulator['exchange'],
@@ -204,10 +200,7 @@ function toVariables({ key, secret, passphrase }: ReturnType<typeof toPrinted>):
 
 const FIRST_UID = 1_000_001
 
-/**
- * Credentials follow from the seed and the account's name: anyone with the configuration knows
- * them. It is play money.
- */
+/** Credentials follow from seed and name, so the configuration reveals them: it is play money. */
 export function buildAccounts({ seed, accounts }: SimulatorFile): readonly AccountRequest[] {
   return accounts.map(
     (

@@ -45,7 +45,6 @@ export function addNewStrategyCommand(program: Command): void {
     })
 }
 
-/** The layout of `init`. */
 function isWorkingDirectory(): boolean {
   return ['strategies', 'config/strategies', 'intentd.service'].every((path) => existsSync(path))
 }
@@ -84,7 +83,7 @@ function copiedFiles(name: string, like: string): Texts {
   ])
 }
 
-/** Fills of exits that the exchange triggers would otherwise halt the instrument. */
+/** Otherwise fills of exits at the exchange would halt the instrument. */
 function withAdoption(config: string): string {
   return config.replace(
     /^risk:\n/m,

@@ -1,4 +1,4 @@
-/** The file has the names of variables with addresses and tokens. */
+/** The file has the names of variables, not addresses and tokens. */
 import { z } from 'zod'
 import { isTimeZone } from './calendar-pattern.ts'
 import { presetNumber } from './whole-number.ts'

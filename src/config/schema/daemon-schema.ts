@@ -14,7 +14,7 @@ import { embeddedSimulatorSchema } from './simulator-schema.ts'
 import { survivalSchema } from './survival-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
-/** `user:password` for `exchange.proxy`; with `_FILE` appended, the file that holds it. */
+/** `user:password` for `exchange.proxy`; with `_FILE`, the file that holds it. */
 export const PROXY_LOGIN = 'INTENTD_PROXY_LOGIN'
 
 /** Selects the proxy variables of other programs. */
@@ -155,8 +155,8 @@ const calendarSchema = z
 export const DATA_AGE_MS_MAX = 600_000
 
 /**
- * Limits under the names of the risk checks. Values of orders and positions have no default: it
- * must not be guessed.
+ * Named as the risk checks. Values of orders and positions must not be guessed, so they have no
+ * default.
  */
 const riskSchema = z
   .strictObject({
@@ -255,7 +255,6 @@ const executionSchema = z
 
 const backtestSchema = z
   .strictObject({
-    // With slower polls the clock measurement would be too old.
     pollMs: wholeNumber(
       { min: 50, max: 60_000 },
       'Time between two reads of all tickers in a backtest, in ms. Absent: as `polling` says, which takes hours for a month.',
@@ -331,7 +330,7 @@ const controlSchema = z
 
 export const recordSectionSchema = z.strictObject({
   enabled: z.boolean().default(true).meta({ description: 'Whether anything is recorded.' }),
-  // Holds some hours of a busy day, and is short enough to copy.
+  // Holds some hours of a busy day.
   segmentBytesMax: presetNumber(
     { min: 65_536, max: 1_073_741_824, preset: 67_108_864 },
     'A file of the recording is followed by the next one at this size, in bytes.',
@@ -342,7 +341,7 @@ export const recordSectionSchema = z.strictObject({
   ),
 })
 
-/** A bare `true` or `false` stands for the whole section. */
+/** `true` or `false` stands for the whole section. */
 const recordSchema = z.union([z.boolean(), recordSectionSchema]).default(false).meta({
   title: 'true, false, or a section',
   description:
@@ -366,7 +365,7 @@ const recordUniverseSchema = z
 
 export const CONFIG_VERSION = 1
 
-/** The event loop signals four times a second: a shorter time would end a healthy daemon. */
+/** The event loop signals four times a second, so a shorter time would end a healthy daemon. */
 const HUNG_AFTER_MS_MIN = 1000
 
 export const daemonFileSchema = z

@@ -1,7 +1,4 @@
-/**
- * Decimals as text: sizes and amounts keep their digits from the YAML file to the wire, and never
- * become floats.
- */
+/** Decimals as text keep their digits from the YAML file to the wire. */
 import { z } from 'zod'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 
@@ -9,8 +6,7 @@ import { decimal, ZERO } from '../../lib/decimal.ts'
 const MAGNITUDE = String.raw`(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?`
 
 /**
- * At most 15 digits, so that a step is a safe integer of its smallest unit. Coins at 0.00001 need
- * more than nine decimals.
+ * Keeps a step a safe integer of its smallest unit. Coins at 0.00001 need more than nine decimals.
  */
 const STEP = String.raw`(?:(?:0|[1-9]\d{0,5})(?:\.\d{1,9})?|0\.\d{10,12})`
 
@@ -25,7 +21,7 @@ export const sizeDecimal = (description: string) => positiveDecimal(description)
 
 export type Size = z.infer<ReturnType<typeof sizeDecimal>>
 
-/** A step of prices or sizes: above zero with at most 9 decimals, below 1 with at most 12. */
+/** At most 9 decimals, below 1 at most 12. */
 export const stepDecimal = (description: string) =>
   aboveZero(
     STEP,
@@ -54,7 +50,6 @@ export const isAbove = (left: string, right: string): boolean => decimal(left).g
 export const isSameDecimal = (left: string, right: string): boolean =>
   decimal(left).eq(decimal(right))
 
-/** `step` must be above zero. */
 export const isMultipleOf = (value: string, step: string): boolean =>
   decimal(value).mod(decimal(step)).eq(ZERO)
 

@@ -1,4 +1,3 @@
-/** Accounts, symbols and contract precision. */
 import { maintenanceSchema } from './liquidation-schema.ts'
 import { z } from 'zod'
 import { SYMBOL_PATTERN } from '../../domain/instrument.ts'
@@ -7,14 +6,13 @@ import { wholeNumber } from './whole-number.ts'
 
 export const symbolSchema = z
   .string()
-  // Must equal `symbol` in src/protocol/values.ts, so that it can be requested.
+  // Must equal `symbol` in src/protocol/values.ts.
   .regex(SYMBOL_PATTERN)
   .meta({
     title:
       'a symbol of capitals A to Z, digits, and perhaps _ and an ending, such as BTCUSDT or BTCUSDT_UMCBL (instruments with other characters in their name cannot be traded)',
   })
 
-/** In the order of the API document. */
 const productTypeSchema = z
   .enum([
     'USDT-FUTURES',
@@ -48,10 +46,10 @@ const ruleShape = {
   minNotional: positiveDecimal('Smallest price times size of an order, in the quote coin.'),
 }
 
-/** The rules without which nothing can be ordered. */
+/** Nothing can be ordered without these. */
 export const RULE_NAMES = ['tickSize', 'lotSize', 'minSize', 'minNotional'] as const
 
-/** The API document has no endpoint for precision, so the operator states it. */
+/** The API document has no endpoint for precision. */
 const instrumentSchema = z
   .strictObject({
     ...ruleShape,
@@ -62,7 +60,6 @@ const instrumentSchema = z
   })
   .meta({ description: 'Contract precision of one instrument.' })
 
-/** For simulated exchanges with accounts of several product types. */
 export const instrumentsSchema = z
   .record(
     symbolSchema,
@@ -78,7 +75,7 @@ export const instrumentsSchema = z
     minProperties: 1,
   })
 
-/** Compared with each reported position; the daemon changes no leverage. */
+/** Compared with positions; the daemon changes no leverage. */
 export const leverageSchema = (description: string) =>
   wholeNumber({ min: 1, max: 1000 }, description).optional()
 

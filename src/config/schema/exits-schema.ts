@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { wholeNumber } from './whole-number.ts'
 
-/** Exits as parts: what closes a position without the strategy deciding it. */
+/** Exits close a position without the strategy deciding it. */
 
 const UNIT_MS: Readonly<Record<string, number>> = {
   s: 1000,
@@ -25,7 +25,7 @@ const duration = (description: string) =>
     .regex(/^[1-9]\d{0,4}[smhd]$/)
     .meta({ title: DURATION_TITLE, description })
 
-/** A share of the entry price, in steps of a millionth. */
+/** A share of the entry price, in millionths. */
 const share = (description: string) => z.number().min(0.000_001).max(0.99).meta({ description })
 
 const DISTANCE = 'as a share: 0.05 is 5 %'
@@ -39,7 +39,7 @@ const atrMultiple = (what: string) =>
     .optional()
     .meta({ description: `${what}, ${ATR}.` })
 
-/** The stop at the exchange is a quarter further away, so that the daemon's own comes first. */
+/** A quarter further away, so that the daemon's own stop comes first. */
 export function stopAtExchangeShare(distance: number): number {
   return Math.round(distance * 1_250_000) / 1_000_000
 }

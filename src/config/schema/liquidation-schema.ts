@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
 
-/** The usual taker fee. */
 export const TAKER_FEE_RATE = '0.0006'
 
 const STEPS = ['warn', 'reduce', 'flatten'] as const

@@ -27,7 +27,7 @@ const amount = (what: string) =>
     `Fall from the peak of the net profit at which ${what}, in the margin coin.`,
   ).optional()
 
-/** A step below the one before it would make that ineffective. */
+/** A lower step would make the one before it ineffective. */
 function objectToOrder(
   context: z.core.ParsePayload<Partial<Record<(typeof STEPS)[number], unknown>>>,
 ): void {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
-/** They are compared, kept by strategies and journaled, so there are few. */
+/** Compared, kept and journaled, so there are few. */
 const FIELDS_MAX = 16
 const SIGNALS_MAX = 16
 const TEXT_LENGTH_MAX = 200

@@ -1,7 +1,4 @@
-/**
- * The embedded simulator's (`simulator:`) and the server's (`intentd simulate`,
- * config/simulator.yaml).
- */
+/** For the embedded simulator and for `intentd simulate` (config/simulator.yaml). */
 import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
 import { instrumentsSchema, symbolSchema } from './exchange-schema.ts'
@@ -217,7 +214,6 @@ export const embeddedSimulatorSchema = z
       'The exchange simulator inside the daemon; only with environment simulator and no baseUrl.',
   })
 
-/** A server has a gateway, and clients that may overload it. */
 const serverLimitsSchema = limitsSchema
   .extend({
     refusedCallsCount: z.boolean().default(true).meta({
@@ -231,7 +227,6 @@ const serverLimitsSchema = limitsSchema
   })
   .meta({ description: 'How the simulated exchange counts its rate limits.' })
 
-/** config/simulator.yaml (`intentd simulate`). */
 export const simulatorFileSchema = z
   .strictObject({
     host: z

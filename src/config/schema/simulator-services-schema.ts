@@ -1,4 +1,4 @@
-/** Settings only of `intentd simulate`: accounts and services other than futures. */
+/** Only of `intentd simulate`: accounts, and services other than futures. */
 import { z } from 'zod'
 import { positiveDecimal, signedDecimal } from './decimal-text.ts'
 import { accountShape } from './exchange-schema.ts'

@@ -7,10 +7,7 @@ import { SIGNAL_NAME, SIGNAL_NAME_TITLE } from './signals-schema.ts'
 import { universeSchema } from './universe-schema.ts'
 import { presetNumber, wholeNumber } from './whole-number.ts'
 
-/**
- * One strategy's limits under the names of the risk checks: base coin, quote coin, or numbers.
- * Sizes have no default: they must not be guessed.
- */
+/** Named as the risk checks. Sizes must not be guessed, so they have no default. */
 const strategyRiskSchema = z
   .strictObject({
     positionMax: sizeDecimal(
@@ -37,7 +34,6 @@ const strategyRiskSchema = z
       'Limits of this strategy. Sizes and values have no default; `pace` and `losses` have.',
   })
 
-/** The limits of trades by hand, which have no strategy file. */
 export const manualSchema = z
   .strictObject({
     orderNotionalMax: positiveDecimal('Largest order, by what it is worth in the quote coin.'),

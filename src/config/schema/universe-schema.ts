@@ -5,7 +5,7 @@ import { presetNumber, wholeNumber } from './whole-number.ts'
 
 /** A rule that chooses what a strategy trades, among all that the exchange lists. */
 
-/** `intentd universe` names each; a strategy of more is several. */
+/** `intentd universe` names each; more is for several strategies. */
 const UNIVERSE_COUNT_MAX = 100
 
 const duration = (pattern: RegExp, description: string) =>

@@ -8,11 +8,8 @@ import { problemsFromZod } from './zod-problems.ts'
 
 export interface CheckedFile<T> {
   readonly problems: readonly Problem[]
-  /** Absent without a file, YAML or mapping. */
   readonly source?: YamlSource
-  /** The valid parts; absent with `source`. */
   readonly settings?: PartialSettings<T>
-  /** Set if everything is valid. */
   readonly value?: T
 }
 
@@ -21,7 +18,7 @@ export interface FileRequest {
   readonly cwd: string
   /** Applies `--set` options. @returns their problems */
   readonly change?: (source: YamlSource) => readonly Problem[]
-  /** Builds the problem of an unreadable file, if it is reported elsewhere. */
+  /** For an unreadable file that is reported elsewhere. */
   readonly blame?: (failure: string) => Problem
 }
 
@@ -66,7 +63,7 @@ export type CheckedSection<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
-/** Reads a section such as `['params']` with its own schema, keeping the digits of decimals. */
+/** Its own schema checks a section such as `['params']`; decimals keep their digits. */
 export function checkSection<S extends z.core.$ZodType>(
   source: YamlSource,
   schema: S,

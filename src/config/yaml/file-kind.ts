@@ -7,7 +7,7 @@ const KINDS: Readonly<
   Record<
     FileKind,
     {
-      /** Top-level keys: a file with all of these and none of another kind is of this kind. */
+      /** A file with all of these keys, and not all of another kind's, is of this kind. */
       readonly marks: readonly string[]
       readonly what: string
       readonly use: (file: string) => string
@@ -35,10 +35,7 @@ export function isOfKind(source: YamlSource, kind: FileKind): boolean {
   return KINDS[kind].marks.every((key) => source.has([key]))
 }
 
-/**
- * Reports a file that has all marks of another kind and none of its own.
- * @param file as on the command line
- */
+/** @param file as on the command line */
 export function objectToKind(
   source: YamlSource,
   file: string,

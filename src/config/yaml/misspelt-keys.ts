@@ -1,15 +1,12 @@
 import type { z } from 'zod'
 import { didYouMean } from '../../lib/did-you-mean.ts'
-import { isRecord } from '../../lib/is-record.ts'
+import { isRecord } from '../../lib/plain-data.ts'
 import { secretVariableFor } from '../secret-key.ts'
 import { childSchema, knownKeys } from './schema-walk.ts'
 
 type Schema = z.core.$ZodType
 
-/**
- * The known key that an unknown one of a mapping stands for: first one that the mapping lacks, since
- * a key that is there already is hardly meant.
- */
+/** Only a key that the mapping lacks: one that is there is hardly meant. */
 export function guessKey(
   key: string,
   known: readonly string[],
@@ -19,10 +16,7 @@ export function guessKey(
   return didYouMean(key, lacking) ?? didYouMean(key, known)
 }
 
-/**
- * The value with each misspelt key written as it was meant, so that no further problem follows from
- * one: no missing key, and no check across settings that misses the section.
- */
+/** Misspelt keys are written as meant, so that no problem follows from one. */
 export function correctKeys(schema: Schema, value: unknown): unknown {
   if (Array.isArray(value))
     return value.map((item: unknown, index) => correctChild(schema, index, item))

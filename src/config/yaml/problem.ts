@@ -1,27 +1,23 @@
 import { hideLogins } from './setting-path.ts'
 
-/** EX_CONFIG of sysexits.h. */
 export const EXIT_CONFIG = 78
 
 export interface Problem {
   /** A file relative to the working directory, `--set`, or the name of a variable. */
   readonly source: string
-  /** From 1; absent without a text. */
   readonly line?: number
   readonly column?: number
-  /** Such as `risk.openOrdersMax`; empty for the whole source. */
   readonly path: string
-  /** Expected and found value. Never a secret. */
+  /** Expected and found value, never a secret. */
   readonly message: string
   /** Wrong arguments that the advised command must omit. */
   readonly refusedWords?: readonly string[]
 }
 
-/** Carries all problems of all files. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly Problem[]
-  /** The advised command, if it is not to check the configuration. */
+  /** The command to advise, if not `check`. */
   readonly again: string | undefined
 
   constructor(problems: readonly Problem[], again?: string) {
@@ -32,7 +28,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Sorts by source, line and column, else in the order found; removes duplicates. */
+/** Sorts by source, line and column, and removes duplicates. */
 export function sortProblems(problems: readonly Problem[]): Problem[] {
   const unique = new Map(problems.map((problem) => [formatProblem(problem), problem]))
   return [...unique.values()].toSorted(
@@ -65,5 +61,5 @@ export function formatProblems(
   return [...problems.map(formatProblem), '', `${count}; ${kept}. ${hideLogins(again)}`].join('\n')
 }
 
-/** Code-unit order is the same on every machine and in every locale. */
+/** Code-unit order is the same on every machine. */
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

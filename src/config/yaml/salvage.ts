@@ -1,6 +1,5 @@
 /**
- * Extracts the usable parts of an invalid value, so that one wrong field does not hide other
- * problems.
+ * Keeps the usable parts of an invalid value, so that one wrong field does not hide other problems.
  */
 import { z } from 'zod'
 import { childSchema, knownKeys, unwrapSchema } from './schema-walk.ts'
@@ -13,7 +12,6 @@ export type PartialSettings<T> = T extends string
       ? { readonly [Key in keyof T]?: PartialSettings<T[Key]> | undefined }
       : T
 
-/** The valid parts with their defaults; undefined if there are none. */
 export function salvage<S extends z.core.$ZodType>(
   schema: S,
   value: unknown,
@@ -53,7 +51,7 @@ function salvageKey(
   return child && salvagePart(child, item)
 }
 
-/** With a wrong key the intended one is unknown, and comparisons would only repeat the mistake. */
+/** Comparing with a key that is wrong would only repeat the mistake. */
 function hasGoodKeys(record: z.core.$ZodRecord, value: object): boolean {
   return Object.keys(value).every((key) => z.safeParse(record._zod.def.keyType, key).success)
 }

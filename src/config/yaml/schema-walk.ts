@@ -35,11 +35,10 @@ export function schemaAt(schema: Schema, path: readonly PropertyKey[]): Schema |
   return current
 }
 
-/** If text is expected, an unquoted number is passed digit for digit. */
+/** Then an unquoted number is passed digit for digit. */
 export const isTextSchema = (schema: Schema): boolean =>
   unwrapSchema(schema) instanceof z.core.$ZodString
 
-/** Keys of a mapping; empty if any is allowed. */
 export function knownKeys(schema: Schema | undefined): string[] {
   const inner = schema && unwrapSchema(schema)
   if (inner instanceof z.core.$ZodObject) return Object.keys(inner._zod.def.shape)
@@ -95,7 +94,7 @@ function describeRange({
   return parts.length === 0 ? '' : ` ${parts.join(' and ')}`
 }
 
-/** zod bounds integers by the exact range of a float, which does not help an operator. */
+/** zod's bound of integers, the exact range of a float, helps no operator. */
 const isLimit = (bound: unknown): bound is number =>
   typeof bound === 'number' && Math.abs(bound) !== Number.MAX_SAFE_INTEGER
 

@@ -1,13 +1,10 @@
-/** Mapping keys and sequence indexes. */
 export type SettingPath = readonly PropertyKey[]
 
-/** `risk.openOrdersMax`, `strategies.0`; keys with odd characters are quoted. */
 export const formatPath = (path: SettingPath): string =>
   path
     .map((key) => (/^[\w-]{1,64}$/.test(String(key)) ? String(key) : quote(String(key))))
     .join('.')
 
-/** Escapes control characters, cuts long texts, hides logins of addresses. */
 export function quote(text: string): string {
   const safe = hideLogins(text)
   return JSON.stringify(safe.length > 60 ? `${safe.slice(0, 60)}…` : safe)

@@ -1,7 +1,4 @@
-/**
- * A YAML document that keeps the place of every value, so that later problems can name line and
- * column.
- */
+/** A YAML document that knows the line and column of every value. */
 import {
   type Document,
   isAlias,
@@ -21,7 +18,6 @@ import { secretVariableFor } from '../secret-key.ts'
 import { formatPath, quote, type SettingPath } from './setting-path.ts'
 import { type ParsedText, parseText } from './yaml-text.ts'
 
-/** A command-line setting has no line, and a path only if it differs. */
 type SettingPlace = Pick<Problem, 'source' | 'line' | 'column'> & Partial<Pick<Problem, 'path'>>
 
 export const SET_OPTION = '--set'
@@ -35,7 +31,6 @@ const DEPTH_MAX = 32
 /** Counts an alias at each use, against alias bombs. */
 const VALUES_MAX = 20_000
 
-/** Source and overrides as data for a thread. */
 export interface SourceCopy {
   readonly text: string
   readonly shown: string
@@ -45,19 +40,16 @@ export interface SourceCopy {
 interface SourceOverride {
   readonly path: readonly string[]
   readonly text: string
-  /** Set for a parameter of this strategy. */
   readonly strategy: string | undefined
 }
 
 export class YamlSource {
-  /** Relative to the working directory. */
   readonly shown: string
   readonly #document: Document
   readonly #lines: LineCounter
   readonly #complaints: ParsedText['complaints']
   readonly #text: string
   readonly #overridden: SourceOverride[] = []
-  /** Nothing else in its file comes from the command line. */
   #strategy: string | undefined
 
   /** `shown` names it in messages. Never throws: see {@link check}. */
@@ -70,7 +62,7 @@ export class YamlSource {
     this.#complaints = complaints
   }
 
-  /** Problems of the YAML itself: syntax, duplicate keys, secrets. {@link read} needs `usable`. */
+  /** Syntax, duplicate keys, secrets. {@link read} needs `usable`. */
   check(): { usable: boolean; problems: Problem[] } {
     if (this.#complaints.length > 0) {
       const problems = this.#complaints.map(({ offset, message }) =>
@@ -99,13 +91,12 @@ export class YamlSource {
     return this.#find(path).isFound
   }
 
-  /** Empty if there is no mapping. */
   keysOf(path: SettingPath): readonly string[] {
     const { node } = this.#find(path)
     return isMap(node) ? node.items.map(({ key }) => String(isScalar(key) ? key.value : key)) : []
   }
 
-  /** Place of a value; if it is missing, of its nearest parent's key. */
+  /** If missing, that of the nearest parent's key. */
   locate(path: SettingPath): SettingPlace {
     if (this.#isOverridden(path)) return this.#placeOfOption(path)
     const { node, isFound } = this.#find(path)
@@ -131,14 +122,13 @@ export class YamlSource {
   }
 
   /**
-   * If text is expected, a number keeps its digits: an unquoted `0.10` becomes "0.10". Requires a
-   * usable source, see {@link check}.
+   * If text is expected, a number keeps its digits: an unquoted `0.10` becomes "0.10". Needs {@link
+   * check}.
    */
   read(schema: z.core.$ZodType | undefined, path: SettingPath = []): unknown {
     return this.#toPlain(this.#find(path).node, schema)
   }
 
-  /** Fits after "got"; never a secret. */
   describe(path: SettingPath): string {
     const { node, isFound } = this.#find(path)
     if (!isFound) return 'nothing'
@@ -168,7 +158,7 @@ export class YamlSource {
     if (complaints.length > 0) return 'the value is not valid YAML'
     if (path.some((_, depth) => this.#isBeyondEnd(path.slice(0, depth + 1))))
       return 'this list is shorter'
-    // Ranges of the other text must not count as places in the file.
+    // Places in the other text are not places in the file.
     visit(document, { Node: (_, node) => void (node.range = null) })
     try {
       this.#document.setIn(path, document.contents)
@@ -179,10 +169,7 @@ export class YamlSource {
     return undefined
   }
 
-  /**
-   * A list of names becomes a mapping from each to an empty one, as does a name without a value.
-   * Each keeps its place.
-   */
+  /** A list of names, or a name without a value, becomes a mapping to empty ones. */
   expandNames(path: readonly string[]): void {
     const { node, isFound } = this.#find(path)
     if (!isFound) return
@@ -198,7 +185,7 @@ export class YamlSource {
     this.#document.setIn(path, names)
   }
 
-  /** Applies `--param strategy.path=value` to a strategy file, like {@link override}. */
+  /** For a strategy file, like {@link override}. */
   overrideParam(strategy: string, path: readonly string[], text: string): string | undefined {
     this.#strategy = strategy
     return this.override([PARAMS, ...path], text)
@@ -220,7 +207,7 @@ export class YamlSource {
     return { source: PARAM_OPTION, path: formatPath([this.#strategy, ...path.slice(1)]) }
   }
 
-  /** A value far beyond the end of a list would leave a gap. */
+  /** A value far beyond a list's end would leave a gap. */
   #isBeyondEnd(path: readonly string[]): boolean {
     const { node } = this.#find(path.slice(0, -1))
     return isSeq(node) && Number(path.at(-1)) > node.items.length
@@ -236,7 +223,6 @@ export class YamlSource {
     })
   }
 
-  /** The file itself, not only an override, has the key. */
   #isInFile(path: SettingPath): boolean {
     const { key, node } = this.#find(path)
     return path.length === 0 || [key, node].some((part) => isNode(part) && part.range)
@@ -338,12 +324,11 @@ interface PlainWalk {
   isBounded: boolean
 }
 
-/** Such keys hold names of variables, but the secret may have been pasted instead. */
+/** Such keys hold names of variables, but a secret may have been pasted. */
 function mayHoldSecret(key: PropertyKey): boolean {
   return secretVariableFor(String(key)) !== undefined || /^(?:v|\w+V)ariable$/.test(String(key))
 }
 
-/** `''` for a mapping or list as key. */
 function keyText({ key }: Pair): string {
   if (!isScalar(key)) return typeof key === 'string' ? key : ''
   return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
@@ -353,7 +338,6 @@ function isNothing(node: unknown): boolean {
   return node === null || node === undefined || (isScalar(node) && node.value === null)
 }
 
-/** Problems independent of the schema. */
 function explainKey(key: string, seen: ReadonlySet<string>): string | undefined {
   if (seen.has(key)) return 'this key is written twice'
   if (key === '' || key === '__proto__') return 'this cannot be a key'

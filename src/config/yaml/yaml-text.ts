@@ -1,4 +1,4 @@
-/** Parses YAML and rewords the parser's errors. */
+/** Rewords the parser's errors. */
 import { type Alias, type Document, Lexer, LineCounter, parseDocument, visit } from 'yaml'
 
 export interface ParsedText {
@@ -8,9 +8,7 @@ export interface ParsedText {
   readonly complaints: readonly Complaint[]
 }
 
-/**
- * The parser's messages repeat parts of the text, which may be a secret pasted into the wrong file.
- */
+/** The parser's messages may repeat a secret pasted into the wrong file. */
 const SENTENCES: Readonly<Record<string, string>> = {
   BAD_DQ_ESCAPE: 'unknown escape in a text between double quotes',
   BAD_INDENT: 'the indentation does not fit the lines above',
@@ -30,7 +28,7 @@ const DEEPER_BELOW =
 
 const COLON_MISSING = 'a colon is missing behind this key'
 
-/** Complaints about the shape of a text: one slip often makes all lines below it wrong. */
+/** One slip in the shape of a text often makes all lines below it wrong. */
 const OF_SHAPE: ReadonlySet<string> = new Set([
   'BAD_INDENT',
   'BLOCK_AS_IMPLICIT_KEY',
@@ -51,12 +49,11 @@ function describe(text: string, code: string, offset: number): string {
   if (code !== 'BLOCK_AS_IMPLICIT_KEY' && code !== 'MULTILINE_IMPLICIT_KEY') return sentence
   const [line = ''] = text.slice(offset).split('\n', 1)
   if (/:(?:\s|$)/.test(line)) return sentence
-  // The line's value continues below, where it meets the next key.
   const before = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
   return before.trim() === '' && /^[\w-]+$/.test(line.trim()) ? COLON_MISSING : DEEPER_BELOW
 }
 
-/** Only the first of those about the shape is kept: the others may follow from it. */
+/** Errors about the shape may all follow from the first. */
 function listCauses(text: string, { errors, warnings }: Document): Complaint[] {
   const found = [...errors, ...warnings].toSorted((one, other) => one.pos[0] - other.pos[0])
   const first = found.find(({ code }) => OF_SHAPE.has(code))
@@ -65,18 +62,15 @@ function listCauses(text: string, { errors, warnings }: Document): Complaint[] {
     .map(({ code, pos: [offset] }) => ({ offset, message: describe(text, code, offset) }))
 }
 
-/** One slip can make thousands of lines wrong. */
 const COMPLAINTS_MAX = 20
 
-/**
- * Hand-written files use few. Each alias searches the file above it, so many would take minutes.
- */
+/** Each alias searches the file above it, so many would take minutes. */
 const ALIASES_MAX = 100
 
-/** Hand-written files have few levels of brackets; thousands take minutes. */
+/** Thousands of levels take minutes. */
 const BRACKETS_DEEP_MAX = 64
 
-/** Ten times the largest sensible file; read in less than a second. */
+/** Ten times the largest sensible file. */
 const TOKENS_MAX = 100_000
 
 /** YAML 1.2. Never throws. */
@@ -123,7 +117,6 @@ export function parseText(text: string): ParsedText {
 /** The lexer's marks for the end of a document, a text or a line of brackets. */
 const MARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001F'])
 
-/** Finds constructs that would keep the parser busy for seconds or minutes. */
 function findExcess(text: string): ParsedText['complaints'][number] | undefined {
   let depth = 0
   let tokens = 0

@@ -17,7 +17,6 @@ type ZodIssue = z.core.$ZodIssue
 export interface CheckedPart {
   readonly source: YamlSource
   readonly schema: z.core.$ZodType
-  /** Path of the checked value, such as `['params']`. */
   readonly prefix?: SettingPath
 }
 
@@ -28,10 +27,10 @@ function problemsOfIssue({ source, schema, prefix = [] }: CheckedPart, issue: Zo
   const path = [...prefix, ...issue.path]
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(schemaAt(schema, issue.path))
-    // A strategy's own keys are in no schema file, so they are listed.
+    // No schema file lists a strategy's own keys.
     const listed = prefix.length === 0 || known.length === 0 ? '' : `; there are ${listKeys(known)}`
     return issue.keys
-      .filter((key) => secretVariableFor(key) === undefined) // The source itself reports these.
+      .filter((key) => secretVariableFor(key) === undefined)
       .map((key) => {
         const guess = guessKey(key, known, source.keysOf(path))
         return source.problemOfKey([...path, key], explainUnknownKey(guess, listed))
@@ -60,7 +59,7 @@ function problemsOfIssue({ source, schema, prefix = [] }: CheckedPart, issue: Zo
   return [source.problem(path, `expected ${expected}, got ${source.describe(path)}`)]
 }
 
-/** Placeholder in shipped files for a value that the operator must decide. */
+/** Shipped files hold it where the operator must decide. */
 const TO_DECIDE = 'DECIDE'
 
 function explainToDecide(schema: z.core.$ZodType, issue: ZodIssue, expected: string): string {
@@ -69,14 +68,13 @@ function explainToDecide(schema: z.core.$ZodType, issue: ZodIssue, expected: str
   return `you have to decide this: write ${expected}${meaning === undefined ? '' : `. ${meaning}`}`
 }
 
-/** For a section that may be one word, reports the issues inside the section. */
+/** If a section may also be one word, reports the issues inside it. */
 function issuesInside(issue: ZodIssue, isMapping: () => boolean): readonly ZodIssue[] | undefined {
   if (issue.code !== 'invalid_union' || issue.discriminator !== undefined || !isMapping())
     return undefined
   return issue.errors.find((errors) => errors.every(isInside))
 }
 
-/** An unknown key belongs to the section of its path. */
 function isInside({ code, path }: ZodIssue): boolean {
   return path.length > 0 || code === 'unrecognized_keys' || code === 'custom'
 }
@@ -106,7 +104,6 @@ function explainUnknownKey(guess: string | undefined, listed: string): string {
   return `unknown key${listed}${guess === undefined ? '' : `; did you mean "${guess}"?`}`
 }
 
-/** A strategy may have any number of params. */
 const KEYS_LISTED = 20
 
 function listKeys(keys: readonly string[]): string {
@@ -124,7 +121,6 @@ function expectation(schema: z.core.$ZodType, issue: ZodIssue): string {
   return (expected && describeSchema(expected)) ?? issue.message
 }
 
-/** Discriminating values of a union, in words. */
 function knownValues(schema: z.core.$ZodType, discriminator: string): string | undefined {
   const union = unwrapSchema(schema)
   if (!isUnion(union)) return undefined

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import type { Peer } from './peer.ts'
 
 /**
- * Each kind of peer has its own maximum, so that commands always have a place. `nobody`: health
- * checks, the page before it has its token, other programs.
+ * Kinds have their own maximum, so commands always have a place. `nobody`: health checks, the page
+ * before its token, other programs.
  */
 const CONNECTIONS_MAX: Readonly<Record<Peer, number>> = { full: 64, read: 32, nobody: 32 }
 
@@ -13,8 +13,8 @@ export const ALL_CONNECTIONS_MAX = Object.values(CONNECTIONS_MAX).reduce(
 )
 
 /**
- * A connection is `nobody` until a request on it shows a token. If a kind has too many, the one
- * silent the longest is closed, so silent connections keep no client out.
+ * A connection is `nobody` until it shows a token. Beyond a kind's maximum the longest silent is
+ * closed, so silent connections keep no client out.
  */
 export class ConnectionBounds {
   /** Longest silent first. */

@@ -8,10 +8,10 @@ import type { ControlTokens } from './token-file.ts'
 /** The file system protects the socket; the port needs a token. */
 export interface Entrance {
   readonly via: 'socket' | 'port'
-  /** Allowed values of the Host header, for the port. */
+  /** Allowed Host headers of the port. */
   readonly hosts: readonly string[]
   readonly tokens: ControlTokens | undefined
-  /** A code is exchanged for the token with all rights. */
+  /** Exchanged for the token with all rights. */
   readonly codes?: SessionCodes
 }
 
@@ -39,14 +39,13 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 export interface GuardOptions {
   readonly entrance: Entrance
-  /** Receives the reason. */
   readonly onRefused: (why: string) => void
 }
 
 /**
- * Loopback is no defence: web pages can send requests there, and read answers by a name that
- * resolves to it (DNS rebinding). So a foreign Host and any Origin are refused, there is no CORS, a
- * command must be JSON, and all but the open paths need a token. The read token changes nothing.
+ * Web pages can send requests to loopback, and read answers by a name that resolves to it (DNS
+ * rebinding). So foreign Hosts and any Origin are refused, there is no CORS, a command must be
+ * JSON, and all but the open paths need a token. The read token changes nothing.
  */
 export function guard({ entrance, onRefused }: GuardOptions): MiddlewareHandler {
   return async (context, next) => {

@@ -9,7 +9,6 @@ export function peerOf(authorization: string | undefined, tokens: ControlTokens 
   return hasToken(authorization, tokens?.read) ? 'read' : 'nobody'
 }
 
-/** Digests have one length, and are compared in constant time. */
 function hasToken(authorization: string | undefined, token: Secret | undefined): boolean {
   if (token === undefined || authorization === undefined) return false
   return timingSafeEqual(digest(authorization), digest(`Bearer ${token.reveal()}`))

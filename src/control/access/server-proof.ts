@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import type { ControlTokens } from './token-file.ts'
 
-/** Needs no token: the page requests the proof before it sends its own. */
 export const PROOF_PATH = '/v1/proof'
 
 export const proofQuerySchema = z.object({
@@ -19,7 +18,7 @@ export const proofSchema = z.strictObject({
   }),
 })
 
-/** This server knows the tokens, and does not reveal them. */
+/** Proves that the server knows the tokens, without revealing them. */
 export function proveTokens(
   { full, read }: ControlTokens,
   nonce: string,

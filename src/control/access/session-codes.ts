@@ -6,8 +6,8 @@ const VALID_MS = 60_000
 const CODES_MAX = 8
 
 /**
- * Codes in the dashboard's address instead of the token. Each is valid once within a minute, so an
- * address in a history opens nothing.
+ * In the dashboard's address instead of the token, valid once within a minute: an address in a
+ * history opens nothing.
  */
 export class SessionCodes {
   readonly #monotonic: () => number
@@ -28,7 +28,6 @@ export class SessionCodes {
     return code
   }
 
-  /** Invalidates the code. */
   redeem(code: string): boolean {
     const until = this.#validUntil.get(code)
     this.#validUntil.delete(code)

@@ -34,12 +34,12 @@ export interface ControlTokens {
   readonly read: Secret
 }
 
-/** Keyed by file. A reload keeps the token of open pages; a new process makes another. */
+/** Keyed by file. A reload keeps open pages' token; a new process makes another. */
 const commandingTokens = new Map<string, Secret>()
 
 /**
- * The command token is new for each process: a program that takes the port while no daemon runs,
- * and is sent the token, gains nothing. The read token stays, since other programs have copies.
+ * The command token is new for each process, so that a program which takes the port meanwhile gains
+ * nothing. Other programs have copies of the read token, so it stays.
  * @throws Failure CONTROL_TOKEN_EXPOSED if others may read one, CONTROL_TOKEN_INVALID,
  * CONTROL_TOKEN_UNREADABLE, CONTROL_TOKENS_EQUAL if the read token could command
  */
@@ -80,7 +80,7 @@ function attempt<Result>(file: string, use: () => Result): Result {
   }
 }
 
-/** An existing file must hold a token, so that a file named by mistake is not overwritten. */
+/** An existing file must hold a token: one named by mistake is not overwritten. */
 function renewToken(file: string): Secret {
   lookAt(file, OTHERS)
   const token = commandingTokens.get(file) ?? new Secret(randomHex(TOKEN_BYTES))

@@ -1,19 +1,13 @@
-/**
- * The verified origin first, then the claimed name in quotes, since any client may claim any name.
- */
+/** The verified origin first: any client may claim any name. */
 export function describeCaller(verified: string, claimed: string): string {
   return `${verified} says ${JSON.stringify(claimed)}`
 }
 
-/** Orders in files come from the file's owner. */
 export function describeFile({ uid }: { readonly uid: number }): string {
   return process.platform === 'win32' ? 'file' : `file:uid ${uid}`
 }
 
-/**
- * Node does not report the peer of a socket. With mode 0600 in a folder of mode 0700 it is this
- * process's user, or root.
- */
+/** Node does not report a socket's peer. Modes 0600 and 0700 admit this process's user, or root. */
 export function describeSocket(): string {
   const user = process.geteuid?.()
   return user === undefined ? 'socket' : `socket:uid ${user}`

@@ -4,7 +4,7 @@ import { Secret } from '../../lib/secret.ts'
 import type { Pairing, PairingStore } from './pairing-file.ts'
 
 const PERIOD_S = 30
-/** A code is still good for one step, since it is typed slowly and clocks differ. RFC 6238, 5.2. */
+/** One step more, since codes are typed slowly and clocks differ (RFC 6238, 5.2). */
 const TOLERANCE_S = 30
 const CODE = /^\d{6}$/
 
@@ -22,15 +22,14 @@ export type CodeVerdict =
 
 export interface OneTimeCodesOptions {
   readonly store: PairingStore
-  /** The machine's clock, Unix ms: the phone has no other time to go by. */
+  /** Machine's clock, Unix ms: the phone has no other. */
   readonly now: () => number
 }
 
 /**
- * Codes of an authenticator (TOTP, RFC 6238). A code counts once, and none that is older than it
- * counts afterwards. Five wrong codes within ten minutes lock all codes for 15 minutes, and each
- * further lock before a right code takes twice as long, up to a day: someone who guesses has five
- * guesses a day.
+ * TOTP (RFC 6238). A code counts once, and no older one afterwards. Five wrong codes within ten
+ * minutes lock all codes for 15 minutes, and each further lock before a right code lasts twice as
+ * long, up to a day: five guesses a day.
  */
 export class OneTimeCodes {
   readonly #store: PairingStore
@@ -47,8 +46,8 @@ export class OneTimeCodes {
   }
 
   /**
-   * Uses the code up. What it changes is durable before it is answered. @throws if the pairing can
-   * be neither read nor written: then the code has not counted
+   * Durable before it is answered. @throws if the pairing can be neither read nor written: then the
+   * code has not counted
    */
   use(code: string): CodeVerdict {
     const pairing = this.#store.load()
@@ -65,7 +64,7 @@ export class OneTimeCodes {
   }
 
   #noteWrong(pairing: Pairing, now: number): CodeVerdict {
-    // A time in the future means that the clock was set back; it still counts.
+    // A time in the future, after the clock was set back, still counts.
     const recent = pairing.wrongAt.filter((at) => now - at < WRONG_WITHIN_MS)
     const wrongAt = [...recent, now]
     if (wrongAt.length < WRONG_MAX) {
@@ -82,7 +81,7 @@ export class OneTimeCodes {
   }
 }
 
-/** The 30 s step that a code belongs to; undefined: it is none of those near `now`. */
+/** The 30 s step of a code; undefined: none near `now`. */
 export function counterOf(secret: Secret, code: string, now: number): number | undefined {
   if (!CODE.test(code)) return undefined
   const found = otplib().verifySync({
@@ -99,12 +98,12 @@ export function createSecret(): Secret {
   return new Secret(otplib().generateSecret())
 }
 
-/** For an authenticator: `otpauth://totp/…`. It holds the secret. */
+/** `otpauth://totp/…`. It holds the secret. */
 export function pairingUri(secret: Secret, name: string): string {
   return otplib().generateURI({ issuer: 'intentd', label: name, secret: secret.reveal() })
 }
 
-/** Takes 40 ms, which no start has to wait for. */
+/** Takes 40 ms, which no start should wait for. */
 function otplib(): typeof Otplib {
   return createRequire(import.meta.url)('otplib') as typeof Otplib
 }

@@ -21,11 +21,11 @@ export interface Pairing {
   /** Base32. */
   readonly secret: Secret
   readonly pairedAt: number
-  /** Codes of this 30 s step and of earlier ones count no more. */
+  /** Codes of this 30 s step and earlier count no more. */
   readonly usedCounter: number
-  /** When wrong codes came since the last right one. Unix ms, like all times here. */
+  /** Unix ms of wrong codes since the last right one. */
   readonly wrongAt: readonly number[]
-  /** How often it was locked since the last right code. */
+  /** Since the last right code. */
   readonly locks: number
   readonly lockedUntil: number
 }
@@ -62,7 +62,7 @@ function readPairing(file: string): Pairing | undefined {
     )
     return { secret: new Secret(secret), ...rest }
   } catch (error) {
-    // The text of a parser's error may hold what the file holds.
+    // A parser's error may hold what the file holds.
     const reason = error instanceof Error && 'code' in error ? messageOf(error) : 'its content'
     throw new Failure({
       code: 'PAIRING_UNREADABLE',

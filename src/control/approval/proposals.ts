@@ -8,10 +8,10 @@ import { isRiskier, type RiskierOrder } from '../powers.ts'
 import type { CodeVerdict, OneTimeCodes } from './one-time-codes.ts'
 
 export const PROPOSAL_MS = 600_000
-/** Open at a time, for each entrance: a flood from the port leaves the socket free. */
+/** For each entrance: a flood from the port leaves the socket free. */
 const OPEN_MAX = 8
 const KEPT_MAX = 50
-/** Names it on a phone, and is no secret. */
+/** Names it on a phone; no secret. */
 const ID_BYTES = 3
 
 const UNPAIRED =
@@ -38,7 +38,7 @@ export interface Refused {
 export type Proposed =
   | Refused
   | { readonly kind: 'proposed'; readonly proposal: ProposalView }
-  /** It would be refused if it was given at the machine. */
+  /** It would be refused at the machine, too. */
   | { readonly kind: 'impossible'; readonly why: string }
 
 export type Confirmed = Refused | { readonly kind: 'acted' }
@@ -67,9 +67,9 @@ export interface Confirmation {
 }
 
 /**
- * Acts that may add risk and were ordered from elsewhere. Each is open for ten minutes and is
- * confirmed once, by a one-time code, while its plan is what was shown. They live in memory: a
- * restart or a reload drops them, so none can be confirmed by accident in another run.
+ * Acts that may add risk, ordered from elsewhere. Open for ten minutes, confirmed once by a
+ * one-time code while its plan is as shown. Only in memory: a restart or reload drops them, so none
+ * is confirmed by accident in another run.
  */
 export class Proposals {
   readonly #options: ProposalsOptions
@@ -130,7 +130,7 @@ export class Proposals {
     const found = this.#find(id)
     if ('kind' in found) return this.#note(found, id, confirmer)
     const plan = await this.#options.daemon.planOrder(found.request.order)
-    // From here on nothing waits, so that neither plan nor proposal can change under the code.
+    // From here on nothing waits, so neither plan nor proposal can change.
     const open = this.#find(id)
     if ('kind' in open) return this.#note(open, id, confirmer)
     if (plan.refusal !== undefined || digestOf(plan.changes) !== open.planDigest) {

@@ -1,6 +1,6 @@
 const MINUTE_MS = 60_000
 
-/** So many a minute, and at most as many at once after a quiet minute. */
+/** At most so many at once after a quiet minute. */
 export class RateBucket {
   readonly #perMinute: number
   readonly #monotonic: () => number
@@ -14,7 +14,6 @@ export class RateBucket {
     this.#at = monotonic()
   }
 
-  /** False: none is left. */
   take(): boolean {
     const now = this.#monotonic()
     const gained = ((now - this.#at) / MINUTE_MS) * this.#perMinute

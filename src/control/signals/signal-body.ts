@@ -1,4 +1,4 @@
-import { isRecord } from '../../lib/is-record.ts'
+import { isRecord } from '../../lib/plain-data.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 export const SIGNAL_BYTES_MAX = 4096
@@ -7,8 +7,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const TEXTS = /"(?:[^"\\]|\\.)*"/gs
 
 /**
- * An object without a level below it, each name once: of a name that comes twice, the parser would
- * take the last, and whoever looked before it the first. Undefined for anything else.
+ * A flat object with unique names: parsers differ in which of two equal names they take. Undefined
+ * for anything else.
  */
 export function parseSignalBody(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   if (bytes.length > SIGNAL_BYTES_MAX) return undefined

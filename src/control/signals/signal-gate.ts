@@ -23,14 +23,13 @@ export interface SignalRule {
   readonly fields: SignalFields
 }
 
-/** `repeated`: it was taken before. Undefined: the account does not take any now. */
+/** `repeated`: taken before. Undefined: the account takes none now. */
 export type SignalOutcome = 'taken' | 'repeated' | undefined
 
 export type SignalResult = 'taken' | 'repeated' | 'refused' | 'limited' | 'notNow'
 
 export interface SignalGateOptions {
   readonly rules: readonly SignalRule[]
-  /** Unix ms, our clock. */
   readonly now: () => number
   readonly monotonic: () => number
   /** Resolves once the signal is durable. */
@@ -52,7 +51,7 @@ export type Admission =
   | { readonly kind: 'closed'; readonly answer: SignalAnswer }
   | { readonly kind: 'open'; readonly rule: SignalRule | undefined; readonly isProved: boolean }
 
-/** Mistyped tests of a sender that is being set up. */
+/** Mistyped tests while a sender is set up. */
 const UNPROVED_PER_MINUTE = 60
 const ID = /^[\w.:-]{1,64}$/
 const DIGEST_LENGTH = 16
@@ -61,10 +60,9 @@ const SECONDS_BELOW = 1e11
 const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/
 
 /**
- * Decides on a request before its body is read as far as its head allows, so that a flood costs no
- * parsing. A sender without the secret in a header has a rate in common with all such senders; then
- * its body is read whatever it names, so that neither answer nor work tells an unknown name, a wrong
- * secret and a missing one apart.
+ * Decides before the body is read, so that a flood costs no parsing. Senders without the secret in
+ * a header share one rate; their body is always read, so that neither answer nor work tells an
+ * unknown name, a wrong secret and a missing one apart.
  */
 export class SignalGate {
   readonly #options: SignalGateOptions
@@ -138,7 +136,7 @@ export class SignalGate {
     return isSecret ? rule : undefined
   }
 
-  /** One comparison, whether or not there is such a signal and whatever was shown. */
+  /** One comparison, whatever was shown and whether or not the signal exists. */
   #isSecret(rule: SignalRule | undefined, shown = ''): boolean {
     const secret = rule?.secret.reveal() ?? this.#noSecret
     return timingSafeEqual(digest(shown), digest(secret))
@@ -160,7 +158,7 @@ export class SignalGate {
       idField === undefined ? nameContents(read.value, time) : toId(ownField(body, idField))
     if (id === undefined)
       return { problem: `${idField} is no id: 1 to 64 letters, digits, _ . : -` }
-    // The secret is in none of the other fields either, so it is not journaled with them.
+    // In no other field either, so the secret is not journaled.
     if (JSON.stringify([id, read.value]).includes(JSON.stringify(secret.reveal()).slice(1, -1)))
       return { problem: 'a field repeats the secret' }
     return { signal: { feed: feedOfSignal(rule.name), id, value: read.value } }

@@ -4,7 +4,6 @@ import { ALL_CONNECTIONS_MAX, ConnectionBounds } from '../access/connection-boun
 import { SIGNAL_BYTES_MAX } from './signal-body.ts'
 import type { SignalAnswer, SignalGate } from './signal-gate.ts'
 
-/** As in the control server: an import would also load Node's HTTP client. */
 const { createServer } = process.getBuiltinModule('node:http')
 
 const REQUEST_MS_MAX = 5000
@@ -27,10 +26,6 @@ export interface SignalServerOptions {
   readonly onClosed: (why: string) => void
 }
 
-/**
- * Takes `POST /signals/NAME` and nothing else, at a port of its own: whatever leads there from
- * outside leads to nothing else. Its failures never stop trading.
- */
 export class SignalServer {
   readonly #options: SignalServerOptions
   #server: Server | undefined
@@ -40,7 +35,6 @@ export class SignalServer {
     this.#options = options
   }
 
-  /** `http://127.0.0.1:8791`, while it listens. */
   get url(): string | undefined {
     return this.#url
   }
@@ -107,7 +101,7 @@ function secretOf({ headers }: IncomingMessage): string | undefined {
   return /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]
 }
 
-/** Calls once, with undefined for a body that is too long; never for one that does not end. */
+/** Undefined for a body that is too long; never called for one that does not end. */
 function collect(incoming: IncomingMessage, done: (bytes: Uint8Array | undefined) => void): void {
   const chunks: Buffer[] = []
   let length = 0
@@ -124,7 +118,7 @@ function collect(incoming: IncomingMessage, done: (bytes: Uint8Array | undefined
   incoming.on('error', () => undefined)
 }
 
-/** The rest of a body is not waited for. */
+/** Does not wait for the rest of a body. */
 function send(outgoing: ServerResponse, { status, body }: SignalAnswer): void {
   if (outgoing.destroyed) return
   outgoing.writeHead(status, HEADERS)

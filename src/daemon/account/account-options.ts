@@ -3,7 +3,7 @@ import type { Book } from '../../engine/book/book.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import type { BeyondCaller } from '../../exchange/readers/candles-reader.ts'
 import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
-import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import type { TrustedClock } from '../../exchange/clock/exchange-clock.ts'
 import type { OpenedJournal } from '../../journal/journal.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { ClosedTradeLog } from '../reporting/closed-trade-log.ts'
@@ -11,7 +11,7 @@ import type { ProductMarket } from '../market-data/product-market.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { ExchangeLedger } from '../../views/summary.ts'
 import type { LoadedStrategy, Runners } from '../../assembly/strategies/strategies.ts'
-import type { StrategyWatch } from './account-ports.ts'
+import type { StrategyWatch } from '../watchdog/watchdog.ts'
 import type { ExchangeCalls } from '../../assembly/account/exchange-calls.ts'
 
 export interface AccountOptions {
@@ -29,14 +29,12 @@ export interface AccountOptions {
   readonly logger: DaemonLogger
   readonly trusted: TrustedClock
   readonly timers: Timers
-  /** Accounts that share one address. */
+  /** On one address. */
   readonly accounts: number
   readonly watchdog?: StrategyWatch | undefined
-  /** Shows the candles that were before the start; absent: the exchange itself. */
+  /** Its candles before the start; absent: the exchange's own. */
   readonly past?: BeyondCaller | undefined
-  /** Absent if the exchange does not show its books. */
   readonly ledger?: (() => ExchangeLedger) | undefined
-  /** Absent where nobody asks for closed trades. */
   readonly tradeLog?: Pick<ClosedTradeLog, 'observe'> | undefined
   readonly onQuiesced?: () => void
   readonly onClosed: () => void

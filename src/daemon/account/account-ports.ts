@@ -1,6 +1,6 @@
 import type { StrategyId } from '../../domain/ids.ts'
 import type { Book } from '../../engine/book/book.ts'
-import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import type { TrustedClock } from '../../exchange/clock/exchange-clock.ts'
 import type { Limiter } from '../../exchange/limiter/limiter.ts'
 import type { AnnouncementsPort, DecidingStrategy, Ports } from '../../interpreter/ports.ts'
 import type { Journal } from '../../journal/journal.ts'
@@ -9,6 +9,7 @@ import type { FlightRecorder } from '../recording/flight-recorder.ts'
 import type { ClosedTradeLog } from '../reporting/closed-trade-log.ts'
 import type { EventLog } from '../reporting/event-log.ts'
 import type { Health } from '../reporting/health.ts'
+import type { ObserverQueue } from '../reporting/observer-queue.ts'
 import type { PlotLog } from '../reporting/plot-log.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { RecentActivity } from '../../views/recent-activity.ts'
@@ -18,6 +19,7 @@ import type { WishTimes } from '../../views/wishes.ts'
 import type { ClientExchange } from './client-exchange.ts'
 import type { SignalInbox } from './signal-inbox.ts'
 import type { KillSwitch } from '../../assembly/state/kill-switch.ts'
+import type { StrategyWatch } from '../watchdog/watchdog.ts'
 import { retreatNote } from '../../assembly/state/retreat-note.ts'
 
 export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stopped' | 'broken'> {
@@ -31,6 +33,7 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly limiter: Limiter
   readonly exchange: ClientExchange
   readonly killSwitch: KillSwitch
+  readonly observers: ObserverQueue
   readonly eventLog: EventLog
   readonly statistics: RunStatistics
   readonly pace: JournalPace
@@ -46,10 +49,7 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly joined: () => void
 }
 
-/** @param strategyId the strategy that runs from now on; undefined: none */
-export type StrategyWatch = (strategyId: StrategyId | undefined) => void
-
-/** The watchdog can then name a strategy that never returns. */
+/** Lets the watchdog name a strategy that never returns. */
 function watched({ runners, watchdog }: AccountParts): Ports['strategies'] {
   if (watchdog === undefined) return runners
   const decideOf = (id: StrategyId, runner: DecidingStrategy): DecidingStrategy => ({
@@ -64,7 +64,7 @@ function watched({ runners, watchdog }: AccountParts): Ports['strategies'] {
 }
 
 export function createPorts(parts: AccountParts): Ports {
-  const { book, trusted, killSwitch, eventLog, statistics, health, recorder } = parts
+  const { book, trusted, killSwitch, observers, eventLog, statistics } = parts
   return {
     clock: trusted.clock,
     timers: parts.timers,
@@ -77,10 +77,11 @@ export function createPorts(parts: AccountParts): Ports {
     },
     strategies: watched(parts),
     announcements: {
-      announce: (announcement) => {
-        eventLog.announce(announcement)
-        parts.signals.hear(announcement)
-      },
+      announce: (announcement) =>
+        observers.later(() => {
+          eventLog.announce(announcement)
+          parts.signals.hear(announcement)
+        }),
       killState: (state) => killSwitch.note(state),
       quiesced: parts.quiesced,
       stopped: parts.stopped,
@@ -89,21 +90,27 @@ export function createPorts(parts: AccountParts): Ports {
     retreatNote: retreatNote(parts.directory, parts.logger),
     listener: {
       stepped: (step) => {
-        recorder?.keep(step)
-        eventLog.hear(step.event)
-        health.hear(step.event)
+        parts.recorder?.keep(step)
+        const { event } = step
+        observers.later(() => {
+          eventLog.hear(event)
+          parts.health.hear(event)
+        })
       },
       recorded: (record) => {
-        statistics.observe(record, book)
-        parts.recent.observe(record, book)
-        parts.wishes.observe(record)
-        eventLog.observe(record)
+        // It compares the holdings before and after this record.
         parts.tradeLog?.observe(record, book)
         if (record.kind === 'universe' && record.joined.length > 0) parts.joined()
+        observers.later(() => {
+          statistics.observe(record, book)
+          parts.recent.observe(record, book)
+          parts.wishes.observe(record)
+          eventLog.observe(record)
+        })
       },
-      decided: (intents) => statistics.countIntents(intents),
-      plotted: (strategyId, points) => parts.plots.hear(strategyId, points),
-      batchDurable: (wait) => parts.pace.hear(wait),
+      decided: (intents) => observers.later(() => statistics.countIntents(intents)),
+      plotted: (strategyId, points) => observers.later(() => parts.plots.hear(strategyId, points)),
+      batchDurable: (wait) => observers.later(() => parts.pace.hear(wait)),
     },
   }
 }

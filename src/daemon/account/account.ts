@@ -32,6 +32,7 @@ import type { UniverseKeeper } from '../recording/universe-keeper.ts'
 import { AccountCurve } from '../reporting/account-curve.ts'
 import { EventLog } from '../reporting/event-log.ts'
 import { Health } from '../reporting/health.ts'
+import { ObserverQueue } from '../reporting/observer-queue.ts'
 import { PlotLog } from '../reporting/plot-log.ts'
 import { RecentActivity } from '../../views/recent-activity.ts'
 import { RunStatistics } from '../../views/run-statistics.ts'
@@ -64,16 +65,18 @@ const HEALTH_STEP_MS = 1000
 const OPERATOR_STEP_MS = 250
 
 /**
- * One account: its own engine, journal, keys, limits and mode, on market data that others may use too.
+ * Has its own engine, journal, keys, limits and mode; market data may be shared.
  *
  *     new ──listen()──► listening ──begin()──► begun: recovering, running (the core's modes) ──stop()──► at rest
  *                           └──stop()──┐           └───────── a broken journal or program ────────────────┐  ▲
  *                                      └──────────────────────────────────────────────────────────────────┴──┘
  */
 export class Account implements MarketListener {
-  readonly health: Health
   readonly #options: AccountOptions
   readonly #engine: Engine
+  /** Whatever is shown of the account is read after a flush. */
+  readonly #observers: ObserverQueue
+  readonly #health: Health
   readonly #statistics = new RunStatistics()
   readonly #pace: JournalPace
   readonly #exchange: ClientExchange
@@ -82,7 +85,6 @@ export class Account implements MarketListener {
   readonly #polls: PollGrids
   readonly #feeds: Feeds
   readonly #candles: CandleFetcher
-  /** Undefined where no rule chooses instruments. */
   readonly #contracts: ContractsFetcher | undefined
   readonly #eventLog: EventLog
   readonly #operator: Operator
@@ -106,6 +108,7 @@ export class Account implements MarketListener {
     const { clock } = options.trusted
     this.#options = options
     this.#startedAt = clock.now()
+    this.#observers = new ObserverQueue(timers, (error) => this.fail(error))
     this.#pace = new JournalPace({ clock, logger })
     this.#engine = createEngine(settings, book)
     this.#statistics.adopt(book)
@@ -114,7 +117,7 @@ export class Account implements MarketListener {
     this.#curve = this.#createCurve()
     this.#plots = new PlotLog({ journal: options.journal, clock })
     const { dryRun } = options.config
-    this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, timers, isDry: dryRun })
+    this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, isDry: dryRun })
     this.#operator = listenToOperator(options, {
       onCommand: (command) => this.command(command),
       killedAt: () => killOf(this.#engine.book)?.at,
@@ -123,20 +126,21 @@ export class Account implements MarketListener {
     this.#recorder = createRecorder({ ...options, clock }, this.#engine)
     this.#universeKeeper = createUniverseKeeper({ ...options, clock })
     this.#exchange = this.#createExchange()
-    this.health = this.#createHealth()
+    this.#health = this.#createHealth()
     this.#signals = new SignalInbox((event) => this.#dispatch(event), timers)
     this.#ports = createPorts({
       ...options,
       limiter: calls.limiter,
       exchange: this.#exchange,
       killSwitch: this.#operator.killSwitch,
+      observers: this.#observers,
       eventLog: this.#eventLog,
       statistics: this.#statistics,
       pace: this.#pace,
       recent: this.#recent,
       wishes: this.#wishes,
       plots: this.#plots,
-      health: this.health,
+      health: this.#health,
       signals: this.#signals,
       recorder: this.#recorder,
       joined: () => this.#followRoster(),
@@ -169,6 +173,11 @@ export class Account implements MarketListener {
     return this.#fatal
   }
 
+  get health(): Health {
+    this.#observers.flush()
+    return this.#health
+  }
+
   get loops(): readonly WatchedLoop[] {
     const { calls, runners } = this.#options
     return [
@@ -191,8 +200,8 @@ export class Account implements MarketListener {
   }
 
   /**
-   * Before anything is recorded: refused keys, or those of another account, end the run. A silent
-   * exchange proves nothing. @throws Failure CREDENTIALS_REFUSED, STATE_OF_OTHER_KEYS
+   * Before anything is recorded: refused keys, or another account's, end the run. A silent exchange
+   * proves nothing. @throws Failure CREDENTIALS_REFUSED, STATE_OF_OTHER_KEYS
    */
   async admit(): Promise<void> {
     const { config, settings, calls, directory, access, ledger, journal, trusted } = this.#options
@@ -204,7 +213,6 @@ export class Account implements MarketListener {
     await noteOwnState(journal, own, { directory, isAccepted: answer.kind === 'accepted' })
   }
 
-  /** The clock must be synchronised. */
   begin(): void {
     const { directory, logger, timers } = this.#options
     if (this.#state !== 'new') return
@@ -213,8 +221,8 @@ export class Account implements MarketListener {
     this.#sayUnattended()
     this.#dispatch({ kind: 'started' })
     this.#operator.killSwitch.isThrown()
-    // Commands given before the start are obeyed before the first order, and a thrown kill switch
-    // before them.
+    // Commands given before the start come before the first order, and a thrown kill switch before
+    // them.
     timers.after(0, () => {
       this.#operator.inbox.empty()
       haltWhoHung(directory, logger, (halt) => this.command(halt) !== undefined)
@@ -230,8 +238,8 @@ export class Account implements MarketListener {
     if (this.#state === 'atRest') return
     if (event.kind === 'timePassed') this.#operator.killSwitch.isThrown()
     if (event.kind === 'snapshotTaken') this.#statistics.snapshots += 1
-    this.#universeKeeper?.hear(event)
     this.#interpreter.dispatch(event, readAt)
+    this.#universeKeeper?.hear(event)
   }
 
   rollDay(): void {
@@ -241,16 +249,17 @@ export class Account implements MarketListener {
   }
 
   /**
-   * The only entry for an operator's commands. Undefined if it is not obeyed: before the run has
-   * begun, after its end, or if the journal could not be written.
+   * The only entry for commands. Undefined: not obeyed, before or after the run or because the
+   * journal could not be written.
    */
   command(given: EngineCommand): CommandAnswer | undefined {
     if (this.#state !== 'begun') return undefined
     const command = given.kind === 'order' ? this.#withUsedKey(given) : given
-    const { restrictions } = this.#engine.book
+    const { settings, book, trusted } = this.#options
+    const { restrictions } = book
     const before = [...restrictions]
     const { killSwitch } = this.#operator
-    const isKilled = killOf(this.#engine.book) !== undefined
+    const isKilled = killOf(book) !== undefined
     const isThrown = killSwitch.isThrown()
     // A kill that was just seen must precede its release.
     if (command.kind === 'releaseKill' && isThrown && !isKilled) return undefined
@@ -262,23 +271,13 @@ export class Account implements MarketListener {
     const lifted = before
       .filter(([key]) => !restrictions.has(key))
       .map(([, restriction]) => restriction)
-    const judged = judgeScope(command, {
-      book: this.#engine.book,
-      settings: this.#options.settings,
-      now: this.#options.trusted.clock.now(),
-    })
+    const judged = judgeScope(command, { book, settings, now: trusted.clock.now() })
     if (lifted.length > 0)
       this.#sayUnattended(({ symbol }) => judged.unclaimed?.[symbol] !== undefined)
     return {
       held: [...restrictions.values()],
       lifted,
-      stillHeld: describeDropped(
-        {
-          book: this.#engine.book,
-          settings: this.#options.settings,
-        },
-        lifted,
-      ),
+      stillHeld: describeDropped({ book, settings }, lifted),
       ...(this.#engine.phase === 'starting' && { isStarting: true }),
       ...(refusal !== undefined && { refusal }),
       ...(plan?.refusal !== undefined && { refusal: plan.refusal }),
@@ -289,12 +288,11 @@ export class Account implements MarketListener {
     }
   }
 
-  /** Undefined before the run has begun, after its end, or if it is not durable in time. */
   takeSignal(signal: Signal): Promise<SignalOutcome> {
     return this.#state === 'begun' ? this.#signals.take(signal) : Promise.resolve(undefined)
   }
 
-  /** The book forgets a key with its order, the journal does not. */
+  /** The journal, not the book, remembers keys of ended orders. */
   #withUsedKey(command: HandCommand & { readonly kind: 'order' }): EngineCommand {
     const used = { purpose: 'place', strategyId: MANUAL, key: command.key } as const
     const isUsed = this.#options.journal.usedKeys([used]).length > 0
@@ -329,7 +327,7 @@ export class Account implements MarketListener {
     this.#interpreter.close()
     this.#fatal ??= error
     try {
-      this.#eventLog.flush()
+      this.#observers.flush()
       logFatal(this.#options.logger, error)
     } finally {
       if (isPoisoned(error)) this.#space.giveBallast()
@@ -340,6 +338,7 @@ export class Account implements MarketListener {
   async ended(): Promise<boolean> {
     const { client, limiter } = this.#options.calls
     const isClean = await this.#rest.promise
+    this.#observers.flush()
     this.#signals.close()
     this.#space.stop()
     const retreated = this.#retreat()
@@ -351,7 +350,7 @@ export class Account implements MarketListener {
     ])
     await Promise.all([this.#exchange.idle(), retreated])
     this.#interpreter.close()
-    this.#eventLog.flush()
+    this.#observers.flush()
     await client.close()
     await limiter.stop()
     await closeRunners(this.#options.runners)
@@ -368,6 +367,7 @@ export class Account implements MarketListener {
 
   get shown(): ShownAccount {
     const { config, settings, book, trusted, market, calls, runners } = this.#options
+    this.#observers.flush()
     return {
       config,
       settings,
@@ -380,8 +380,8 @@ export class Account implements MarketListener {
       fatal: this.#fatal,
       paused: pausedOf(runners),
       tickers: market.tickers,
-      vanished: this.health.vanished,
-      late: this.health.late,
+      vanished: this.#health.vanished,
+      late: this.#health.late,
       failingReads: this.#eventLog.failingReads,
       positions: this.#exchange.positions,
       limiter: calls.limiter.statistics(),
@@ -396,6 +396,7 @@ export class Account implements MarketListener {
 
   summary(clean = true): RunSummary {
     const { config, settings, book, trusted, market, calls, ledger } = this.#options
+    this.#observers.flush()
     return buildSummary({
       settings,
       configured: config.strategies,
@@ -575,7 +576,7 @@ export class Account implements MarketListener {
     })
   }
 
-  /** A run that has not begun needs no proof: the journal shows no orders and positions. */
+  /** A run that never began is at rest if the journal shows no orders and positions. */
   #isAtRest(): boolean {
     const { open, account } = this.#options.book
     const isFlat = [...account.values()].every(
@@ -590,7 +591,7 @@ export class Account implements MarketListener {
   }
 }
 
-/** Without a rule they are read for later backtests alone, and only where that is allowed. */
+/** Without a rule they only serve later backtests, and are read only where allowed. */
 function listsContracts(config: AccountOptions['config']): boolean {
   return isEmbedded(config) || config.exchange.beyondDocument
 }

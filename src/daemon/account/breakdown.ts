@@ -4,7 +4,7 @@ import type { OpenedJournal } from '../../journal/journal.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
-/** Refused keys are a mistake of the operator, not a breakdown. */
+/** Refused keys are the operator's mistake, no breakdown. */
 export function logFatal(logger: Pick<DaemonLogger, 'log'>, error: unknown): void {
   if (isOlder(error)) return logger.log('fatal', 'state.older', { reason: messageOf(error) })
   if (isOfKeys(error)) return logger.log('fatal', 'account.refused', { reason: messageOf(error) })
@@ -38,18 +38,16 @@ export function endOfStart(error: unknown, { lease }: Pick<OpenedJournal, 'lease
 interface Breakdown {
   readonly config: Pick<DaemonConfig, 'onStop'>
   readonly journal: Pick<OpenedJournal, 'lease'>
-  /** A kill counts even if its record did not reach the disk. */
   readonly isKilled: boolean
   readonly error: unknown
 }
 
 export function retreatPolicy({ config, journal, isKilled, error }: Breakdown): StopPolicy {
   if (isBarred(journal)) return 'leave'
-  // With an older state, unknown orders rest, perhaps also of this run.
+  // With an older state, unknown orders rest, perhaps of this run.
   return isKilled || isOlder(error) ? 'cancel' : config.onStop
 }
 
-/** A failure explains itself; a defect needs its stack. */
 function placeOf(error: unknown): { readonly stack?: string } {
   if (error instanceof Failure || !(error instanceof Error) || error.stack === undefined) return {}
   return { stack: error.stack }

@@ -17,18 +17,17 @@ import type { ExchangePort, OnAnswer } from '../../interpreter/ports.ts'
 import type { EndpointName, ResponseOf } from '../../protocol/endpoints.ts'
 import type { BatchResult } from '../../protocol/values.ts'
 
-/** Shorter refusals are not logged. */
 const SAID_AFTER_MS = 3000
 
 export interface ClientExchangeOptions {
   readonly client: Pick<ExchangeClient, 'send' | 'readFills' | 'readPosition' | 'listExits'>
   readonly settings: Pick<EngineSettings, 'productType' | 'positionMode' | 'instruments'>
-  /** Returns a function to call at the batch's first byte. */
+  /** Called for a batch; the result at its first byte. */
   readonly onBatch: () => () => void
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
   /** Reported once until a call is accepted again. */
   readonly onRefused: (answer: RefusedAnswer | UnknownAnswer) => void
-  /** In a dry run this receives what would change the account. */
+  /** In a dry run, gets what would change the account. */
   readonly onWithheld?: ((endpoint: EndpointName, body: string) => void) | undefined
   readonly onBroken: (error: unknown) => void
 }
@@ -41,7 +40,6 @@ interface WithheldCall {
 
 export class ClientExchange implements ExchangePort {
   readonly #options: ClientExchangeOptions
-  /** Monotonic ms: since then calls are refused, and none was accepted. */
   #refusedSince: number | undefined
   #isRefusalSaid = false
   readonly #inFlight = new Set<Promise<void>>()

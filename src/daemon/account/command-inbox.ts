@@ -23,13 +23,11 @@ const COMMANDS_MAX = 20
 const COMMAND_BYTES_MAX = 4096
 const COMMAND = '.json'
 const ANSWER = '.answer'
-/** The oldest unfetched answers are removed. */
 const ANSWERS_MAX = 20
 export const REASON_MAX = 500
 export const SCOPE_MAX = 100
 
 const ordered = { reason: z.string().min(1).max(REASON_MAX), by: z.string().min(1).max(200) }
-/** An instrument, `strategy:ID`, or `*` for the account. */
 const scope = z.string().min(1).max(SCOPE_MAX)
 
 const commandSchema = z.discriminatedUnion('kind', [
@@ -55,26 +53,24 @@ export type ControlCommand = z.infer<typeof commandSchema>
 export interface CommandAnswer {
   readonly held: readonly Restriction[]
   readonly lifted: readonly Restriction[]
-  /** Gone once the kill is released; empty if no kill stood when the command was read. */
+  /** Gone once the kill is released; empty if none stood. */
   readonly killFiles: readonly string[]
   readonly stillHeld: Readonly<Record<string, string>>
-  /** Fills since the last run are not read yet, so `stillHeld` is as of that run. */
+  /** Later fills are not read yet, so `stillHeld` is as of the last run. */
   readonly isStarting?: true
   readonly isScopeUnknown: boolean
-  /** A flatten does not close these, since their strategies are no longer configured there. */
+  /** Not closed by a flatten: their strategies are no longer configured there. */
   readonly unclosable: Readonly<Record<string, string>>
   readonly unclaimed?: Readonly<Record<string, string>>
   readonly refusal?: string
-  /** Says what a trade by hand does. */
   readonly detail?: string
   readonly beyondLimit?: string
-  /** A release ends nothing before (`risk.losses.coolDownMs`). */
+  /** Before that, a release ends nothing (`risk.losses.coolDownMs`). */
   readonly coolsDownUntil?: number | undefined
   readonly peak?: PeakRelease
-  /** Keyed by instrument: a strategy would order this again, so a release was refused. */
+  /** Keyed by instrument: a strategy would order this again, so the release was refused. */
   readonly orderedAgain?: Readonly<Record<string, string>>
   readonly isTooOld?: true
-  /** The account's writer: a standby read the command, and obeys nothing. */
   readonly standbyOf?: string
 }
 
@@ -158,7 +154,7 @@ function inboxOf(directory: string): string {
   return join(directory, 'operator')
 }
 
-/** The daemon may start later. Returns the command's file, which disappears when read. */
+/** @returns the command's file, which disappears when a daemon, perhaps a later one, reads it */
 export function postCommand(directory: string, command: ControlCommand): string {
   const inbox = inboxOf(directory)
   makeDirectory(inbox, 0o700)
@@ -215,14 +211,13 @@ export function wasUnreadable(file: string): boolean {
 
 export interface CommandInboxOptions {
   readonly directory: string
-  /** Undefined if it cannot be obeyed now: then it waits. `givenAt`: Unix ms, machine's clock. */
   readonly onCommand: (command: ControlCommand, givenAt: number) => CommandAnswer | undefined
   readonly onUnreadable: (file: string, reason: string) => void
 }
 
 /**
- * Commands arrive as files, so they need no port, and wait for a daemon. Only the owner of the
- * state directory can leave one. Obeyed twice around a crash, it changes nothing the second time.
+ * Files need no port, and wait for a daemon; only the owner of the state directory can leave one.
+ * Obeyed twice around a crash, a command changes nothing the second time.
  */
 export class CommandInbox {
   readonly #options: CommandInboxOptions
@@ -233,7 +228,7 @@ export class CommandInbox {
     this.#options = options
     this.#inbox = inboxOf(options.directory)
     this.#try(this.#inbox, () => makeDirectory(this.#inbox, 0o700))
-    // The senders of an earlier run's commands no longer wait.
+    // An earlier run's senders no longer wait.
     this.#try(this.#inbox, () => removeAnswers(this.#inbox, 0))
   }
 

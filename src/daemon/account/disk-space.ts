@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 
-/** Room for the records of many recoveries: enough for a daemon to come to rest on a full disk. */
+/** Enough for the records of many recoveries, and to come to rest on a full disk. */
 const BALLAST_BYTES = 8_388_608
 
 const BALLAST_FILE = 'ballast'
@@ -14,14 +14,13 @@ export interface DiskSpaceOptions {
   readonly directory: string
   readonly freeBytesMin: number
   readonly timers: Timers
-  /** Also called at the start if space is low. */
   readonly onChange: (isLow: boolean, freeBytes: number) => void
   readonly onTrouble: (reason: string) => void
 }
 
 /**
- * A ballast file is removed when the journal cannot be written, so that the next run can record how
- * it comes to rest.
+ * The ballast file goes when the journal cannot be written, so that the next run can record how it
+ * comes to rest.
  */
 export class DiskSpace {
   readonly #options: DiskSpaceOptions
@@ -60,7 +59,7 @@ export class DiskSpace {
     })
   }
 
-  /** The bytes are written, since a file with a hole reserves nothing. */
+  /** A file with a hole would reserve nothing. */
   #takeBallast(): void {
     if (statSync(this.#ballast, { throwIfNoEntry: false })?.size === BALLAST_BYTES) return
     const descriptor = openSync(this.#ballast, 'w', 0o600)

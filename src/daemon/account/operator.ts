@@ -29,7 +29,7 @@ export interface OperatedAccount {
   readonly killedAt: () => number | undefined
 }
 
-/** Through files in the state directory, from another process. */
+/** Through files in the state directory. */
 export interface Operator {
   readonly killSwitch: KillSwitch
   readonly inbox: Pick<CommandInbox, 'empty'>
@@ -44,7 +44,7 @@ export function listenToOperator(
     directory,
     stateDirectory,
     clock: trusted.clock,
-    // It may be seen during a write, so the core gets it afterwards.
+    // Perhaps seen during a write, so the core gets it afterwards.
     onThrown: ({ reason, by }) => timers.after(0, () => onCommand({ kind: 'kill', reason, by })),
     onNoted: onKillNoted,
     onTrouble: (reason) => logger.log('error', 'kill.notWrittenDown', { reason }),
@@ -60,7 +60,7 @@ export function listenToOperator(
       }
       if (command.kind !== 'releaseKill') return onCommand(command)
       const thrownAt = killSwitch.thrownAt() ?? killedAt() ?? givenAt
-      // A kill time in the future means that the clock was set back, so times prove nothing.
+      // After a kill in the future the clock was set back, so times prove nothing.
       if (thrownAt <= givenAt || thrownAt > systemClock.now()) return onCommand(command)
       const { reason, by } = command
       logger.log('warn', 'kill.releaseTooOld', {
@@ -72,7 +72,7 @@ export function listenToOperator(
     },
     onUnreadable: (file, reason) => logger.log('warn', 'operator.unreadable', { file, reason }),
   }
-  // A simulated account is also addressed by its own directory, if two share the configured one.
+  // Where two simulated accounts share the configured directory, each has its own too.
   const inboxes = [...new Set([directory, stateDirectory])].map(
     (place) => new CommandInbox({ ...options, directory: place }),
   )

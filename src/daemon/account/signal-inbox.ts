@@ -4,12 +4,12 @@ import type { Announcement } from '../../engine/effect.ts'
 import type { EngineEvent } from '../../engine/event.ts'
 import type { Timers } from '../../lib/timers.ts'
 
-/** A sender waits no longer for a slow journal; then it sends the signal again. */
+/** Then the sender sends the signal again. */
 const PATIENCE_MS = 5000
 
 /**
- * Hands signals to the core, and says what became of each once that is durable: the core announces
- * one of two lines for each, in their order, and an announcement waits for the records before it.
+ * Says what became of each signal once that is durable: the core announces one of two lines for
+ * each, in order and after the records before it.
  */
 export class SignalInbox {
   readonly #dispatch: (event: EngineEvent) => void
@@ -37,7 +37,7 @@ export class SignalInbox {
     if (event === 'signal.repeated') this.#waiting.shift()?.('repeated')
   }
 
-  /** The run is over: what waits was not taken. */
+  /** Those that wait were not taken. */
   close(): void {
     for (const end of this.#waiting.splice(0)) end(undefined)
   }

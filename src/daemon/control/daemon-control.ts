@@ -48,6 +48,7 @@ import {
 } from '../account/command-inbox.ts'
 import type { Readings } from '../explain/readings.ts'
 import type { MarketListener } from '../market-data/product-market.ts'
+import { ObserverQueue } from '../reporting/observer-queue.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { viewAccount, viewFill, viewOrders, viewPositions } from '../../views/account-view.ts'
 import { DenialCounts } from './denial-counts.ts'
@@ -84,7 +85,6 @@ export interface DaemonControlOptions {
   readonly timers: Timers
   readonly processStartedAt?: number | undefined
   readonly fleet?: FleetSource | undefined
-  /** @param approved undefined: whatever a reload changes */
   readonly onReload?: ((approved?: readonly string[]) => void) | undefined
   readonly tryReload?: (() => Promise<ReloadView> | undefined) | undefined
   readonly logger: Pick<DaemonLogger, 'log' | 'listen' | 'setLevel'>
@@ -103,13 +103,14 @@ export class DaemonControl implements Controlled {
   readonly #denials = new DenialCounts()
   readonly #curve = new ProfitCurve()
   readonly #prices: PriceHistory
+  readonly #observers: ObserverQueue
 
   constructor(options: DaemonControlOptions) {
     const { clock, timers, logger } = options
     this.#options = options
     this.#metrics = new Metrics(timers)
     this.#startedAt = clock.now()
-    // A run has fewer events than microseconds, so ids of a later run are larger.
+    // A run has fewer events than microseconds, so a later run's ids are larger.
     this.events = new EventHistory(this.#startedAt * 1000)
     logger.listen((fact) => {
       const { level, event, fields } = fact
@@ -119,10 +120,17 @@ export class DaemonControl implements Controlled {
     this.#prices = new PriceHistory(() =>
       this.#shown.flatMap(({ settings }) => [...settings.instruments.keys()]),
     )
-    options.market.listen({ hear: (event) => this.#hear(event), rollDay: () => undefined })
+    this.#observers = new ObserverQueue(timers, (error) =>
+      logger.log('error', 'control.failed', { reason: messageOf(error) }),
+    )
   }
 
+  /** The accounts must listen already: they come first. */
   start(): void {
+    this.#options.market.listen({
+      hear: (event) => this.#observers.later(() => this.#hear(event)),
+      rollDay: () => undefined,
+    })
     this.#metrics.start()
   }
 
@@ -197,10 +205,12 @@ export class DaemonControl implements Controlled {
   }
 
   candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined {
+    this.#observers.flush()
     return this.#prices.candles(symbol, intervalMs)
   }
 
   curves(): CurvesView {
+    this.#observers.flush()
     return this.#curve.view()
   }
 
@@ -373,7 +383,6 @@ export class DaemonControl implements Controlled {
       : { isObeyed: false, text: `not done: ${refusal}` }
   }
 
-  /** Or what to do: an order to several would be several orders. */
   #accountFor({ account: name }: HandControlOrder): Pick<Account, 'shown' | 'command'> | string {
     const accounts = this.#options.accounts.filter(
       ({ shown }) => name === undefined || shown.config.name === name,
@@ -397,20 +406,16 @@ export class DaemonControl implements Controlled {
     ].join('; ')
   }
 
-  /** Errors here must not disturb trading: prices and profits are only for display. */
+  /** Errors here must not disturb trading: prices and profits are only shown. */
   #hear(event: EngineEvent): void {
-    const { clock, logger } = this.#options
-    try {
-      if (event.kind === 'snapshotTaken') this.#prices.take(event.tickers)
-      const now = clock.monotonic()
-      if (!this.#curve.isDue(now)) return
-      const [account] = this.#shown
-      if (account?.state !== 'begun') return
-      const profit = viewProfit(account)
-      this.#curve.take(now, clock.now(), { profit, ...viewEquity(account, profit) })
-    } catch (error) {
-      logger.log('error', 'control.failed', { reason: messageOf(error) })
-    }
+    const { clock } = this.#options
+    if (event.kind === 'snapshotTaken') this.#prices.take(event.tickers)
+    const now = clock.monotonic()
+    if (!this.#curve.isDue(now)) return
+    const [account] = this.#shown
+    if (account?.state !== 'begun') return
+    const profit = viewProfit(account)
+    this.#curve.take(now, clock.now(), { profit, ...viewEquity(account, profit) })
   }
 
   get #shown() {
@@ -438,7 +443,6 @@ function isHandOrder(order: ControlRequest['order']): order is HandControlOrder 
   return order.kind === 'order' || order.kind === 'close' || order.kind === 'cancel'
 }
 
-/** The request's id names the order, or the close, for ever. */
 function toHandCommand(
   { account: _account, dryRun: _dryRun, ...order }: HandControlOrder,
   source: { readonly key: string; readonly reason: string; readonly by: string },

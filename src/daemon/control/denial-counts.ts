@@ -5,13 +5,13 @@ import type { LoggedFact } from '../../logging/logger.ts'
 const RECENT_MS = 70_000
 const SYMBOLS_MAX = 1000
 
-/** Counts by strategy and code, and the last text by instrument, from this run's log. */
+/** Counted by strategy and code, with the last text by instrument. */
 export class DenialCounts {
   readonly #counts = new Map<string, Map<string, number>>()
   readonly #last = new Map<string, { readonly at: number; readonly text: string }>()
 
   hear({ event, fields }: LoggedFact, at: number): void {
-    // Denials by an ended mode no longer explain anything.
+    // Denials by an ended mode explain nothing.
     if (event === 'trading.released') this.#last.clear()
     if (event !== 'intent.denied') return
     const { strategy, symbol, code, detail, orders = 1, sinceLastLogged = 0 } = fields
@@ -19,7 +19,7 @@ export class DenialCounts {
     this.#counts.set(String(strategy), codes)
     const count = Number(orders) + Number(sinceLastLogged)
     codes.set(String(code), (codes.get(String(code)) ?? 0) + count)
-    // Reinserting keeps the newest last; strategies may name instruments that do not exist.
+    // Reinserting keeps the newest last. Strategies may name instruments that do not exist.
     this.#last.delete(String(symbol))
     this.#last.set(String(symbol), {
       at,

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Timers } from '../../lib/timers.ts'
 
-/** Readers that look once in this time miss no delay. */
+/** Readers at least this often miss no delay. */
 const SPAN_MS = 30_000
 
 const PERCENTS = [50, 99, 100] as const
@@ -12,7 +12,7 @@ type DelayHistogram = Pick<
   'enable' | 'disable' | 'percentile' | 'reset'
 >
 
-/** Reading does not start a new span, so several readers can share it. */
+/** Reading starts no new span, so several readers can share it. */
 export class LoopDelays {
   readonly #timers: Timers
   readonly #histogram: DelayHistogram
@@ -32,7 +32,6 @@ export class LoopDelays {
     this.#awaitEnd()
   }
 
-  /** The larger value of the present and the last complete span, in seconds. */
   read(): readonly (readonly [quantile: string, seconds: number])[] {
     return PERCENTS.map((percent) => {
       const longest = Math.max(this.#histogram.percentile(percent), this.#before.get(percent) ?? 0)

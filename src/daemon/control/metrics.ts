@@ -142,7 +142,6 @@ function addAges({ ages, limits, clock }: AccountView, add: Add): void {
   add('intentd_clock_machine_offset_seconds', clock.machineMs / MS)
 }
 
-/** A missing reading is older than any limit. */
 function toAge(ms: number | null): number {
   return ms === null ? Number.POSITIVE_INFINITY : ms / MS
 }
@@ -182,7 +181,6 @@ function addPositions({ positions, unattended, ages }: AccountView, add: Add): v
     add('intentd_margin_ratio', Math.max(0, ...ratios), { instrument })
   }
   for (const instrument of new Set([...configured, ...unattended.map(({ symbol }) => symbol)])) {
-    // Without a configured lot size the text is `3 lots`.
     const sizes = unattended
       .filter(({ symbol }) => symbol === instrument)
       .map(({ size }) => Number.parseFloat(size))

@@ -170,7 +170,7 @@ function announceListening(server: ControlServer, { logger, files, socket }: Lis
     ...(server.socket ? { socket } : {}),
     ...(baseUrl ? { url: baseUrl, token: files.full, readToken: files.read } : {}),
   })
-  // The address contains a code, so it goes only to a terminal, not to a log that is kept.
+  // The address contains a code, so no kept log may have it.
   const address = logger.isTerminal ? server.newAddress() : undefined
   if (address) logger.log('info', 'control.dashboard', { url: address })
 }
@@ -207,7 +207,7 @@ export function createAnswerFile(
       try {
         return answersSchema.parse(parseBoundedJson(readFileSync(file, 'utf8')))
       } catch {
-        // Missing or of another version. Repeated commands change nothing.
+        // Missing or another version's; repeated commands change nothing.
         return []
       }
     },

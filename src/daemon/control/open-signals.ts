@@ -31,7 +31,6 @@ export interface OpenedSignals extends OpenedControl {
   readonly counts: SignalCounts
 }
 
-/** Undefined if none is taken. */
 export function openSignals(options: SignalsOptions): OpenedSignals | undefined {
   const { config, secrets, take, logger, clock, timers } = options
   const { signals } = config
@@ -75,7 +74,7 @@ interface Listening {
   readonly timers: Timers
 }
 
-/** A port that another program has is tried again, as that of the control interface is. */
+/** Another program's port is tried again. */
 function keepListening(
   server: SignalServer,
   { signals, logger, timers }: Listening,
@@ -112,7 +111,7 @@ function keepListening(
   }
 }
 
-/** A flood is one line a minute for each signal. */
+/** One line a minute for each signal. */
 function createRefusedLog({
   logger,
   clock,
@@ -122,7 +121,7 @@ function createRefusedLog({
   return (name, result, why) => {
     const event = result === 'limited' ? 'signal.limited' : 'signal.refused'
     const signal = name ?? 'none'
-    // Whoever has no secret hides no mistake of a sender that has one.
+    // A stranger must not hide the mistake of a sender with a secret.
     const key = `${event} ${signal}`
     const count = (unlogged.get(key) ?? 0) + 1
     unlogged.set(key, count)

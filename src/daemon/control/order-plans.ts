@@ -21,7 +21,6 @@ import { judgeScope } from '../account/operator.ts'
 type AccountOrder = Exclude<RiskierOrder, { readonly kind: 'reload' | 'order' }>
 type OrderOf<Kind extends AccountOrder['kind']> = Extract<AccountOrder, { readonly kind: Kind }>
 
-/** Says what an order that may add risk would do to an account. Changes nothing. */
 export function planAccountOrder(
   shown: ShownAccount,
   order: AccountOrder,
@@ -39,7 +38,7 @@ export function planAccountOrder(
   }
 }
 
-/** The limits judge it again when it is confirmed, at the prices of then. */
+/** Judged again when confirmed, at the prices of then. */
 export function planHandOrder(
   { engine }: ShownAccount,
   command: Extract<HandCommand, { readonly kind: 'order' }>,
@@ -103,7 +102,7 @@ function planRelease(
   }
 }
 
-/** One that is measured comes and goes by itself, so no plan may depend on it. */
+/** A measured restriction comes and goes by itself, so no plan may depend on it. */
 function isEnded({ code, scope, isVolatile }: Restriction, released: string): boolean {
   return scope === released && code !== 'kill' && isVolatile !== true
 }

@@ -6,12 +6,11 @@ import {
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import type { AccountView } from '../../control/views.ts'
 
-/** Per interval: half an hour of 5 s, six hours of 1 m, nearly four days of 15 m. */
+/** Half an hour of 5 s, six hours of 1 m, nearly four days of 15 m. */
 const CANDLES_MAX = 360
 
 const COLUMNS = 5
 
-/** A ring of float64 rows, 14 kB. */
 class CandleRing {
   readonly #intervalMs: number
   readonly #rows = new Float64Array(CANDLES_MAX * COLUMNS)
@@ -68,7 +67,7 @@ export class PriceHistory {
   readonly #rings = new Map<string, readonly CandleRing[]>()
   readonly #symbols: () => Iterable<string>
 
-  /** @param symbols those of which prices are kept now: instruments may join and leave */
+  /** @param symbols whose prices are kept now */
   constructor(symbols: () => Iterable<string>) {
     this.#symbols = symbols
   }
@@ -101,16 +100,13 @@ export class PriceHistory {
 const SPANS_MAX = 600
 const STEP_MS = 1000
 
-/**
- * At most 1,200 points. Each span keeps its lowest and highest: every n-th point would show a
- * smaller drawdown.
- */
+/** Each span keeps its lowest and highest: every n-th point would show a smaller drawdown. */
 export class ProfitCurve {
   #spans: Span[] = []
   #spanMs = STEP_MS
   #peak: number | null = null
   #takenAt = Number.NEGATIVE_INFINITY
-  /** Unix ms minus monotonic ms. It never falls, so a clock set back does not bend the curve. */
+  /** Unix ms minus monotonic ms. Never falls, so a clock set back does not bend the curve. */
   #offset = Number.NEGATIVE_INFINITY
 
   isDue(now: number): boolean {

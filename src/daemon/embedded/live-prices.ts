@@ -28,15 +28,15 @@ export interface LivePricesOptions {
 
 const REQUEST_MS_MAX = 5000
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
-/** A row this far behind its answer is already old at the source, so it is not shown as new. */
+/** Older rows are old at the source, so they are not shown as new. */
 const ROW_AGE_MS_MAX = 5000
 
 /**
- * The embedded exchange trades at the public tickers of another, read without keys.
+ * Trades at another exchange's public tickers, read without keys.
  *
  *     new ──open()──► following ──close()──► closed
  *
- * Begin and end of an outage are logged once; meanwhile prices stand still and age.
+ * In an outage, logged once, prices stand still and age.
  */
 export class LivePrices implements LiveSource {
   readonly name: string

@@ -75,7 +75,7 @@ function readGiven(file: string): string[] {
     const { set, param } = recipe.parse(parseBoundedJson(readFileSync(file, 'utf8')))
     return [...set, ...param]
   } catch {
-    return [] // The file is missing or of another version.
+    return []
   }
 }
 

@@ -3,7 +3,7 @@ import type { JournalRecord } from '../../domain/record.ts'
 import type { ExplainFrame } from '../../views/explain/explain-order.ts'
 import { describeRecord } from '../../views/explain/explain-symbol.ts'
 
-/** Limits the search for a text that is in no record. */
+/** Ends the search for a text that is in no record. */
 const RECORDS_READ_MAX = 200_000
 const TEXT_MAX = 1000
 

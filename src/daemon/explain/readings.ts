@@ -12,10 +12,7 @@ interface PendingReply {
   readonly reject: (error: Failure) => void
 }
 
-/**
- * The journal and reports are read in a thread, which exists while there are requests: trading does
- * not wait for it.
- */
+/** In a thread, while there are requests, so that trading does not wait. */
 export class Readings {
   readonly #data: ReadingData
   readonly #waiting = new Map<number, PendingReply>()

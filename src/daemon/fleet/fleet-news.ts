@@ -9,7 +9,6 @@ import { viewAccount } from '../../views/account-view.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
 const WAITING_MAX = 100
-/** A row has a few hundred bytes; the daemon itself has the rest. */
 const LISTED_MAX = 20
 const RULES = { repeatMs: 600_000, lastingMs: 60_000, repeatsMin: 5 }
 
@@ -20,7 +19,7 @@ interface ShowingOptions {
   readonly logger: Pick<DaemonLogger, 'log' | 'listen'>
 }
 
-/** Failures to publish on the journal's server are logged once, and affect nothing else. */
+/** Failures are logged once, and affect nothing else. */
 export class ServerNews implements FleetNews {
   readonly #options: ShowingOptions
   readonly #rules: AlertRules
@@ -38,7 +37,6 @@ export class ServerNews implements FleetNews {
       try {
         this.#add(this.#rules.hear(event, fields, options.clock.now()))
       } catch (error) {
-        // A defect of alerts must not harm the caller.
         this.#isOver = true
         this.onShown(messageOf(error))
       }

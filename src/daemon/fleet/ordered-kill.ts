@@ -4,7 +4,7 @@ import type { Account } from '../account/account.ts'
 import { dropReleasedOrder, throwKillSwitch } from '../../assembly/state/kill-switch.ts'
 
 /**
- * Before trading, a standing kill throws the local switch, and one released elsewhere removes it.
+ * A standing kill throws the local switch, and one released elsewhere removes it.
  * @throws if that cannot be written: then nothing may trade
  */
 export function throwStandingKill({ kill }: Pick<WriterLease, 'kill'>, directory: string): void {
@@ -35,13 +35,13 @@ export class OrderedKills {
     queueMicrotask(() => void this.#options.lease.answerKill())
   }
 
-  /** Each order is obeyed once, like the kill file, and progress is reported. */
+  /** Obeys each order once, like the kill file, and reports progress. */
   bind(account: Pick<Account, 'shown' | 'command'>): void {
     this.#options.lease.onKill((kill) => {
       if (kill.state === 'released') return undefined
       const { book, engine } = account.shown
       const isKilled = killOf(book) !== undefined
-      // The run that released it ended before it reported that.
+      // The run that released it ended before reporting.
       if (kill.state === 'clean' && !isKilled) return 'released'
       if (kill.number !== this.#thrown) this.#throw(kill, account)
       if (this.#noted !== 'clean') return this.#noted
@@ -53,7 +53,7 @@ export class OrderedKills {
   #throw(kill: OrderedKill, account: Pick<Account, 'command'>): void {
     if (this.#noted === 'released') this.#noted = undefined
     const isThrown = tryToThrow(kill, this.#options.directory)
-    // The command alone kills if the file cannot be written; with it, it is the same kill.
+    // The command kills even without the file; with it, it is the same kill.
     const isObeyed =
       account.command({ kind: 'kill', reason: kill.reason, by: kill.by }) !== undefined
     if (isThrown || isObeyed) this.#thrown = kill.number
@@ -64,7 +64,7 @@ function throwFor({ number, reason, by }: OrderedKill, directory: string): void 
   throwKillSwitch(directory, { reason, by, order: number })
 }
 
-/** The daemon reports elsewhere that the disk is full, or the directory no longer ours. */
+/** A full disk or a foreign directory is reported elsewhere. */
 function tryToThrow(kill: OrderedKill, directory: string): boolean {
   try {
     throwFor(kill, directory)

@@ -32,38 +32,37 @@ import type { ProductType } from '../../protocol/values.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
 export interface CandleFetcherOptions {
-  /** Whether anything is fetched: `exchange.beyondDocument`. */
+  /** `exchange.beyondDocument`: else nothing is fetched. */
   readonly isAllowed: boolean
   readonly caller: BeyondCaller
   readonly productType: ProductType
   readonly settings: Pick<EngineSettings, 'strategies'>
   readonly book: Pick<Book, 'candles'>
-  /** Unix ms, exchange clock. */
   readonly exchangeNow: () => number
   readonly timers: Timers
   readonly dispatch: (event: EngineEvent) => void
   readonly logger: Pick<DaemonLogger, 'log'>
 }
 
-/** The first prices come before it, and with them the candles of files. */
+/** Comes after the first prices and the candles of files. */
 const FIRST_MS = 1000
-/** Ten calls a second are half of what the exchange allows an address. */
+/** Half of what the exchange allows an address. */
 const BETWEEN_CALLS_MS = 100
-/** Pauses after calls that failed; then the rest is given up. */
+/** Pauses after failed calls; then the rest is given up. */
 const RETRY_MS = [2000, 10_000, 30_000]
 const MINUTE_MS = 60_000
-/** Pages may be short; an exchange that shows a candle a page would be asked for ever. */
+/** An exchange with tiny pages would be asked for ever. */
 const PAGE_LEAST = HISTORY_CANDLES_PAGE_MAX / 4
 const PAGES_SPARE = 20
 
 /**
- * Fetches the closed candles that strategies need, at the start and of what joins later, a call at a time:
+ * Fetches the closed candles that strategies need, a call at a time:
  *
  *     new ──start()──► waiting ──► fetching ──► done ──follow()──► waiting
  *                         └──────── stop() ──────► done
  *
- * Each series is handed to the core as an event. A failed call is repeated a few times. Then the
- * rest is given up and said once, and strategies wait as they would without.
+ * A failed call is repeated a few times. Then the rest is given up and logged once, and strategies
+ * wait as they would without.
  */
 export class CandleFetcher {
   readonly #options: CandleFetcherOptions
@@ -73,9 +72,9 @@ export class CandleFetcher {
   #isStopped = false
   #isFetching = false
   #work: Promise<void> = Promise.resolve()
-  /** Instruments have joined since the fetching began. */
+  /** Instruments joined since the fetching began. */
   #isBehind = false
-  /** Series that were fetched, or given up. */
+  /** Fetched or given up. */
   readonly #tried = new Set<string>()
 
   constructor(options: CandleFetcherOptions) {
@@ -92,7 +91,7 @@ export class CandleFetcher {
     this.#work = this.#fetchAll().finally(() => this.#ended.resolve())
   }
 
-  /** Fetches what instruments need that have joined while the account runs. */
+  /** Fetches what later instruments need. */
   follow(): void {
     if (!this.#isFetching || this.#isStopped || this.#isBehind) return
     this.#isBehind = true
@@ -120,7 +119,7 @@ export class CandleFetcher {
       const problem = reason === '' ? await this.#fetchSeries(series).catch(messageOf) : reason
       if (problem === undefined) continue
       failed.push(series)
-      // A length that no candle of the exchange makes up says nothing about the other series.
+      // A length that the exchange's candles cannot make up says nothing about other series.
       if (sourceOf(series.intervalMs) !== undefined) reason = problem
       else this.#sayNotFetched([series], problem)
     }
@@ -136,7 +135,7 @@ export class CandleFetcher {
     this.#options.logger.log('warn', 'history.notFetched', { series: names, reason })
   }
 
-  /** The series that are too short, or have candles without a price. */
+  /** Too short, or with candles without a price. */
   #listLacking(): readonly NeededCandles[] {
     const { settings, book, exchangeNow } = this.#options
     const needed = toNeededCandles(settings)
@@ -155,7 +154,6 @@ export class CandleFetcher {
     })
   }
 
-  /** Returns why it could not be fetched. */
   async #fetchSeries(series: NeededCandles): Promise<string | undefined> {
     const granularity = sourceOf(series.intervalMs)
     if (granularity === undefined)
@@ -173,7 +171,6 @@ export class CandleFetcher {
     return undefined
   }
 
-  /** The newest page has the running candle; older ones follow back to the first that is needed. */
   async #readSeries(
     { symbol, intervalMs, capacity }: NeededCandles,
     granularity: Granularity,
@@ -204,7 +201,6 @@ export class CandleFetcher {
         limit: HISTORY_CANDLES_PAGE_MAX,
       })
       if (page.kind !== 'accepted') return reasonOf(page)
-      // The exchange has no older ones.
       if (page.data.length === 0) break
       candles = [...page.data, ...candles]
       oldest = page.data[0]?.openAt ?? fromAt
@@ -219,7 +215,7 @@ export class CandleFetcher {
     }
   }
 
-  /** The series of strategies with files that end before the present. */
+  /** Strategies' series with files that end before the present. */
   #listEnded(series: readonly NeededCandles[]) {
     const { settings, exchangeNow } = this.#options
     return [...settings.strategies].flatMap(([strategy, { symbols, candles, history }]) =>
@@ -252,7 +248,7 @@ function sourceOf(intervalMs: number): Granularity | undefined {
   return undefined
 }
 
-/** Joins candles to longer ones; the first is left out unless it is there from its beginning. */
+/** A first candle that is not there from its beginning is left out. */
 function joinCandles(candles: readonly ExchangeCandle[], intervalMs: number): readonly CandleRow[] {
   const joined: CandleRow[] = []
   let present: ReturnType<typeof openCandle> | undefined

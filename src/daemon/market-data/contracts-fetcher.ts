@@ -7,9 +7,8 @@ import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { ProductType } from '../../protocol/values.ts'
 
-/** Listings and removals are rare, and a rule is evaluated every few minutes at most. */
+/** Listings are rare, and rules are evaluated every few minutes at most. */
 const EVERY_MS = 300_000
-/** After a read that failed. */
 const RETRY_MS = 30_000
 
 export interface ContractsFetcherOptions {
@@ -23,12 +22,12 @@ export interface ContractsFetcherOptions {
 }
 
 /**
- * Reads what the exchange lists, for rules that choose among it: at the start and then again and again, a call at a time.
+ * Reads what the exchange lists, again and again, a call at a time:
  *
  *     new ──start()──► reading ──answer──► waiting ──time──► reading
  *                         └──────── stop() ──────► stopped
  *
- * A read that fails is logged once, and repeated sooner; the core uses the answer before.
+ * A failed read is logged once and repeated sooner; the core uses the answer before.
  */
 export class ContractsFetcher {
   readonly #options: ContractsFetcherOptions
@@ -51,7 +50,6 @@ export class ContractsFetcher {
       )
   }
 
-  /** Resolves when the call in progress has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancel()

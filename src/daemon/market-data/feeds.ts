@@ -19,8 +19,7 @@ export interface FeedsOptions {
 }
 
 /**
- * Each feed is read once at the start, so that none waits for the first point of its grid. These
- * reads count in the limits.
+ * Each is read once at the start, so that none waits for its grid. These reads count in the limits.
  */
 export class Feeds {
   readonly #options: FeedsOptions

@@ -1,7 +1,7 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { EngineEvent } from '../../engine/event.ts'
 import type { ExchangeClient } from '../../exchange/exchange-client.ts'
-import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import type { TrustedClock } from '../../exchange/clock/exchange-clock.ts'
 import type { Limiter } from '../../exchange/limiter/limiter.ts'
 import type { SharedTickers } from '../../exchange/shared-tickers/shared-tickers.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -15,13 +15,10 @@ import type { Feed } from '../../assembly/strategies/feed-plan.ts'
 import { Feeds } from './feeds.ts'
 import { type Product, ProductMarket } from './product-market.ts'
 
-/** Interval of `timePassed`: the precision with which the core notices the end of a wait. */
+/** Interval of `timePassed`: the precision of the core's waits. */
 const TIME_STEP_MS = 50
 const CLOCK_RETRY_MS = 1000
-/**
- * Beyond this difference the machine lacks a working time daemon; within the second limit it has
- * one again.
- */
+/** Beyond this, the machine lacks a working time daemon; within the second, it has one again. */
 const MACHINE_APART_MS = 5000
 const MACHINE_AGREES_MS = 1000
 
@@ -39,8 +36,8 @@ export interface MarketDataOptions {
 }
 
 /**
- * Each read is passed to all accounts that it concerns. They must handle tickers at once, because a
- * later answer overwrites the table.
+ * Passes each reading to all accounts concerned, which must handle tickers at once: a later answer
+ * overwrites the table.
  *
  *     new ──synchronise()──► synchronised ──start()──► polling ──stop()──► stopped ──close()──► closed
  *     new ──stop()──► stopped
@@ -79,8 +76,8 @@ export class MarketData {
   }
 
   /**
-   * Comes first: tickers tell the exchange's clock well enough for the first signed reads. False if
-   * stopped meanwhile.
+   * Tickers tell the exchange's clock well enough for the first signed reads. False if stopped
+   * meanwhile.
    */
   async synchronise(): Promise<boolean> {
     const { trusted } = this.#options
@@ -174,7 +171,7 @@ export class MarketData {
     })
   }
 
-  /** A loss of synchronisation is published at once, a recovery with the next tickers. */
+  /** A loss is published at once, a recovery with the next tickers. */
   #listenToClock(): void {
     const { trusted, logger } = this.#options
     trusted.listen({

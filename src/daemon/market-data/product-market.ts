@@ -1,7 +1,7 @@
 import { isOvertaken, TickerBuffers, type TickerTable } from '../../domain/ticker-table.ts'
 import type { EngineEvent } from '../../engine/event.ts'
 import type { ExchangeClient } from '../../exchange/exchange-client.ts'
-import type { TrustedClock } from '../../exchange/clock/trusted-clock.ts'
+import type { TrustedClock } from '../../exchange/clock/exchange-clock.ts'
 import { MarketWatch } from '../../market/market-watch.ts'
 import type { PollGrid, PollGridStats } from '../../market/poll-grid.ts'
 import type { ProductType } from '../../domain/instrument.ts'
@@ -78,8 +78,8 @@ export class ProductMarket {
   }
 
   /**
-   * An answer with the previous time comes from a cache: it is no second witness, and its prices
-   * keep their first time (MKT1, MON1).
+   * An answer with the previous time comes from a cache: no second witness, and its prices keep
+   * their first time (MKT1, MON1).
    */
   #dateAnswer(table: TickerTable): void {
     const statedAt = table.requestTime

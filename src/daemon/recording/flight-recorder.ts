@@ -26,10 +26,10 @@ import { makeDirectory } from '../../lib/durable-file.ts'
 /** A kill may lose half a second of steps, and those being written. */
 const FLUSH_MS = 500
 
-/** Half a second of a busy run; more is written at once to keep blocks short. */
+/** More is written at once, to keep blocks short. */
 const BLOCK_CHARACTERS = 1_048_576
 
-/** Texts that wait for a slow disk: minutes of busy trading plus the largest book. */
+/** Waiting for a slow disk: minutes of busy trading plus the largest book. */
 const WAITING_CHARACTERS_MAX = 67_108_864
 
 const OWNER_ONLY = 0o700
@@ -45,7 +45,6 @@ export interface FlightRecorderOptions {
   readonly directory: string
   readonly settings: RecordSettings
   readonly engine: Pick<Engine, 'write'>
-  /** The instruments as they are now. */
   readonly symbols: () => Iterable<string>
   readonly version: string
   readonly configFile?: string
@@ -58,16 +57,16 @@ export interface FlightRecorderOptions {
 }
 
 /**
- * Keeps every step of the core for replay: its input, time and effects. It never makes the daemon
- * wait and never breaks it: texts are made after the step's own work, and written by other threads.
+ * Keeps every step of the core for replay: input, time, effects. It never makes the daemon wait:
+ * texts are made after the step's work, and written by other threads.
  *
  *     recording ──too much waits──► lost ──all is written──► recording, in a new segment
  *         │ ▲                         │
  *         │ └──segment is full────────│────── recording, in the next segment
  *         └────────the disk refuses───┴──► ended
  *
- * Every segment begins with the whole core, so it can be replayed alone. Writing that delays the
- * daemon by a millisecond for a thousand intent keys, once in hours.
+ * Every segment begins with the whole core, so it can be replayed alone: a millisecond for a
+ * thousand intent keys, once in hours.
  */
 export class FlightRecorder {
   readonly #options: FlightRecorderOptions
@@ -106,7 +105,7 @@ export class FlightRecorder {
     if (event.kind === 'timePassed') this.#guard(() => this.#changeSegment())
   }
 
-  /** A rule that chooses instruments looks at all of them, and one that leaves was there before. */
+  /** A choosing rule looks at all instruments; one that leaves was there before. */
   #symbolsOf(event: EngineEvent, { effects }: Pick<Step, 'effects'>): Iterable<string> {
     const isOfAll =
       event.kind === 'snapshotTaken' &&
@@ -127,7 +126,7 @@ export class FlightRecorder {
     this.#state = 'ended'
   }
 
-  /** A defect of the recorder or a failing disk ends only the recording. */
+  /** A defect or a failing disk ends only the recording. */
   #guard(work: () => void): void {
     if (this.#state === 'ended') return
     try {

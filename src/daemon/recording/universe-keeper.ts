@@ -20,9 +20,8 @@ export interface UniverseKeeperOptions extends Omit<UniverseWriterOptions, 'onTo
 const EVERY_MS = 60_000
 
 /**
- * Keeps the first answer about all tickers in each minute, of those that an account trades on, and
- * the contracts that its rules choose among. What cannot be kept is logged once, and missing then;
- * nothing waits for it.
+ * Keeps each minute's first answer about all tickers, and the contracts that rules choose among.
+ * Failures are logged once; nothing waits.
  *
  *     idle ──answer of another minute──► writing ──written, failed──► idle
  */
@@ -57,7 +56,7 @@ export class UniverseKeeper {
   hear(event: EngineEvent): void {
     if (this.#writer === undefined) return
     if (event.kind === 'contractsRead') {
-      // Rules are evaluated on the answer after the first contracts, whatever the minute is.
+      // Rules need the answer after the first contracts, whatever the minute.
       if (!this.#hasContracts) this.#minute = Number.NEGATIVE_INFINITY
       this.#hasContracts = true
       this.#writer.list({ readAt: this.#options.clock.now(), contracts: event.contracts })
@@ -107,7 +106,7 @@ export class UniverseKeeper {
   }
 }
 
-/** The last file is written to, and stays. */
+/** The last file, which is written to, stays. */
 function dropOldest(directory: string, bytesMax: number): void {
   const files = listUniverseFiles(directory).map(({ file }) => ({
     file,

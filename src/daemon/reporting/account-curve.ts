@@ -15,7 +15,6 @@ const WEEK_MS = 7 * DAY_MS
 
 export interface AccountCurveOptions {
   readonly journal: CurveStore
-  /** The present figures; undefined: the run has not begun, or is over. */
   readonly read: () => Pick<AccountView, 'profit' | 'equity' | 'peak'> | undefined
   readonly clock: Pick<Clock, 'now'>
   readonly logger: Pick<DaemonLogger, 'log'>
@@ -27,14 +26,13 @@ interface KnownEquity {
 }
 
 /**
- * Keeps equity, net profit and peak of an account in its journal, a point for each minute, and
- * knows the equity of the last week by hour.
+ * A point a minute of equity, net profit and peak, in the journal; the last week's equity by hour
+ * in memory.
  */
 export class AccountCurve {
   readonly #options: AccountCurveOptions
-  /** One of each hour, the oldest first: the first of this run, that at the full hour of earlier runs. */
+  /** One an hour, the oldest first. */
   #week: KnownEquity[] = []
-  /** Unix ms: the minute of the last point. */
   #minute = 0
 
   constructor(options: AccountCurveOptions) {
@@ -50,7 +48,7 @@ export class AccountCurve {
     }
   }
 
-  /** Called each second: takes a point once a minute, as soon as something is known. */
+  /** Called each second, takes a point once a minute. */
   look(): void {
     const { read, clock, journal } = this.#options
     const now = clock.now()
@@ -67,7 +65,7 @@ export class AccountCurve {
     this.#note({ at: minute, equity })
   }
 
-  /** The equity a day and a week ago; null: not known then. */
+  /** A day and a week ago; null: not known. */
   before(): AccountView['equityBefore'] {
     const now = this.#options.clock.now()
     return { day: this.#equityAt(now - DAY_MS), week: this.#equityAt(now - WEEK_MS) }
@@ -84,7 +82,7 @@ export class AccountCurve {
       this.#week = this.#week.filter((one) => one.at >= since)
   }
 
-  /** The last known one before that instant, which may be an hour older. */
+  /** The last known before, perhaps an hour older. */
   #equityAt(at: number): string | null {
     const found = this.#week.findLast((one) => one.at <= at)
     return found && found.at > at - CURVE_STEPS_MS.hour ? found.equity : null

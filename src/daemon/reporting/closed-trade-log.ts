@@ -8,40 +8,36 @@ import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
 export interface ClosedTradeLogOptions {
-  /** Reads the journal elsewhere, so that trading does not wait. */
+  /** In a thread, so that trading does not wait. */
   readonly read: (query: ClosedTradesQuery) => Promise<ClosedTradesView>
   readonly logger: Pick<DaemonLogger, 'log'>
   readonly timers: Timers
-  /** As the run begins. */
   readonly book: Book
 }
 
 /** The fill is durable by then, and several that close a ladder are read together. */
 const READ_MS = 1000
-/** Attempts until the journal shows a trade that a holding has shown to be over. */
+/** A holding may show the end of a trade before the journal does. */
 const TRIES_MAX = 5
-/** A reading of the journal keeps so many. */
 const TRADES_MAX = 500
-/** A fill may become known so much later than others that were made after it. */
+/** A fill may become known this much later than others that followed it. */
 const LATE_MS = 300_000
-/** Limits the wait for the last trades of a run. */
+/** Limits the wait at the end of a run. */
 const FINISH_MS = 3000
 
 /** Logs each closed trade once, with the figures of `intentd trades`. */
 export class ClosedTradeLog {
   readonly #options: ClosedTradeLogOptions
-  /** Whether a side is held, by strategy and symbol, as of the last record. */
+  /** Keyed by strategy and symbol, as of the last record. */
   readonly #held = new Map<string, readonly boolean[]>()
   readonly #logged = new Set<string>()
-  /** Unix ms, exchange clock: trades that ended earlier belong to the last run. */
+  /** Unix ms, exchange clock: earlier trades belong to the last run. */
   readonly #beginAt: number
-  /** Unix ms, exchange clock: the end of the newest that is logged. */
   #newestAt: number
   /** Sides that were closed, less the trades that were logged since. */
   #awaited = 0
   #triesLeft = 0
   #reading: Promise<void> | undefined
-  /** Undefined: no reading is planned. */
   #cancel: (() => void) | undefined
   #isFinished = false
 
@@ -82,7 +78,6 @@ export class ClosedTradeLog {
     cancel()
   }
 
-  /** A reading that is planned already stays where it is, however many trades follow. */
   #plan(): void {
     if (this.#isFinished || this.#cancel !== undefined) return
     this.#cancel = this.#options.timers.after(READ_MS, () => {
@@ -146,7 +141,6 @@ export class ClosedTradeLog {
     return Math.max(this.#beginAt, this.#newestAt - LATE_MS)
   }
 
-  /** Older trades are not read again. */
   #forget(): void {
     for (const key of this.#logged)
       if (Number(key.slice(0, key.indexOf(' '))) < this.#readFrom) this.#logged.delete(key)

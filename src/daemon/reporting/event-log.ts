@@ -4,14 +4,12 @@ import type { Announcement } from '../../engine/effect.ts'
 import type { EngineEvent } from '../../engine/event.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { showOnGrid, type Grid } from '../../lib/grid.ts'
-import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
 export interface EventLogOptions {
   readonly logger: DaemonLogger
   readonly grids: ReadonlyMap<string, InstrumentSteps>
   readonly clock: Clock
-  readonly timers: Timers
   /** Nothing leaves, so no line says that something was sent. */
   readonly isDry?: boolean
 }
@@ -60,7 +58,6 @@ const BATCHES = new Set(['batch.sent', 'batch.answered'])
 
 export class EventLog {
   readonly #options: EventLogOptions
-  readonly #unlogged: Announcement[] = []
   readonly #outcomes = new Map<number, Readonly<Record<string, number>>>()
   readonly #failing = new Map<string, { loggedAt: number; times: number; repeatMs: number }>()
 
@@ -79,16 +76,6 @@ export class EventLog {
     this.#outcomes.set(record.batchId, counts)
   }
 
-  /** Writing takes time, so lines are written after the batch has left. */
-  announce(announcement: Announcement): void {
-    if (this.#unlogged.length === 0) this.#options.timers.after(0, () => this.flush())
-    this.#unlogged.push(announcement)
-  }
-
-  flush(): void {
-    for (const announcement of this.#unlogged.splice(0)) this.#log(announcement)
-  }
-
   get failingReads(): readonly string[] {
     return [...this.#failing.keys()]
   }
@@ -103,7 +90,7 @@ export class EventLog {
     this.#options.logger.log('info', 'read.resumed', { what, failedTimes: failing.times })
   }
 
-  #log({ level, event, fields }: Announcement): void {
+  announce({ level, event, fields }: Announcement): void {
     if (this.#options.isDry === true && this.#logWithheld(event, fields)) return
     if (event === 'read.failed') return this.#logFailedRead(String(fields['what']), fields)
     const isPartlyFailed = event === 'cancelAll.answered' && Number(fields['failed']) > 0

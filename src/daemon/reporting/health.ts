@@ -31,16 +31,13 @@ export interface HealthOptions {
   readonly heartbeatMs: number
 }
 
-/**
- * Problems are reported after this time: some polls may be missed, and a fill may precede its
- * position.
- */
+/** Some polls may be missed, and a fill may precede its position. */
 const PATIENCE_MS = 10_000
 
-/** Checks are a second apart: after this gap the process was suspended or without a processor. */
+/** After this gap between checks the process was suspended or without a processor. */
 const STILL_MS = 5000
 
-/** A reading is late at a multiple of its interval, and above this minimum. */
+/** A reading is late at a multiple of its interval, above this minimum. */
 const LATE_ROUNDS = 3
 const LATE_MS_MIN = 750
 
@@ -75,7 +72,6 @@ export class Health {
     this.#lineAt = clock.now()
   }
 
-  /** The traded instruments; members of universes come and go. */
   get #symbols(): readonly string[] {
     const { strategies } = this.#options.settings
     return [...new Set([...strategies.values()].flatMap(({ symbols }) => symbols))]
@@ -112,9 +108,7 @@ export class Health {
     this.#writeLine(now)
   }
 
-  /**
-   * Why it does not trade or cannot be trusted to; undefined if data are fresh and the books agree.
-   */
+  /** Undefined if it trades, data are fresh and the books agree. */
   obstacle(): string | undefined {
     return this.#findObstacle()?.why
   }
@@ -213,9 +207,7 @@ export class Health {
     return [...this.#saidLate]
   }
 
-  /**
-   * Checks are a second apart, so a single slow answer is seldom noticed, and several in a row are.
-   */
+  /** Seldom notices a single slow answer, but several in a row. */
   #lookForLate(now: number): void {
     const { rounds, logger } = this.#options
     const positions = this.#symbols.map((symbol) => this.#ages.positionMs(symbol, now))
@@ -309,7 +301,6 @@ function stateOf(does: 'trading' | 'nothing to trade', obstacle: Obstacle | unde
   return obstacle.isOfAll || does !== 'trading' ? 'not trading' : 'trading in part'
 }
 
-/** `net -3.03 (realised 1.52, fees 4.55, funding 0)`, plus unknown parts. */
 function describeMade(made: MoneyFigures): string {
   const { net, netWithUnrealised, realisedProfit, fees, funding, uncounted } = made
   const parts = [
@@ -322,7 +313,6 @@ function describeMade(made: MoneyFigures): string {
   return `net ${net} (${parts.join(', ')})${held}${unknown === '' ? '' : ` ${unknown}`}`
 }
 
-/** `BTCUSDT, strategy:trend (operator); ETHUSDT (contradiction, unreadable)` */
 function describeHolds(restrictions: readonly Restriction[]): string {
   const byScope = Map.groupBy(restrictions, ({ scope }) => scope)
   const codesOf = (scope: Scope): string =>

@@ -8,10 +8,10 @@ export interface PlotLogOptions {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Keeps the plots of strategies in the journal: the last value of a minute, where it is another one. */
+/** A minute's last value, where it differs, in the journal. */
 export class PlotLog {
   readonly #options: PlotLogOptions
-  /** Keyed by series: the last value, and the one that is kept. */
+  /** Keyed by series: the last value, and the kept one. */
   readonly #values = new Map<string, { value: number; kept: number | undefined }>()
   #minute = 0
 
@@ -28,7 +28,7 @@ export class PlotLog {
     }
   }
 
-  /** Called each second: notes what has changed, once a minute. */
+  /** Called each second; notes changes once a minute. */
   look(): void {
     const { journal, clock } = this.#options
     const now = clock.now()

@@ -16,8 +16,8 @@ interface HangNote {
 }
 
 /**
- * A strategy that hung the last run is halted. The note is removed only after the halt is recorded,
- * so that a crash in between repeats it. @param command returns whether it was recorded
+ * Halts a strategy that hung the last run. The note goes only after the halt is recorded, so that a
+ * crash in between repeats it. @param command returns whether it was recorded
  */
 export function haltWhoHung(
   directory: string,
@@ -38,7 +38,7 @@ export function haltWhoHung(
   rmSync(file, { force: true })
 }
 
-/** Strategies with threads that do not end may take the process down, at each start. */
+/** Strategies whose threads do not end may take the process down at each start. */
 export function noteEndings(
   directory: string,
   now: () => number,

@@ -1,5 +1,4 @@
-// Ends the process from another thread if the event loop does not turn. It uses nothing of the main
-// thread, which may be stuck.
+// Uses nothing of the main thread, which may be stuck.
 
 import { write, writeFileSync } from 'node:fs'
 import { systemClock } from '../../lib/clock.ts'
@@ -9,7 +8,7 @@ import { systemTimers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
 
-/** The process may hang because its log is not read, so the last line has this time. */
+/** For the last line: the process may hang because nothing reads its log. */
 const LAST_LINE_MS = 1000
 
 await runTask<WatchdogData, never>((data) => {

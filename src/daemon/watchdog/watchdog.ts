@@ -1,3 +1,4 @@
+import type { StrategyId } from '../../domain/ids.ts'
 import { Failure } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { SupervisedThread } from '../../lib/supervised-thread.ts'
@@ -11,10 +12,7 @@ const END_MS = 2000
 const CHECKS = 10
 
 export interface WatchdogOptions extends Pick<WatchdogData, 'strategies' | 'logName' | 'noteFile'> {
-  /**
-   * A longer standstill of the event loop, or of a loop that waits for nothing, ends the process.
-   * Zero means never.
-   */
+  /** Zero: never. Otherwise a longer standstill ends the process. */
   readonly hungAfterMs: number
   readonly requestTimeoutMs: number
   readonly stopTimeoutMs: number
@@ -22,16 +20,18 @@ export interface WatchdogOptions extends Pick<WatchdogData, 'strategies' | 'logN
   readonly timers: Timers
 }
 
+/** @param strategyId the strategy that runs from now on; undefined: none */
+export type StrategyWatch = (strategyId: StrategyId | undefined) => void
+
 export interface WatchedLoops {
   readonly loops: readonly WatchedLoop[]
   readonly onHung: (failure: Failure) => void
-  /** The run did not end in time, since it waits for that loop. */
   readonly onGivenUp: (failure: Failure) => void
 }
 
 /**
- * A stuck event loop is ended by SIGABRT; if another loop hangs, the process ends with an exit code
- * of its own (LOOP_HUNG). The supervisor restarts it, and it recovers.
+ * Ends a stuck event loop by SIGABRT, another hanging loop by an exit code of its own (LOOP_HUNG).
+ * The supervisor restarts the process, and it recovers.
  */
 export class Watchdog {
   readonly #view = new Int32Array(new SharedArrayBuffer(8))
@@ -57,7 +57,7 @@ export class Watchdog {
       checkMs: Math.ceil(hungAfterMs / CHECKS),
       checksMax: CHECKS,
     }
-    // If the thread ends, for example for lack of memory, the process trades unwatched.
+    // Without the thread, such as for lack of memory, the process trades unwatched.
     this.#thread = new SupervisedThread({
       file: './watchdog-thread',
       askedBy: import.meta.url,
@@ -71,8 +71,11 @@ export class Watchdog {
     this.#beat(deadlines, watched)
   }
 
-  running(number: number): void {
-    this.#view[RUNNING] = number
+  /** @param before strategies of the accounts before this one, which has `ids` */
+  watchOf(ids: readonly StrategyId[], before: number): StrategyWatch {
+    return (id) => {
+      this.#view[RUNNING] = id === undefined ? 0 : before + 1 + ids.indexOf(id)
+    }
   }
 
   async stop(): Promise<void> {
@@ -122,8 +125,8 @@ interface LoopWatch {
 }
 
 /**
- * A loop's deadline is its interval, two request timeouts if it calls the exchange, and
- * `hungAfterMs`, counted in checks, not in time ({@link Patience}).
+ * Interval, two request timeouts if it calls the exchange, and `hungAfterMs`, counted in checks,
+ * not in time ({@link Patience}).
  */
 export class LoopDeadlines {
   readonly #watching: readonly LoopWatch[]
@@ -135,7 +138,6 @@ export class LoopDeadlines {
     })
   }
 
-  /** Must be called every `stepMs`. */
   check(): HungLoop | undefined {
     const silent = this.#watching.map(({ loop, deadlineMs, patience }) => {
       const hungMs = patience.check(loop.turn())

@@ -1,7 +1,6 @@
-// Calls of the page to the daemon. The token is sent as a header, kept for this tab only, and never
-// part of an address. While no daemon runs, any user may listen at its port: so the page sends it
-// only to a server that has proved that it knows it (`/v1/proof`), and asks again after each broken
-// connection.
+// The token is a header, kept for this tab only, never part of an address. While no daemon runs,
+// any user may listen at its port, so the server first proves that it knows the token
+// (`/v1/proof`), again after each broken connection.
 
 const KEPT = 'intentd.token'
 const NONCE_BYTES = 32
@@ -27,7 +26,6 @@ export function keepToken(value) {
   else sessionStorage.setItem(KEPT, value)
 }
 
-/** Requires a new proof. */
 export function doubtServer() {
   isProved = false
 }
@@ -85,13 +83,13 @@ function asPost(body) {
   return { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
 }
 
-/** `requestId` identifies the command: repeated after a lost answer, it is not obeyed again. */
+/** A repeated `requestId` is not obeyed again. */
 export async function command({ requestId, order, reason }) {
   const asked = asPost({ requestId, order, reason, by: 'dashboard' })
   return (await request('/v1/commands', asked)).json()
 }
 
-/** A page only proposes what can add risk, until a code of the authenticator confirms it. */
+/** A page only proposes what can add risk; an authenticator's code confirms it. */
 export async function confirmProposal({ id, code }) {
   return (await request('/v1/confirmations', asPost({ id, code, by: 'dashboard' }))).json()
 }
@@ -108,12 +106,12 @@ function toHex(bytes) {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Exchanges the code in the address, which is removed from it, for the token. */
+/** Exchanges the address's code, which is removed, for the token. */
 export async function enterByCode() {
   const code = new URLSearchParams(location.hash.slice(1)).get('code')
   if (code === null) return undefined
   history.replaceState(null, '', '/')
-  // This is sent without the tab's token: the code's daemon may be another one.
+  // Without the tab's token: the code's daemon may be another one.
   const { token: found } = await (await assertOk(await send('/v1/session', asPost({ code })))).json()
   keepToken(found)
   return found

@@ -1,4 +1,4 @@
-// The frame of the page: access, the stream, and the choice of the screen.
+// Access, the stream, and the choice of the screen.
 
 import { render } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
@@ -27,7 +27,7 @@ const SCREENS = [
 ]
 const FLEET = ['fleet', 'Fleet', Fleet]
 
-/** A standby has only the fleet to show; without a journal on a server there is no fleet. */
+/** A standby shows only the fleet; without a journal on a server there is none. */
 function screensOf(head = {}) {
   if (head.standby) return [FLEET]
   return head.hasFleet ? [...SCREENS, FLEET] : SCREENS
@@ -67,7 +67,7 @@ function App() {
       )
     }
     enter()
-    // Opening the address in a tab that shows the page changes only the fragment.
+    // Opening the address in an open tab changes only the fragment.
     addEventListener('hashchange', enter)
     return () => removeEventListener('hashchange', enter)
   }, [])
@@ -197,7 +197,6 @@ function Head({ live, account, screens, screen, order }) {
   </header>`
 }
 
-/** Reports that the daemon does not answer, or was restarted and what it found. */
 function Link({ live, account }) {
   const [closed, setClosed] = useState(0)
   if (!live) return undefined

@@ -54,7 +54,7 @@ function optionsOf({ text, edge }) {
   }
 }
 
-/** Creates a chart once, redraws it when its data changes, and recreates it when the colours do. */
+/** Redraws when the data change, and recreates the chart with the colours. */
 function useChart(build, draw, inputs) {
   const place = useRef(null)
   const drawn = useRef(undefined)
@@ -71,7 +71,7 @@ function useChart(build, draw, inputs) {
   const latest = useRef(make)
   latest.current = make
   useEffect(() => {
-    // If colours and screen change together, the reference is empty, but this element is not.
+    // If colours and screen change together, the reference is empty; this element is not.
     const element = place.current
     if (element === null) return
     const scheme = matchMedia('(prefers-color-scheme: dark)')
@@ -149,7 +149,7 @@ export function CurveChart({ at, values, peak, label }) {
       const points = toPoints(at, values)
       curve.setData(points)
       const drawdowns = drawdownsOf(values, peak)
-      // A curve that only rose has no drawdown to show.
+      // A curve that only rose has no drawdown.
       under.setData(drawdowns.some((one) => one < 0) ? toPoints(at, drawdowns) : [])
       if (points.length > 0) chart.timeScale().fitContent()
     },
@@ -161,7 +161,6 @@ export function CurveChart({ at, values, peak, label }) {
 const STATES_MARKED = { unknown: '? ', quarantined: '? ', queued: '… ', sent: '… ' }
 /** More lines cannot be told apart, and are slow. */
 const LINES_MAX = 60
-/** Candles that fill the width: most and least. */
 const CANDLES_SHOWN = 180
 const CANDLES_LEAST = 40
 const NEAREST = 3
@@ -200,7 +199,7 @@ export function CandleChart({ candles, orders, fills, plots, digits, label }) {
       const isAtEnd = !((chart.timeScale().getVisibleLogicalRange()?.to ?? Infinity) < drawn.count - 1)
       drawn.near.prices = nearestPrices(orders, candles.at(-1)?.close)
       series.setData(candles.map(({ at, ...prices }) => ({ time: chartTime(at), ...prices })))
-      // The view does not move while the user looks at the past.
+      // The view stays while the user looks at the past.
       if (isAtEnd || length > drawn.count + 3) {
         const range = { from: Math.max(0, length - CANDLES_SHOWN), to: Math.max(length + 2, CANDLES_LEAST) }
         chart.timeScale().setVisibleLogicalRange(range)
@@ -230,7 +229,7 @@ export function CandleChart({ candles, orders, fills, plots, digits, label }) {
 
 const PLOT_COLOURS = ['#8b5cf6', '#d946ef', '#84cc16', '#0ea5e9']
 
-/** Values that strategies plot: beside the price, or below it where they have another size. */
+/** Beside the price, or below it for another size. */
 function drawPlots({ chart, plotted }, plots, candles) {
   const close = candles.at(-1)?.close
   const wanted = new Map(plots.map((plot) => [`${plot.strategy} ${plot.name}`, plot]))
@@ -252,7 +251,7 @@ function drawPlots({ chart, plotted }, plots, candles) {
   }
 }
 
-/** The value at the end of each candle: only changes are kept, so it holds until the next one. */
+/** Only changes are kept, so a value holds until the next. */
 function alongCandles(points, candles) {
   let [next, value] = [0, undefined]
   return candles.flatMap(({ at }, index) => {
@@ -262,7 +261,7 @@ function alongCandles(points, candles) {
   })
 }
 
-/** The next orders on either side of the price: the chart has no room for a whole ladder. */
+/** The chart has no room for a whole ladder. */
 function nearestPrices(orders, last) {
   if (last === undefined) return []
   const prices = orders.flatMap(({ price }) => (price === null ? [] : [Number(price)]))

@@ -2,13 +2,13 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { command, confirmProposal, newRequestId, Refused } from './api.js'
 import { Badge, html, scopeName } from './parts.js'
 
-/** After this time without an answer, the dialog says so. */
+/** The dialog then says that there is no answer. */
 const PATIENT_MS = 5000
 
 export const WHERE_TO_TYPE =
   '(in a terminal, in the folder that the daemon was started in; in a checkout node bin/intentd.mjs stands for intentd)'
 
-/** Stops everything even if the daemon does not answer. */
+/** Works even if the daemon does not answer. */
 export function killCommand(live) {
   return `intentd kill${live?.head.configOption ?? ''} --reason "…"`
 }
@@ -16,23 +16,19 @@ export function killCommand(live) {
 /** Typing must not delay a kill. */
 const UNSAID = 'no reason given'
 
-/**
- * Describes a command, asks for the reason, and shows the result. Escape changes nothing before
- * sending.
- */
+/** Escape changes nothing before sending. */
 export function Confirm({ action, live, account, onClose }) {
   const dialog = useRef(null)
   const close = useRef(null)
   const [opener] = useState(() => document.activeElement)
   const [reason, setReason] = useState('')
-  /** `asking`, `sent`, `late`, `lost` or `answered`. */
   const [stage, setStage] = useState('asking')
   const [answer, setAnswer] = useState(undefined)
   const [requestId] = useState(newRequestId)
   const [code, setCode] = useState('')
   const [refusal, setRefusal] = useState(undefined)
   const proposal = stage === 'answered' ? answer.proposal : undefined
-  // This runs before paint, so that the next keystrokes go into the dialog.
+  // Before paint, so that the next keystrokes go into the dialog.
   useLayoutEffect(() => dialog.current.showModal(), [])
   useEffect(() => {
     if (stage !== 'asking' && !proposal) close.current?.focus()
@@ -58,7 +54,7 @@ export function Confirm({ action, live, account, onClose }) {
     setStage('sent')
     const waited = setTimeout(() => setStage('late'), PATIENT_MS)
     try {
-      // The same id prevents that a command whose answer was lost is obeyed twice.
+      // The same id: a command whose answer was lost is not obeyed twice.
       setAnswer(await command({ requestId, order: action.order, reason: reason.trim() || UNSAID }))
       setStage('answered')
     } catch (error) {
@@ -179,7 +175,7 @@ function warningsOf(order, account) {
   ]
 }
 
-/** The part that no strategy holds is handed over or closed before a release. */
+/** Handed over or closed before a release. */
 function unclaimedIn(scope, account) {
   const left = (account?.unattended ?? []).filter(
     ({ strategy, symbol }) =>

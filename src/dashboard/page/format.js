@@ -1,8 +1,7 @@
-// Formats numbers, times and ages. Money and sizes arrive as exact decimals and stay text.
+// Money and sizes are exact decimals and stay text.
 
 const MINUS = '\u2212'
 
-/** Groups thousands; at most `digits` and at least `least` decimals. */
 export function number(value, digits = 2, least = 0) {
   if (value === null || value === undefined || value === '' || Number.isNaN(Number(value))) return '–'
   const text = Number(value).toLocaleString('en-US', {
@@ -13,7 +12,7 @@ export function number(value, digits = 2, least = 0) {
   return (/[1-9]/.test(text) ? text : text.replace('-', '')).replace('-', MINUS)
 }
 
-/** Adds decimals for small values: a price of 0.00001234 is not 0. */
+/** A price of 0.00001234 is not 0. */
 export function fine(value, digits) {
   const size = Math.abs(Number(value))
   const needed = size > 0 ? 3 - Math.floor(Math.log10(size)) : 0
@@ -23,7 +22,6 @@ export function fine(value, digits) {
 /** Must equal `coin-amount.ts`: a hundredth of a bitcoin is a lot of money. */
 const MONEY = /^S?USD[A-Z]?$|^(?:EUR|GBP|AUD|CHF|CAD|BRL|DAI|FDUSD|TUSD)$/
 
-/** `least`: minimum number of decimals. */
 export function money(value, coin, least = 0) {
   const digits = Math.max(least, MONEY.test(coin) ? 2 : 8)
   return number(value, digits, digits)
@@ -35,7 +33,7 @@ export function signed(value, coin, least = 0) {
   return Number(value) > 0 && Number(text.replaceAll(',', '')) > 0 ? `+${text}` : text
 }
 
-/** Keeps all digits of a decimal, and groups its thousands. */
+/** Keeps all digits, and groups thousands. */
 export function exact(value) {
   if (value === null || value === undefined) return '–'
   const [whole = '', rest] = String(value).split('.')
@@ -43,7 +41,7 @@ export function exact(value) {
   return rest === undefined ? grouped : `${grouped}.${rest}`
 }
 
-/** Describes amounts that are unknown, and so missing in a sum; empty if there are none. */
+/** Missing in a sum; empty if there are none. */
 export function uncounted(profit) {
   if (!profit?.uncounted) return ''
   const { coins, feesMissing, profitsMissing, profitsOurs } = profit.uncounted
@@ -85,12 +83,11 @@ export function day(at) {
     .join('-')
 }
 
-/** `openLong` becomes `open long`. */
 export function words(name) {
   return String(name).replace(/([a-z])([A-Z])/g, (_, before, letter) => `${before} ${letter.toLowerCase()}`)
 }
 
-/** A sale may open a short or close a long: in one-way mode the position decides. */
+/** In one-way mode the position decides what a sale does. */
 export function orderWords({ action }) {
   const side = action === 'openLong' || action === 'closeShort' ? '▲ buy' : '▼ sell'
   return action.startsWith('close') ? `${side}, only reduces` : side

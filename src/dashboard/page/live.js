@@ -1,5 +1,4 @@
-// The page's stream: changed parts of the status, and events. It uses `fetch`, since an EventSource
-// sends no headers, and resumes after the last event seen.
+// Uses `fetch`, since an EventSource sends no headers; resumes after the last event seen.
 
 import { doubtServer, Refused, request, token, UNPROVED } from './api.js'
 
@@ -15,15 +14,15 @@ const HIDDEN_MS = 10_000
 /** Events with a restart's findings, and their fields. */
 const FOUND_IN = { 'recovery.started': 'recovered', 'daemon.running': 'found', 'daemon.killed': 'found' }
 
-/** Alerts are kept apart, since a busy minute's fills would push them out. */
+/** A busy minute's fills would push alerts out. */
 export function isAlert({ level }) {
   return level === 'warn' || level === 'error' || level === 'fatal'
 }
 
-/** The last state and event id, so that a reopened page can report a restart's findings. */
+/** Lets a reopened page report a restart's findings. */
 let kept
 
-/** Follows the daemon until `stop`; `onChange` gets the whole state after each piece. */
+/** `onChange` gets the whole state after each piece. */
 export function followDaemon({ onChange, onRefused }) {
   const state = kept ?? {
     head: {},

@@ -1,4 +1,4 @@
-// The equity against the market's move. The axis is no time, so the chart is drawn by hand.
+// The axis is no time, so the chart is drawn by hand.
 
 import { money, percent } from './format.js'
 import { html } from './parts.js'
@@ -6,7 +6,6 @@ import { html } from './parts.js'
 /** Approximate number of lines at round amounts. */
 const LINES = 4
 
-/** @param curve from `/v1/whatif` */
 export function MoveChart({ curve, coin }) {
   const { moves, none, reached, liquidations } = curve
   const known = [...none, ...reached].filter((value) => value !== null)
@@ -60,7 +59,6 @@ function liquidationText({ none, reached }, isShown) {
   return html`<span class="bad-text">■ Liquidated ${parts.join(', ')}.</span>`
 }
 
-/** Text for screen readers. */
 function describe({ moves, none, reached, liquidations }, coin) {
   const at = (move) => moves.findIndex((one) => Math.abs(one - move) < 1e-9)
   const row = (move) =>

@@ -1,5 +1,3 @@
-// Parts of several screens.
-
 import { h } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import htm from 'htm'
@@ -45,7 +43,7 @@ export function Gain({ value, text }) {
   return html`<span class=${tone}>${text}</span>`
 }
 
-/** `columns`: [heading, cell of a row, 'number' | 'text']. Long lists are paged. */
+/** `columns`: [heading, cell of a row, 'number' | 'text']. */
 export function Table({ columns, rows, keyOf, empty, onRow, pageRows = 100 }) {
   const [shown, setShown] = useState(pageRows)
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`
@@ -81,7 +79,6 @@ export function Table({ columns, rows, keyOf, empty, onRow, pageRows = 100 }) {
   </div>`
 }
 
-/** Sorts like an order book: highest price first, market orders before them. */
 export function asLadder(one, other) {
   const dearness = ({ price }) => (price === null ? Infinity : Number(price))
   return one.symbol.localeCompare(other.symbol) || dearness(other) - dearness(one) || 0

@@ -31,21 +31,20 @@ import {
 } from './own-trades.ts'
 
 /**
- * The part of the account's position that each strategy holds, from the fills of a symbol in their
- * order and their owners.
+ * Each strategy's part of the account's position, from a symbol's fills in order and their owners.
  *
- * Lots that others close are taken first from what no strategy holds, then from the strategies by
- * name, so that together they never hold more than there is. What others open belongs to no
- * strategy. The lots' results go with them (`own-trades.ts`).
+ * Lots that others close are taken first from what no strategy holds, then from strategies by name,
+ * so that together they never hold more than there is. What others open belongs to no strategy.
+ * Results go with the lots (`own-trades.ts`).
  *
- * A fill whose order is not known is held under its orderId, and every later move of the symbol is
- * kept. Once the order is known, the allocation is worked out again from that fill on. Moves before
- * the first fill that waits are dropped.
+ * A fill without a known order is held under its orderId, and later moves of the symbol are kept;
+ * once the order is known, the allocation is worked out again from that fill. Moves before the
+ * first waiting fill are dropped.
  */
 
 /**
- * Fills wait for a minute at most, or until an operator has looked at an order in quarantine. With
- * more moves, fills that wait belong to no strategy.
+ * Fills wait for a minute at most, or until an operator has looked at a quarantined order. Beyond,
+ * they belong to no strategy.
  */
 export const UNSETTLED_MOVES_MAX = 10_000
 
@@ -55,8 +54,8 @@ export function applyMove(book: WritableBook, symbol: string, move: Move): void 
 }
 
 /**
- * The part that can be reduced without opening anything in the account beyond what other strategies
- * hold. In one-way mode lots of no strategy may stand against it.
+ * Reducing it opens nothing in the account beyond what other strategies hold. In one-way mode lots
+ * of no strategy may stand against it.
  */
 export function backedHolding(book: Book, strategyId: StrategyId, symbol: string): Holding {
   const held = holdingOf(book, strategyId, symbol)
@@ -71,8 +70,8 @@ export function backedHolding(book: Book, strategyId: StrategyId, symbol: string
 }
 
 /**
- * The part that can be closed without opening anything. Where lots of no strategy stand against
- * those of several strategies, the account may hold a part of what none of them holds wholly.
+ * Closing it opens nothing. Where lots of no strategy stand against several strategies, the account
+ * may hold a part of what none of them holds wholly.
  */
 export function closableHolding(book: Book, strategyId: StrategyId, symbol: string): Holding {
   const held = holdingOf(book, strategyId, symbol)
@@ -85,8 +84,8 @@ export function closableHolding(book: Book, strategyId: StrategyId, symbol: stri
 }
 
 /**
- * The part that no strategy holds: what others opened, and fills that wait for their order. In
- * one-way mode the net, in hedge mode the surplus of each leg.
+ * Lots that others opened, and fills that wait for their order: in one-way mode the net, in hedge
+ * mode the surplus of each leg.
  */
 export function unclaimedHolding(
   book: Pick<Book, 'positionMode' | 'account' | 'holdings'>,
@@ -108,7 +107,6 @@ export function waiterOf(orderId: OrderId): string {
   return `~${orderId}`
 }
 
-/** The owner is known now: works the allocation out again. */
 export function settleOwner(
   book: WritableBook,
   fills: readonly Fill[],
@@ -188,9 +186,7 @@ function settleMoves(book: WritableBook, symbol: string, { owner, isNamed }: Set
   }
 }
 
-/**
- * Works the allocation out from the kept moves, and drops those before the first fill that waits.
- */
+/** From the kept moves; drops those before the first waiting fill. */
 function replay(book: WritableBook, symbol: string): void {
   const unsettled = book.unsettled.get(symbol)
   if (!unsettled) return
@@ -244,15 +240,14 @@ function moveAllocation(book: WritableBook, symbol: string, move: Move): void {
   book.account.set(symbol, applyToHolding(positionMode, accountHoldingOf(book, symbol), change))
   if (owner === NOBODY) return takeFromStrategies(book, symbol, change, priced)
   const holding = applyToHolding(positionMode, holdingOf(book, owner, symbol), change)
-  // The part of an unknown closing order is negative until its order is known.
+  // The part of an unknown closing order is negative.
   if (isWaiting(move)) return void book.holdings.set(pairKey(owner, symbol), holding)
   if (priced) countOwnFill(book, owner, priced)
   storeHolding(book, { owner, symbol, holding }, priced)
 }
 
 /**
- * A part never becomes negative: what closes more has closed a part of another strategy on that
- * leg, or of none.
+ * Never negative: what closes more has closed a part of another strategy on that leg, or of none.
  */
 function storeHolding(
   book: WritableBook,
@@ -273,7 +268,7 @@ function storeHolding(
     takeLots(book, symbol, { side: 'sell', tradeSide: 'close', lots: -shortLots }, priced)
 }
 
-/** No order of ours made the change: a liquidation, or a person's trade. */
+/** A liquidation, or a person's trade. */
 function takeFromStrategies(
   book: WritableBook,
   symbol: string,
@@ -325,7 +320,6 @@ function lotsToTake(book: Book, symbol: string, change: HoldingChange): number {
   return closed - Math.max(0, ofNobody)
 }
 
-/** Lots that the change can close; negative where it opens. */
 function sideOf(
   { positionMode }: Book,
   holding: Holding,

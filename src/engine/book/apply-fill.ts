@@ -19,8 +19,8 @@ import type { Holding, HoldSide } from '../../domain/position.ts'
 import type { AccountEntry } from '../../domain/own-trades.ts'
 
 /**
- * Applies a fill once, by trade and order: to the account, and to the order with its orderId. A
- * fill of ours whose orderId is not known yet waits as an orphan; any other is foreign.
+ * Once for each trade and order. A fill of ours without a known orderId waits as an orphan; any
+ * other is foreign.
  * @param in.throughAt Unix ms, exchange clock: a later fill does not move `fillsThroughAt` beyond
  * this
  * @param in.waiting fills that wait for their order, whatever their source says
@@ -55,7 +55,6 @@ export function applyFill(
   if (shortLots === 0) book.fundingCounters.delete(pairKey(fill.symbol, 'short'))
 }
 
-/** The order with this orderId is known now. */
 export function bindOrphans(book: WritableBook, orderId: OrderId): void {
   const fills = book.orphans.get(orderId)
   const clientOid = book.byOrderId.get(orderId)
@@ -68,9 +67,7 @@ export function bindOrphans(book: WritableBook, orderId: OrderId): void {
   }
 }
 
-/**
- * They belong to no order of ours: they changed the account, and what strategies held on that side.
- */
+/** They changed the account, and what strategies held on that side. */
 export function disownOrphans(book: WritableBook, orderIds: readonly OrderId[]): void {
   const fills = orderIds.flatMap((orderId) => book.orphans.get(orderId) ?? [])
   for (const orderId of orderIds) book.orphans.delete(orderId)
@@ -92,8 +89,8 @@ function countFill(book: WritableBook, order: Order, fill: Fill): void {
 }
 
 /**
- * Keyed by owner and symbol. Fills that wait have changed the account's money, but count for no
- * strategy yet.
+ * Keyed by owner and symbol. Waiting fills changed the account's money, but count for no strategy
+ * yet.
  */
 export function moneyOf(book: Book): ReadonlyMap<string, Money> {
   if (book.orphans.size === 0) return book.money
@@ -109,7 +106,7 @@ function addMoney(book: WritableBook, key: string, fill: Fill): void {
   book.money.set(key, addFill(book.money.get(key) ?? NO_MONEY, fill))
 }
 
-/** The exchange kept it for us; a fill of the system shows it. */
+/** Kept by the exchange for us; a system fill shows it. */
 export interface FilledExit {
   readonly kind: 'takeProfit' | 'stopLoss'
   readonly ticks: number
@@ -120,10 +117,7 @@ export interface FilledExit {
 /** Fills may be a little short of the price that fired an exit. */
 const EXIT_TOLERANCE = 0.01
 
-/**
- * A position begins with the exits of the fill that opens it. Each stays until another order sets
- * it anew.
- */
+/** The opening fill's exits, each until another order sets it anew. */
 function keepExits(
   book: WritableBook,
   fill: Fill,
@@ -152,7 +146,7 @@ function keepExits(
   }
 }
 
-/** The exit that an ordinary close by the system was, by what we set and by the price. */
+/** Judged by what we set and by the price. */
 export function findFilledExit(book: Book, fill: Fill): FilledExit | undefined {
   const { source, symbol, ticks, fillKind = 'trade' } = fill
   if (source !== 'SYS' || fillKind !== 'trade') return undefined
@@ -194,8 +188,8 @@ const NOTHING: AccountEntry = {
 }
 
 /**
- * The average price as the exchange counts it: closing leaves it, opening moves it. Called after
- * the position has changed.
+ * As the exchange counts: closing leaves the average, opening moves it. Called after the position
+ * has changed.
  * @param change `before`: what was held; `ticks`: the price; undefined where it is not known
  */
 export function moveAccountEntry(
@@ -216,7 +210,6 @@ export function moveAccountEntry(
   store(book, symbol, long, short)
 }
 
-/** The exchange's average price for a whole side. How much of it rests on that alone is kept. */
 export function stateEntry(book: WritableBook, record: EntryRecord): void {
   const { symbol, holdSide, lots, statedLots, ticks } = record
   const known = book.entries.get(symbol) ?? NOTHING

@@ -77,12 +77,12 @@ import type { QuoteLevel } from '../../domain/intent.ts'
 import type { Watermark } from '../../domain/loss-limits.ts'
 
 /**
- * A lost part of the journal may have used ordinals, so a repair skips so many (ORD2): more than
- * any journal has used, with room for a thousand repairs below the largest exact integer.
+ * A lost part of the journal may have used ordinals, so a repair skips more than any journal has
+ * used (ORD2), with room for a thousand repairs below the largest exact integer.
  */
 const ORDINALS_SKIPPED = 1_000_000_000
 
-/** The fold: nothing else changes the book (DET2). */
+/** Nothing else changes the book (DET2). */
 export function applyRecord(target: Book, record: JournalRecord): void {
   const book = own(target)
   book.recordedAt = record.at
@@ -199,7 +199,7 @@ function applyListedExits(
   })
 }
 
-/** Strategies share the reading, so nothing may change it. */
+/** Frozen, because strategies share the reading. */
 function applySignal(
   book: WritableBook,
   { at, feed, id, value, untilAt, idsBefore }: SignalRecord,
@@ -261,7 +261,6 @@ function applySend(book: WritableBook, record: SendRecord): void {
     changeOrder(book, clientOid, (order) => markSentAgain(order, record.requestAt))
 }
 
-/** Keys of ladders and targets end in it: `quote:BTCUSDT:17`. */
 function ordinalOf(key: string): number {
   return Number(key.slice(key.lastIndexOf(':') + 1))
 }
@@ -414,9 +413,8 @@ function changeOrder(
 }
 
 /**
- * A part of the journal was lost. Open orders are unknown, unknown orders may rest anywhere or
- * still arrive, and ordinals are skipped. The account is halted until an operator has compared it
- * with the exchange.
+ * Open orders become unknown, unknown ones may rest anywhere or still arrive, and ordinals are
+ * skipped. The account is halted until an operator has compared it with the exchange.
  */
 function applyRepaired(book: WritableBook, record: RepairedRecord): void {
   const { at, reason, strategies, symbols } = record
@@ -432,7 +430,7 @@ function applyRepaired(book: WritableBook, record: RepairedRecord): void {
   book.restrictions.set(pairKey(ACCOUNT, 'repaired'), restriction)
   for (const order of openOrders(book)) storeOrder(book, markLost(order, reason, at))
   for (const symbol of symbols) book.cancels.set(symbol, at)
-  // A waiting place may have been sent in the lost part.
+  // The lost part may have sent a waiting place.
   for (const pair of Array.from(book.places.keys())) removePlace(book, pair)
   const wishes = [...strategies, MANUAL].flatMap((id) =>
     symbols.map((symbol) => pairKey(id, symbol)),
@@ -446,7 +444,7 @@ function openOrders(book: Book): readonly Order[] {
   return [...book.open.values()].flatMap((orders) => [...orders.values()])
 }
 
-/** Levels that stood before are given by their place there: that is shorter. */
+/** Earlier levels are given by their place, which is shorter. */
 export function buildLadderChange(
   symbol: string,
   before: readonly QuoteLevel[],
@@ -457,7 +455,7 @@ export function buildLadderChange(
   return rungs.some((rung) => typeof rung === 'number') ? { symbol, rungs } : { symbol, levels }
 }
 
-/** A place that the ladder before did not have is ignored: a fold must never throw. */
+/** An unknown place is ignored: a fold must never throw. */
 export function applyLadderChange(
   before: readonly QuoteLevel[],
   change: LadderChange,
@@ -479,7 +477,7 @@ function nameOf({ side, ticks, lots, tag = '' }: QuoteLevel): string {
   return `${side} ${ticks} ${lots} ${tag}`
 }
 
-/** After a loss limit's release, losses count from now on. */
+/** After a release of a loss limit, losses count from now. */
 function forgetLosses(
   book: WritableBook,
   { scope, code }: Restriction,
@@ -493,7 +491,7 @@ function forgetLosses(
 
 const OF_DRAWDOWN: ReadonlySet<ModeReason> = new Set(['drawdown', 'drawdownFlatten'])
 
-/** All steps of the drawdown count from a new peak, but a last one that is kept. */
+/** Drawdown steps count from a new peak, except a last one that is kept. */
 function forgetPeak(book: WritableBook, scope: string, isLastKept: boolean): void {
   const known = book.watermarks.get(scope)
   if (!known) return

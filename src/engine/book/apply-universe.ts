@@ -81,7 +81,7 @@ function changeVerdicts(
   return Object.fromEntries(changed)
 }
 
-/** Wishes of the strategy end with its membership, unless it may trade the instrument until it is flat. */
+/** Wishes end with the membership, unless the strategy may trade until it is flat. */
 function applyLeaving(
   book: WritableBook,
   { strategyId, marketAt: since, verdicts }: UniverseRecord,
@@ -100,7 +100,7 @@ function applyLeaving(
   else book.targets.delete(pair)
 }
 
-/** Nothing of the instrument is left to the strategy, but what it has earned and may hold. */
+/** Only what the strategy has earned and may hold stays. */
 export function applyDeparture(
   book: WritableBook,
   { strategyId, symbol, isFixed }: DepartedRecord,

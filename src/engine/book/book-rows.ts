@@ -24,8 +24,8 @@ import type { Order } from '../../domain/order.ts'
 type MoneyJson = Omit<Money, 'profit' | 'fees'> & { readonly profit: string; readonly fees: string }
 
 /**
- * Collections whose entries are rows; `open` and `byOrderId` follow from the orders. The same book
- * gives the same rows in the same order, since effects may depend on it.
+ * `open` and `byOrderId` follow from the orders. The same book gives the same rows in order, since
+ * effects may depend on it.
  */
 const COLLECTIONS = [
   'grids',
@@ -64,7 +64,6 @@ const COLLECTIONS = [
 ] as const
 type Collection = (typeof COLLECTIONS)[number]
 
-/** Single numbers and words are one row, which every checkpoint writes. */
 const SCALARS_ROW = 'scalars'
 const SCALARS: Readonly<
   Record<Exclude<keyof Book, Collection | 'open' | 'byOrderId' | 'ended' | 'placesBySymbol'>, true>
@@ -78,7 +77,7 @@ const SCALARS: Readonly<
   recordsLostAt: true,
 }
 
-/** Tests compare all rows; a checkpoint writes the changed ones ({@link takeBookChanges}). */
+/** Tests compare all rows; a checkpoint writes changed ones ({@link takeBookChanges}). */
 export function toBookRows(book: Book): readonly BookRow[] {
   const rows = COLLECTIONS.flatMap((name) =>
     [...book[name].keys()].map((key) => toRow(book, name, key)),
@@ -86,7 +85,6 @@ export function toBookRows(book: Book): readonly BookRow[] {
   return [scalarsOf(book), ...rows]
 }
 
-/** Since the last call, or since the book was read. */
 export function takeBookChanges(book: Book): readonly RowChange[] {
   const removed: RowChange[] = []
   const put: RowChange[] = []
@@ -174,7 +172,7 @@ function fromRowValue(name: Collection, stored: unknown): unknown {
   if (name === 'funding') return decimal(stored as string)
   if (name === 'signals') return deepFreeze(stored)
   if (name !== 'orders') return stored
-  // JSON leaves out an unknown orderId; its place among the fields stays, so that texts agree.
+  // JSON leaves out an unknown orderId, whose place among the fields must stay.
   const { terms, state, orderId, ...rest } = stored as Order
   return { terms, state, orderId, ...rest }
 }
@@ -187,7 +185,7 @@ function moneyFromJson({ profit, fees, ...rest }: MoneyJson): Money {
   return { profit: decimal(profit), fees: decimal(fees), ...rest }
 }
 
-/** The book of the journal's last writer, from the checkpoint and every record after it (DET2). */
+/** From the checkpoint and every record after it (DET2). */
 export function rebuildBook(
   { checkpoint, records }: JournalContents,
   positionMode: PositionMode,

@@ -26,10 +26,7 @@ import type { Decimal } from '../../lib/decimal.ts'
 import { type Own, own } from '../../lib/own.ts'
 import { SegmentedMap } from '../../lib/segmented-map.ts'
 
-/**
- * The key's last order, while the book holds it. Afterwards only the journal knows that the key was
- * used.
- */
+/** Kept while the book holds the order; afterwards only the journal knows the key. */
 export interface KeyEntry {
   readonly clientOid: ClientOid
   readonly generation: number
@@ -38,108 +35,92 @@ export interface KeyEntry {
 }
 
 /**
- * Everything durable that the core knows: the fold of the journal's records (`apply-record.ts`),
- * changed by nothing else, so a restart rebuilds exactly this.
- *
- * Keys of two parts are joined by `pairKey`.
+ * Everything durable that the core knows: the fold of the journal's records (`apply-record.ts`) and
+ * nothing else, so a restart rebuilds exactly this. `pairKey` joins keys of two parts.
  */
 export interface Book {
   readonly positionMode: PositionMode
   readonly epoch: number
-  /** Unix ms, our clock, of the last record. */
   readonly recordedAt: number
   /** Keyed by symbol: the grids in which prices and sizes are counted. */
   readonly grids: ReadonlyMap<string, InstrumentGrids>
   readonly batchId: number
-  /** Unix ms, exchange clock: earlier fills are known, except those that become visible late. */
+  /** Unix ms, exchange clock: earlier fills are known, except those visible late. */
   readonly fillsThroughAt: number
   readonly orders: ReadonlyMap<ClientOid, Order>
   /** Orders that have not ended, by symbol. */
   readonly open: ReadonlyMap<string, ReadonlyMap<ClientOid, Order>>
   readonly byOrderId: ReadonlyMap<OrderId, ClientOid>
-  /** Orders that have ended, by the time of their end. */
+  /** Sorted by the time of their end. */
   readonly ended: readonly EndedOrder[]
   readonly keys: ReadonlyMap<string, KeyEntry>
   /**
-   * Keyed by strategy and symbol: the number in the next key of a ladder or a target. Each is used
+   * Keyed by strategy and symbol: the number in the next key of a ladder or a target, each used
    * once.
    */
   readonly ordinals: ReadonlyMap<string, number>
   /** Fills whose orderId belongs to no known order. */
   readonly orphans: ReadonlyMap<OrderId, readonly Fill[]>
   /**
-   * Known fills by `fillKey`, with their times. Those before {@link tradesSinceAt} are forgotten,
-   * and never read again. Earlier versions may name one by its tradeId alone ({@link knowsFill}).
+   * Known fills by `fillKey`, with times. Those before {@link tradesSinceAt} are never read again.
+   * Earlier versions may name one by tradeId alone ({@link knowsFill}).
    */
   readonly trades: ReadonlyMap<string, number>
   /** Exchange clock. */
   readonly tradesSinceAt: number
-  /** Keyed by strategy and symbol; fills that wait are held under their orderId. */
   readonly holdings: ReadonlyMap<string, Holding>
-  /** Keyed by symbol, while a fill waits: the state from which the allocation is worked out again. */
+  /** Keyed by symbol, while a fill waits: the allocation is worked out again from this state. */
   readonly unsettled: ReadonlyMap<string, UnsettledAllocation>
-  /** Keyed by symbol and number: moves since that state. One more costs one row. */
+  /** Keyed by symbol and number, since that state: one more costs one row. */
   readonly unsettledMoves: ReadonlyMap<string, Move>
   /** Keyed by symbol: fills and adopted positions. */
   readonly account: ReadonlyMap<string, Holding>
   /** Keyed by symbol: the price that was paid. */
   readonly entries: ReadonlyMap<string, AccountEntry>
-  /** Keyed by strategy and symbol; under `''` what no order of ours explains. */
+  /** Keyed by strategy and symbol; `''` has what no order of ours explains. */
   readonly money: ReadonlyMap<string, Money>
-  /** Keyed by symbol and hold side: the counter as last read. By symbol: all that was paid. */
+  /** The counter as last read (by symbol and side), and all that was paid (by symbol). */
   readonly fundingCounters: ReadonlyMap<string, string>
   readonly funding: ReadonlyMap<string, Decimal>
   /** JSON text. */
   readonly strategyStates: ReadonlyMap<StrategyId, string>
   readonly quotes: ReadonlyMap<string, readonly QuoteLevel[]>
   readonly targets: ReadonlyMap<string, number>
-  /** Those of the standing targets that have one. */
   readonly targetTags: ReadonlyMap<string, Tag>
   /** Keyed by strategy and key: places that wait. */
   readonly places: ReadonlyMap<string, OrderIntent>
-  /** Keyed by strategy and symbol. */
   readonly placesBySymbol: ReadonlyMap<string, ReadonlyMap<string, OrderIntent>>
   /** Keyed by strategy and key: calls that have not ended, and when recent keys were used. */
   readonly calls: ReadonlyMap<string, AccountCall>
   readonly callKeys: ReadonlyMap<string, number>
-  /** Orders whose strategy does not want them to rest any more. */
+  /** Their strategy does not want them to rest any more. */
   readonly withdrawn: ReadonlySet<ClientOid>
   /** Keyed by scope and reason: held until a release. */
   readonly restrictions: ReadonlyMap<string, Restriction>
   /**
-   * Unix ms, our clock: orders that left before may be missing, because the journal was repaired;
-   * 0: none.
+   * Unix ms, our clock: earlier orders may be missing, because the journal was repaired; 0: none.
    */
   readonly recordsLostAt: number
   /** Keyed by symbol: the last cancel-all whose effect is not settled; Unix ms, exchange clock. */
   readonly cancels: ReadonlyMap<string, number>
   /** Keyed by strategy and symbol: average price, last fills, results of the day. */
   readonly ownTrades: ReadonlyMap<string, OwnTrades>
-  /**
-   * Keyed by symbol and hold side: the exits that the exchange keeps, as our orders have set them.
-   */
+  /** Keyed by symbol and side, as our orders set them. */
   readonly exits: ReadonlyMap<string, KeptExits>
-  /** Keyed by symbol and interval (`candleKey`): closed candles. A series is changed in place. */
+  /** Keyed by symbol and interval (`candleKey`), changed in place. */
   readonly candles: ReadonlyMap<string, CandleSeries>
-  /** Keyed by scope, where losses are limited. */
   readonly watermarks: ReadonlyMap<Scope, Watermark>
   /** Keyed by strategy and symbol, where there are exits. */
   readonly exitStates: ReadonlyMap<string, ExitState>
   /** Keyed by strategy, where a rule chooses its instruments. */
   readonly universes: ReadonlyMap<StrategyId, KeptUniverse>
-  /** Keyed by strategy and symbol: members that leave. */
   readonly leavings: ReadonlyMap<string, UniverseLeaving>
-  /** The last of each signal, also where it has expired. */
+  /** Also where it has expired. */
   readonly signals: ReadonlyMap<FeedId, FeedReading>
-  /** Keyed by feed and id: when a signal was taken. The same id is not taken again for a while. */
+  /** Keyed by feed and id; the same id is not taken again for a while. */
   readonly signalIds: ReadonlyMap<string, number>
 }
 
-/**
- * The book while a record is applied, or while it is read from a checkpoint. Its collections
- * remember changes for the next checkpoint; `open`, `byOrderId`, `ended` and `placesBySymbol`
- * follow from the others.
- */
 export type WritableBook = Own<Book>
 
 export function createBook(positionMode: PositionMode): Book {
@@ -196,7 +177,6 @@ export function pairKey(first: string, second: string): string {
   return `${first}|${second}`
 }
 
-/** There are few, so each text is made once. */
 export function pairOf(strategyId: string, symbol: string): string {
   let pairs = PAIRS.get(strategyId)
   if (pairs === undefined) {
@@ -214,7 +194,7 @@ export function pairOf(strategyId: string, symbol: string): string {
 
 /** A freshly joined text costs three times as much to look up. */
 const PAIRS = new Map<string, Map<string, string>>()
-/** Tests make more in one process; then the kept texts are dropped. */
+/** Tests make more in one process. */
 const STRATEGIES_JOINED_MAX = 1000
 
 export function splitPair(key: string): readonly [string, string] {
@@ -223,8 +203,8 @@ export function splitPair(key: string): readonly [string, string] {
 }
 
 /**
- * A fill that an earlier version named by its tradeId alone stands for every order of the trade:
- * counted twice would be worse than a twin that stays unknown.
+ * A fill named by its tradeId alone stands for every order of the trade: counted twice would be
+ * worse than a twin that stays unknown.
  */
 export function knowsFill({ trades }: Book, fill: Pick<Fill, 'tradeId' | 'orderId'>): boolean {
   return trades.has(fillKey(fill)) || trades.has(fill.tradeId)
@@ -239,7 +219,7 @@ export function accountHoldingOf(book: Book, symbol: string): Holding {
 }
 
 export function restrictionOf(book: Book, scope: Scope, code: ModeReason): Restriction | undefined {
-  // This is asked for each wish at each step, and there are nearly never any.
+  // Asked for each wish at each step, and there are nearly never any.
   if (book.restrictions.size === 0) return undefined
   return book.restrictions.get(pairKey(scope, code))
 }
@@ -274,7 +254,6 @@ export function openOrdersOf(book: Book, symbol: string): Iterable<Order> {
   return book.open.get(symbol)?.values() ?? []
 }
 
-/** In the order in which they were decided. */
 export function placesOf(book: Book, strategyId: string, symbol: string): Iterable<OrderIntent> {
   return book.placesBySymbol.get(pairOf(strategyId, symbol))?.values() ?? []
 }
@@ -291,7 +270,6 @@ export function indexPlace(book: WritableBook, place: OrderIntent): void {
   places.set(place.key, place)
 }
 
-/** @param pair strategy and key */
 export function removePlace(book: WritableBook, pair: string): void {
   const place = book.places.get(pair)
   if (place === undefined) return
@@ -326,7 +304,7 @@ export function indexOrder(book: WritableBook, order: Order): void {
 /** Changes since they were last taken. */
 export interface ChangedKeys<Key> {
   readonly removed: Iterable<Key>
-  /** Entries that were put in or changed and are still there, in the order of the map. */
+  /** In the order of the map, if they are still there. */
   readonly put: Iterable<Key>
 }
 
@@ -356,7 +334,7 @@ class Changes<Key> {
   }
 }
 
-/** Remembers which entries changed, for the next checkpoint. */
+/** For the next checkpoint. */
 export class TrackedMap<Key, Value> extends Map<Key, Value> {
   readonly #changes = new Changes<Key>()
 
@@ -383,7 +361,7 @@ export class TrackedMap<Key, Value> extends Map<Key, Value> {
     for (const key of Array.from(this.keys())) this.delete(key)
   }
 
-  /** The entry is as in the journal, so it is no change. */
+  /** As in the journal, so it is no change. */
   restore(key: Key, value: Value): void {
     super.set(key, value)
   }
@@ -461,14 +439,13 @@ export class TrackedSet<Key> extends Set<Key> {
   }
 }
 
-/** It may be open again later: the order itself says when it ended last. */
+/** It may be open again later: the order itself has its last end. */
 export interface EndedOrder {
   readonly clientOid: ClientOid
   /** Our clock. */
   readonly endedAt: number
 }
 
-/** Adds it at the end, unless the clock was set back. */
 export function addEnded(ended: EndedOrder[], order: EndedOrder): void {
   let place = ended.length
   while (place > 0 && (ended[place - 1] as EndedOrder).endedAt > order.endedAt) place--
@@ -481,9 +458,8 @@ export function haveEndedBefore(ended: readonly EndedOrder[], at: number, more =
 }
 
 /**
- * Takes the oldest, so many at most; the cost does not depend on how many stay. Orders of one
- * moment go by name, since a rebuilt book may hold them in another order and must forget the same
- * ones (DET2).
+ * The oldest, so many at most; the cost does not depend on how many stay. Orders of one moment go
+ * by name: a rebuilt book may hold them in another order and must forget the same ones (DET2).
  */
 export function takeEndedBefore(
   ended: EndedOrder[],

@@ -16,7 +16,7 @@ interface BookedBy {
   readonly waiting: readonly Fill[]
 }
 
-/** Fills whose order the record may name. Called before the record is applied. */
+/** Called before the record is applied. */
 export function waitingFillsOf({ orphans }: Book, record: JournalRecord): readonly Fill[] {
   if (orphans.size === 0) return []
   return [...new Set(orderIdsIn(record))].flatMap((orderId) => orphans.get(orderId) ?? [])

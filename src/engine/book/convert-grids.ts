@@ -1,6 +1,6 @@
 /**
- * The book counts in ticks and lots. When the exchange has changed their size, all counts of the
- * instrument are converted, if all convert exactly.
+ * When the exchange changes tick or lot, all counts of the instrument are converted, if all convert
+ * exactly.
  */
 import type { Move, UnsettledAllocation } from '../../domain/allocation.ts'
 import type { ExitState, ExitTrade } from '../../domain/exits.ts'
@@ -14,7 +14,7 @@ import type { InstrumentGrids } from '../../domain/record.ts'
 import { createGrid, type Grid, stepsMax } from '../../lib/grid.ts'
 import { splitPair, storeOrder, type WritableBook, type Book, storePlace } from './book.ts'
 
-/** An instrument whose counts do not convert, with one number that does not. */
+/** With one number that does not convert. */
 export interface GridConflict {
   readonly symbol: string
   readonly was: InstrumentGrids
@@ -152,7 +152,7 @@ type Convert = (steps: number) => number
 
 const same: Convert = (steps) => steps
 
-/** Undefined where nothing changes. A number that does not convert is noted and stays. */
+/** Undefined where nothing changes. An inexact number is noted and stays. */
 function createConverter(was: string, is: string, inexact: string[]): Convert | undefined {
   const [from, to] = [createGrid(was), createGrid(is)]
   const factor = (grid: Grid, other: Grid): bigint =>

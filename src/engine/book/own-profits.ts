@@ -23,17 +23,14 @@ import {
 } from './book.ts'
 import { beyondPriceOf, limitTo } from './own-trades.ts'
 
-/** The parts that are needed to count fills again. */
 export type FilledBook = Pick<Book, 'positionMode' | 'grids' | 'holdings'>
 
 /** One strategy's change on one instrument. */
 export interface OwnShare {
-  /** Strategy and symbol. */
   readonly pair: string
   /** At its own average price, before fees. */
   readonly profit: Decimal
   readonly fees: Decimal
-  /** Its position by its fills. */
   readonly before: Entry
   readonly after: Entry
 }
@@ -41,8 +38,8 @@ export interface OwnShare {
 const NOTHING: Entry = { longLots: 0, longTicks: 0, shortLots: 0, shortTicks: 0 }
 
 /**
- * Counts again, from the booked fills alone, what each strategy has made of its lots, so that any
- * span can be summed up; the book has only the sum. All fills are needed, in their order.
+ * From the booked fills alone, so that any span can be summed up; the book has only the sum. Needs
+ * all fills, in their order.
  */
 export class OwnProfits {
   readonly #real: FilledBook
@@ -51,7 +48,7 @@ export class OwnProfits {
   /** None is ever taken away. */
   readonly #pairs = new Set<string>()
   readonly #pairsBySymbol = new Map<string, readonly string[]>()
-  /** Fills are missing, or are on another grid. */
+  /** Fills are missing, or on another grid. */
   readonly #unexplained = new Set<string>()
 
   /** @param real the book after all fills */
@@ -84,7 +81,6 @@ export class OwnProfits {
     return this.#sharesOf(record.symbol, () => applyRecord(this.#counted, record))
   }
 
-  /** Without a strategy, of the account. */
   holdingOf(symbol: string, strategyId?: string): Holding {
     if (strategyId === undefined) return accountHoldingOf(this.#counted, symbol)
     return holdingOf(this.#counted, strategyId, symbol)
@@ -130,8 +126,8 @@ export class OwnProfits {
   }
 
   /**
-   * Fills do not explain a holding where lots were given or taken over, or older fills archived:
-   * what is missing stays missing.
+   * Not where lots were given or taken over, or older fills archived: what is missing stays
+   * missing.
    */
   explains(pair: string, holdings = this.#real.holdings): boolean {
     const [, symbol] = splitPair(pair)

@@ -26,14 +26,12 @@ import {
 } from './book.ts'
 
 /**
- * A strategy's own result. The exchange states a close's profit at the account's average price,
- * which strategies on one instrument share. So profit is counted here at each one's own average,
- * also of lots that others have closed (a liquidation, a trade by hand). What the exchange books
- * beyond a fill's price goes with the lots.
+ * The exchange states a close's profit at the account's average price, which strategies share. So
+ * profit is counted at each one's own average, also of lots that others have closed (a liquidation,
+ * a trade by hand). What the exchange books beyond a fill's price goes with the lots.
  */
 
 const DAY_MS = 86_400_000
-/** The exchange's number of decimals. */
 const MONEY_DECIMALS = 8
 const NOTHING: OwnTrades = {
   entry: { longLots: 0, longTicks: 0, shortLots: 0, shortTicks: 0 },
@@ -52,7 +50,7 @@ export function countOwnFill(book: WritableBook, strategyId: string, priced: Pri
   book.ownTrades.set(pairKey(strategyId, fill.symbol), { ...trades, fills })
 }
 
-/** A fill of others has closed lots of the strategy. Called before the holding changes. */
+/** Called before the holding changes. */
 export function countTaken(
   book: WritableBook,
   strategyId: string,
@@ -68,7 +66,7 @@ export function countTaken(
   )
 }
 
-/** The strategy holds only so much any more; the closing price of the rest is not known. */
+/** The closing price of the rest is not known. */
 export function forgetTaken(book: WritableBook, pair: string, held: Holding): void {
   const trades = book.ownTrades.get(pair)
   if (!trades) return
@@ -83,14 +81,13 @@ export function forgetStreak(book: WritableBook, pair: string): void {
   if (trades) book.ownTrades.set(pair, { ...trades, lostInRow: 0 })
 }
 
-/** Books of earlier versions know only what the exchange has stated. */
+/** Earlier books know only what the exchange has stated. */
 export function withOwnMoney(book: Book, pair: string, trades: OwnTrades): OwnTrades {
   if (trades.profit !== undefined) return trades
   const { profit, fees } = book.money.get(pair) ?? NO_MONEY
   return { ...trades, profit: profit.toString(), fees: fees.toString() }
 }
 
-/** With what is not counted. */
 export function ownMoneyOf(book: Book, pair: string): Money | undefined {
   const money = book.money.get(pair)
   const { profit, fees } = book.ownTrades.get(pair) ?? {}
@@ -104,10 +101,7 @@ export function moneyByStrategy(book: Book): ReadonlyMap<string, Money> {
   return new Map(ofStrategies.map((pair) => [pair, ownMoneyOf(book, pair) ?? NO_MONEY]))
 }
 
-/**
- * Booked profit less what the price has brought the account. Called before the account's holding
- * changes.
- */
+/** Booked profit less what the price has brought. Called before the account's holding changes. */
 export function beyondPriceOf(book: Book, fill: Fill): number | undefined {
   const held = accountHoldingOf(book, fill.symbol)
   const entry = book.entries.get(fill.symbol)
@@ -132,8 +126,8 @@ function shareIn(amount: Decimal, counted: CountedFill): Decimal {
 }
 
 /**
- * At the strategy's average price; its share of the stated profit where its fills do not explain
- * what it held.
+ * At the strategy's average; its share of the stated profit where fills do not explain what it
+ * held.
  */
 function profitFor(counted: CountedFill): Decimal {
   const { book, strategyId, priced, change } = counted
@@ -212,8 +206,8 @@ function countChange(
 }
 
 /**
- * Unix ms, exchange clock, of the fill that opened a side: counted back to where nothing was held.
- * Undefined where the last fills do not reach so far.
+ * Unix ms, exchange clock, counted back to where nothing was held. Undefined where the last fills
+ * do not reach so far.
  */
 export function openedAtOf(
   mode: PositionMode,
@@ -243,8 +237,8 @@ export function limitTo(entry: Entry, { longLots, shortLots }: Holding): Entry {
 }
 
 /**
- * The strategy takes over lots of no strategy, at the price that the account has paid. A trade that
- * ends by it counts for no streak. Without that price, the entry lacks what was added.
+ * At the price that the account has paid. A trade that ends so counts for no streak. Without that
+ * price, the entry lacks what was added.
  */
 export function countTakenOver(
   book: WritableBook,
@@ -292,7 +286,6 @@ function toOwnFill(fill: Fill): OwnFill {
   }
 }
 
-/** It ends when the position is flat or has changed sides. */
 function countTrade(known: OwnTrades, moved: Entry, net: Decimal) {
   const tradeNet = sum(known.tradeNet ?? '0', net)
   const { lostInRow = 0, entry } = known

@@ -5,11 +5,11 @@ import { own } from '../../lib/own.ts'
 import type { Book } from './book.ts'
 
 /**
- * The account's holding and realised money of one instrument, counted from the records of fills
- * alone since the run began or an operator released the account.
+ * Holding and realised money of one instrument, from the records of fills alone since the run began
+ * or a release of the account.
  */
 export interface InstrumentCount {
-  /** In one-way mode the long side is the net position, negative for a short. */
+  /** In one-way mode the net position, negative for a short. */
   readonly longLots: number
   readonly shortLots: number
   /** Margin coin. */
@@ -17,10 +17,9 @@ export interface InstrumentCount {
   readonly fees: Decimal
 }
 
-/** Changed by `recount.ts`. */
 export interface RecountState {
   readonly totals: ReadonlyMap<string, InstrumentCount>
-  /** The minute of our clock, compared with the book. */
+  /** Our clock. */
   readonly comparedMinute: number
 }
 
@@ -31,8 +30,8 @@ export function createRecount(book: Book): RecountState {
 }
 
 /**
- * Uses no function of the fold, so that an error in either shows. An adopted position changes both
- * alike.
+ * Shares no function with the fold, so that an error in either shows. An adopted position changes
+ * both alike.
  */
 export function recountRecord(recount: RecountState, entry: JournalRecord, book: Book): void {
   const isReleased = entry.kind === 'released' && entry.scope === '*' && entry.code !== 'kill'
@@ -61,7 +60,7 @@ function countFill(recount: RecountState, fill: Fill, isNet: boolean): void {
   })
 }
 
-/** Margin coin, with those in other coins whose price is recorded. */
+/** Margin coin, with other coins whose price is recorded. */
 function countFees({ fee = '0', otherFees = [] }: Fill): Decimal {
   const priced = otherFees.map(({ amount, price }) => decimal(amount).times(decimal(price ?? '0')))
   return sumDecimals([decimal(fee), ...priced])
@@ -82,7 +81,7 @@ function countAdoption(
   })
 }
 
-/** Both counts; undefined where they agree. */
+/** Undefined where they agree. */
 export function findDifference(
   recount: RecountState,
   book: Book,
@@ -124,7 +123,7 @@ function describe({ longLots, shortLots, profit, fees }: InstrumentCount): strin
   return `${longLots} lots long, ${shortLots} short, profit ${profit.toString()}, fees ${fees.toString()}`
 }
 
-/** For all owners. Fills that wait have moved the position, but no money yet. */
+/** For all owners. Waiting fills have moved the position, but no money yet. */
 function readTotals({ account, money, orphans, positionMode }: Book): Map<string, InstrumentCount> {
   const totals = new Map<string, InstrumentCount>()
   for (const [symbol, { longLots, shortLots }] of account) {

@@ -31,14 +31,14 @@ export function closePurposeOf({
   return purpose === 'flatten' ? 'flatten' : exit
 }
 
-/** Fills, funding payments, or records that move lots without a fill. */
+/** Records that move lots without a fill, beside fills and payments. */
 export type TradeEvent = Booking | AdoptRecord | AssignedRecord
 
 type TradeMove = Exclude<TradeEvent, BookedOwner>
 
 export interface TradeFoldOptions {
   readonly book: FilledBook
-  /** Undefined: it was a plain order, or is not known any more. */
+  /** Undefined: a plain order, or not known any more. */
   readonly purposeOf: (clientOid: string) => ClosePurpose | undefined
   readonly onClosed: (trade: ClosedTrade) => void
 }
@@ -57,7 +57,6 @@ interface LotSum {
 
 interface OpenTrade {
   readonly openedAt: number
-  /** Empty until a fill states it. */
   readonly coin: string
   readonly peakLots: number
   readonly opened: LotSum
@@ -65,10 +64,9 @@ interface OpenTrade {
   readonly gross: Decimal
   readonly fees: Decimal
   readonly funding: Decimal
-  /** Its fills hold the unknown amounts and the fees in other coins. */
+  /** Its fills hold unknown amounts and fees in other coins. */
   readonly booked: Money
   readonly fills: number
-  /** Lots came or went at an unknown price. */
   readonly hasUnpricedLots: boolean
   /** The tag of the fill that opened it; empty: none. */
   readonly entryTag: string
@@ -85,18 +83,16 @@ interface Cause {
 }
 
 /**
- * Folds fills and funding payments, in booking order, into the trades of each strategy, by the
- * book's own count ({@link OwnProfits}). From a fill that waits for its order on, an instrument's
- * events wait too.
+ * Folds fills and funding, in booking order, into strategies' trades, by the book's count ({@link
+ * OwnProfits}). From a waiting fill on, an instrument's events wait too.
  *
- * A funding payment is shared by what each strategy held of the position when it was read, with its
- * sign.
+ * A payment is shared by what each strategy held when it was read, with its sign.
  */
 export class TradeFold {
   readonly #options: TradeFoldOptions
   readonly #profits: OwnProfits
   readonly #open = new Map<string, OpenTrade>()
-  /** Keyed by symbol: a fill that waits, and the events behind it. */
+  /** Keyed by symbol: a waiting fill, and the events behind it. */
   readonly #waiting = new Map<string, TradeMove[]>()
 
   constructor(options: TradeFoldOptions) {
@@ -196,7 +192,7 @@ export class TradeFold {
       fills: trade.fills + (fill === undefined ? 0 : 1),
     }
     if (is < was) return takeLots(moved, 'closed', { lots: was - is, price })
-    // Lots that came without a fill have moved the average by their price.
+    // Lots without a fill have moved the average by their price.
     const paid = fill === undefined ? this.#priceOf(share, { was, is, side }) : price
     return takeLots(moved, 'opened', { lots: is - was, price: paid })
   }
@@ -235,7 +231,7 @@ export class TradeFold {
   ): ExitReason {
     if (owner === 'strategy') {
       if (strategyId !== of) return 'otherStrategy'
-      // A journal of before layout 8 has the reason in the record of the order alone, for a week.
+      // Before layout 8 only the order's record has the reason, for a week.
       if (isExitReason(reason)) return reason
       return this.#options.purposeOf(clientOid) ?? 'order'
     }
@@ -298,7 +294,7 @@ const REASON_OF_KIND: Readonly<Partial<Record<string, ExitReason>>> = {
   system: 'system',
 }
 
-/** The tag that the strategy itself gave to the order of a fill; empty: none. */
+/** As the strategy itself gave it; empty: none. */
 function tagOf({ fill }: Pick<Cause, 'fill'>, strategyId: string): string {
   return fill?.owner === 'strategy' && fill.strategyId === strategyId ? fill.tag : ''
 }
@@ -349,8 +345,7 @@ function addMoney(trade: OpenTrade, { pair, profit, fees }: OwnShare, { fill }: 
 }
 
 /**
- * A fill that has closed lots of others costs each its part of the fee. The profit is our own
- * count.
+ * A fill that closed lots of others costs each its part of the fee. The profit is our own count.
  */
 function partOf(fill: BookedFill, pair: string, fees: Decimal): FillMoney {
   const money = { ...toFillMoney(fill), profit: '0' }

@@ -17,16 +17,12 @@ import { askForCancel, isUnderCancel, noteResolves, openCancel } from '../state/
 import { isKilling } from '../state/trading-mode.ts'
 import { canRest } from '../../domain/order.ts'
 
-/**
- * Sent for the first instrument that waits, or for all at once. The grant is returned where none
- * waits.
- */
+/** For the first instrument that waits, or for all at once. Returns the grant where none waits. */
 export function sendCancel(core: Core): void {
   const waiting = instrumentsAwaitingCancel(core)
   const [first, ...others] = waiting
   if (first === undefined) return emit(core, { kind: 'returnGrant', endpoint: 'cancelAllOrders' })
   announce(core, 'debug', 'cancel.planned', { order: waiting.map(({ symbol }) => symbol) })
-  // While another cancel-all is on the wire, only one that names its instrument may follow.
   const mayCancelProduct =
     isOursAlone(core) && core.calls.cancels.size === 0 && core.instruments.size > 1
   if (mayCancelProduct && servesMost(core, waiting)) return cancelProduct(core, 'planned')
@@ -35,9 +31,9 @@ export function sendCancel(core: Core): void {
 }
 
 /**
- * One call for all is better when more instruments wait than would lose orders without need; so a
- * stop of ten takes one call. Using it as soon as three of ten wait was worse: 4 % to 76 % more
- * order-seconds missing. What is halted would lose orders for good.
+ * One call for all is better when more instruments wait than would lose orders without need: a stop
+ * of ten takes one call. As soon as three of ten wait was worse: 4 % to 76 % more order-seconds
+ * missing. What is halted would lose orders for good.
  */
 function servesMost(core: Core, waiting: readonly InstrumentState[]): boolean {
   const others = [...core.instruments.values()].filter(
@@ -50,7 +46,7 @@ function servesMost(core: Core, waiting: readonly InstrumentState[]): boolean {
   return waiting.length > 1 && waiting.length > others.length
 }
 
-/** A halted strategy's or instrument's orders could not be placed again. */
+/** Orders of a halted strategy or instrument could not be placed again. */
 function hasHalted(core: Core, symbol: string): boolean {
   return [...totalsOf(core, symbol).orders.keys()].some((strategyId) =>
     restrictionsOn(core.book, symbol, strategyId).some(({ mode }) => mode === 'halted'),
@@ -58,8 +54,8 @@ function hasHalted(core: Core, symbol: string): boolean {
 }
 
 /**
- * Whether every order of the product type may be cancelled. A kill always may; a stop that leaves
- * orders never.
+ * Whether every order of the product type may be cancelled: for a kill always, for a stop that
+ * leaves orders never.
  */
 function isOursAlone(core: Core): boolean {
   if (isKilling(core)) return true
@@ -75,8 +71,8 @@ function cancelSymbol(core: Core, instrument: InstrumentState): void {
 }
 
 /**
- * Cancels every order of the product type, ours or not. Each instrument on which something may rest
- * is resolved afterwards; on the others nothing is placed until the call cannot arrive any more.
+ * Cancels every order of the product type, ours or not. Instruments where something may rest are
+ * resolved afterwards; on others nothing is placed until the call cannot arrive any more.
  */
 export function cancelProduct(core: Core, cause: 'planned' | 'kill'): void {
   const symbols = [...core.instruments.keys()]
@@ -111,21 +107,21 @@ function send(
 }
 
 /**
- * Whether the unwanted orders are worth a cancel-all. It also cancels the wanted ones, and those
- * are missing until the fills are readable. So it is due once the unwanted orders have rested,
- * added up, for as long as the wanted ones (at least one) would be missing, or once one has rested
- * for `unwantedMsMax`.
+ * A cancel-all also takes the wanted orders, which are missing until fills are readable. So it is
+ * due once the unwanted have rested, added up, as long as the wanted (at least one) would be
+ * missing, or one has rested for `unwantedMsMax`.
  *
  * Order-seconds unwanted + missing, and cancel-alls, of ladders on recorded prices (`npm run
- * bench:cancels`, sums over 2 and 10 instruments, candles and ticks, account shared). A model that
- * weighed notional, distance and places in the queue does no better. One tolerance of 2 s is better
- * for ladders that are built anew, and a third worse, at twice the calls, where a single rung at a
- * time is unwanted:
+ * bench:cancels`, sums over 2 and 10 instruments, candles and ticks, account shared):
  *
  *                        that model      this rule       2 s for all     10 s for all
  *     recentre          11,266  223     10,552  228      9,763  233     16,721  190
  *     shared            23,950  195     24,670  194     20,885  232     25,801  190
  *     follow            23,907  303     23,431  308     32,007  632     25,209  387
+ *
+ * A model that weighed notional, distance and places in the queue does no better. One tolerance of
+ * 2 s is better for ladders built anew, and a third worse, at twice the calls, where single rungs
+ * are unwanted.
  */
 export function isCancelDue(core: Core, { symbol, unwantedSince }: InstrumentState): boolean {
   const { unwantedMsMax, fillVisibilityMs } = core.settings.execution
@@ -141,7 +137,7 @@ export function isCancelDue(core: Core, { symbol, unwantedSince }: InstrumentSta
 }
 
 /**
- * First those that a stop or kill clears, then those that have waited longest, so that none waits
+ * Instruments that a stop or kill clears come first, then the longest waiting, so that none waits
  * for more calls than there are instruments.
  */
 function instrumentsAwaitingCancel(core: Core): readonly InstrumentState[] {

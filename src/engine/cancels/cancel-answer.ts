@@ -12,7 +12,7 @@ import { haltForKey } from '../state/trading-mode.ts'
 import { noteUnansweredCancel } from '../state/instrument-state.ts'
 import { closeCancel, noteCancelClock, noteCancelFound } from '../state/open-calls.ts'
 
-/** Instrument by instrument. Where it failed it is repeated: that does no harm. */
+/** Repeated where it failed, which does no harm. */
 export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchResult>): void {
   const cancel = closeCancel(core, cancelId)
   if (!cancel) return
@@ -43,20 +43,17 @@ function isPerhapsDone(answer: Answer<BatchResult>): boolean {
   return answer.kind === 'unknown' || (answer.class === 'retry' && !isClockRefused(answer))
 }
 
-/**
- * Whether the time was refused, for the first time in a row, and the refusal says which is right.
- */
+/** The first refusal of the time in a row, which says the right one. */
 function hasNewTime({ calls: { clockRefusals } }: Core): boolean {
   return clockRefusals.inRow === 1 && clockRefusals.aheadMs !== undefined
 }
 
-/** It may still arrive: until it cannot, nothing is placed on its instruments. */
+/** Until it cannot arrive any more, nothing is placed on its instruments. */
 function noteLate(core: Core, cancel: OpenCancel): void {
   for (const symbol of cancel.symbols)
     noteUnansweredCancel(core, instrumentOf(core, symbol), cancel)
 }
 
-/** @returns the instruments on which orders may still rest */
 function readFailed(
   core: Core,
   cancel: OpenCancel,
@@ -106,8 +103,7 @@ function recordListed(core: Core, items: readonly ListedOrder[]): void {
 }
 
 /**
- * Orders that could not be cancelled. One that we cannot identify may be on any with a nameless
- * order.
+ * One that could not be cancelled and identified may be on any instrument with a nameless order.
  */
 function instrumentsOf(core: Core, items: readonly ListedOrder[]): ReadonlySet<string> {
   const instruments = new Set<string>()

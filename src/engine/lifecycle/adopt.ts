@@ -16,8 +16,7 @@ import { forgetReduction } from '../state/trading-mode.ts'
 export type AdoptCommand = Extract<EngineCommand, { kind: 'adopt' }>
 
 /**
- * Undefined where it can. Every fill must have its order, and the position must be read since the
- * last one.
+ * Undefined: possible. Every fill must have its order, and the position be read since the last one.
  */
 export function objectToAdoption(
   core: Core,
@@ -48,8 +47,8 @@ export function objectToAdoption(
 }
 
 /**
- * Describes what the strategy holds beyond its `positionMax` then. It is handed over all the same,
- * or only a flatten could close it; orders that add are denied.
+ * Beyond `positionMax` it is handed over all the same, or only a flatten could close it; orders
+ * that add are denied.
  */
 export function describeBeyondLimit(
   { book, settings }: Pick<Core, 'book' | 'settings'>,
@@ -98,9 +97,9 @@ export function adoptUnclaimed(core: Core, command: AdoptCommand): void {
 }
 
 /**
- * A flatten of the account or an instrument also closes what no strategy holds: strategies on the
- * other side take it over first, since that closes both without an order; the first one that trades
- * the instrument takes the rest. This comes before planning.
+ * A flatten of account or instrument also closes what no strategy holds: strategies on the other
+ * side take it over first, which closes both without an order; the first that trades the instrument
+ * takes the rest. Comes before planning.
  */
 export function adoptForFlatten(core: Core): void {
   const { book, run, instruments, reductions } = core
@@ -113,7 +112,7 @@ export function adoptForFlatten(core: Core): void {
       assign(core, { symbol, strategyId, holding, reason: order.reason, by: order.by })
     }
     if (reductions.get(symbol)?.adopts !== true) continue
-    // Strategies decided while they did not hold this, and only a part of it is to be closed.
+    // Strategies decided without this, and only a part is to be closed.
     forgetReduction(core, symbol)
     holdAllWishes(core)
   }
@@ -142,7 +141,7 @@ function hasClosableRest(
   { book, settings }: Pick<Core, 'book' | 'settings'>,
   symbol: string,
 ): boolean {
-  // Most instruments hold nothing more, so this comes first.
+  // Most instruments hold nothing more.
   const { longLots, shortLots } = unclaimedHolding(book, symbol)
   if (longLots === 0 && shortLots === 0) return false
   const traders = tradersOf(settings, symbol)
@@ -154,7 +153,7 @@ function hasClosableRest(
   )
 }
 
-/** Only in one-way mode can both go. */
+/** Both can go only in one-way mode. */
 function opposing(
   book: Book,
   traders: readonly StrategyId[],

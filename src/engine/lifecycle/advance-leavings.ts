@@ -18,7 +18,6 @@ import { forgetWishesOn } from '../state/run-state.ts'
 import { isSilent } from '../state/silence.ts'
 import { isTrading } from '../state/trading-mode.ts'
 
-/** Ends the membership of those that nothing holds back any more. */
 export function advanceLeavings(core: Core): void {
   if (!isTrading(core)) return
   for (const [pair, leaving] of Array.from(core.book.leavings)) {
@@ -33,7 +32,7 @@ interface LeavingMember {
   readonly symbol: string
 }
 
-/** Why an instrument has not left yet, in words. */
+/** In words. */
 export function whyNotGone(core: Core, { strategyId, symbol }: LeavingMember): string | undefined {
   const { book, settings } = core
   const policy = leavingOf(book, strategyId, symbol)?.policy
@@ -46,7 +45,7 @@ export function whyNotGone(core: Core, { strategyId, symbol }: LeavingMember): s
   return isReadFor(settings, strategyId, symbol) ? whyNotQuiet(core, symbol) : undefined
 }
 
-/** Nothing of the instrument may be open or unknown when it is read no more. */
+/** Nothing may be open or unknown when it is read no more. */
 function whyNotQuiet(core: Core, symbol: string): string | undefined {
   const { book, disputes, readings } = core
   const { phase, position, lateCancelUntil } = instrumentOf(core, symbol)

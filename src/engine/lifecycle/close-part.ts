@@ -26,10 +26,9 @@ interface ClosePlan extends HandPlan {
 }
 
 /**
- * Closes a share of what strategies hold in a scope. Like a flatten it is a restriction, so it
- * survives a restart: the scope only reduces until a release, or its strategies would buy back at
- * their next look. A person decides for `manual`, so a close of it alone ends when it is done. The
- * whole of anything else is a flatten.
+ * Closes a share of what strategies hold in a scope. A restriction, so it survives a restart: the
+ * scope only reduces until a release, or strategies would buy back. A close of `manual` alone ends
+ * when done, since a person decides. The whole of anything else is a flatten.
  *
  *     close ──► restricted with `keeps`: orders are withdrawn, the part is closed
  *                   │ closed, and the positions were read
@@ -86,7 +85,7 @@ interface StrategyShare {
   readonly share: number
 }
 
-/** Rounded down to whole lots. Undefined: less than an order. */
+/** Whole lots, rounded down. Undefined: less than an order. */
 function partOf(
   { book, settings }: Core,
   { id, symbol, share }: StrategyShare,
@@ -116,7 +115,7 @@ function partOf(
 /** A share such as 0.07 is not exact: 0.07 of 100 lots are 7. */
 const ROUNDING = 1e-6
 
-/** A close that is under way is not taken back. */
+/** A close under way is not taken back. */
 function lesserOf(kept: KeptLots, before: readonly KeptLots[]): KeptLots {
   const { strategyId, symbol } = kept
   const known = before.find((one) => one.strategyId === strategyId && one.symbol === symbol)
@@ -143,7 +142,7 @@ function endClose(core: Core, restriction: Restriction): void {
   record(core, { kind: 'restricted', ...rest, scope, at: core.now }, true)
 }
 
-/** Nothing of it is to be closed or on its way any more; also where nobody trades it now. */
+/** Nothing is to be closed or on its way; also where nobody trades it now. */
 function isDone(core: Core, { strategyId, symbol, ...kept }: KeptLots): boolean {
   const { book, settings } = core
   const instrument = core.instruments.get(symbol)
@@ -161,7 +160,7 @@ function isDone(core: Core, { strategyId, symbol, ...kept }: KeptLots): boolean 
   )
 }
 
-/** @returns the scope of what a person names: an instrument, an owner or a scope */
+/** A person names an instrument, an owner or a scope. */
 export function scopeNamed(
   { strategies }: Pick<Core['settings'], 'strategies'>,
   named: string,

@@ -9,11 +9,11 @@ import { unprovedByStop } from './stop.ts'
 export interface Ending {
   readonly kind: 'kill' | StopPolicy
   /**
-   * `closing`: a stop that flattens has not closed everything · `killing`: it waits for the proof
-   * of a kill.
+   * `closing`: a flattening stop has not closed everything · `killing`: it waits for a kill's
+   * proof.
    */
   readonly phase: KillState['phase'] | StopState['phase'] | 'closing' | 'killing'
-  /** Keyed by symbol, why an instrument cannot be proved yet; empty: it takes its time. */
+  /** Keyed by symbol, why it cannot be proved yet; empty: it takes its time. */
   readonly unproved: ReadonlyMap<string, string>
 }
 

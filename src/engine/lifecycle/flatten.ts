@@ -14,9 +14,9 @@ import { release, type ScopeRelease, restrict } from '../state/trading-mode.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
- * Closes everything in a scope: orders are cancelled, every target is zero, also of what strategies
- * take over (`adopt.ts`), and nothing else leaves until a release. It is a restriction, so it
- * survives a restart; a stop that flattens does the same without one.
+ * Cancels orders, aims at zero, also for what strategies take over (`adopt.ts`), and lets nothing
+ * else leave until a release. A restriction, so it survives a restart; a flattening stop does the
+ * same without one.
  */
 export function startFlatten(
   core: Core,
@@ -26,12 +26,12 @@ export function startFlatten(
   expirePlaces(core)
 }
 
-/** After this it is logged as not done, then each time its age has doubled. */
+/** Then logged as not done, and whenever its age has doubled. */
 const PATIENCE_MS = 15_000
 const PATIENCE_MS_MAX = 600_000
 
 /**
- * Logs the end: nothing held or resting, or only what no strategy here closes; and that it takes
+ * Logs the end (nothing held or resting, or only what no strategy here closes), and that it takes
  * long.
  */
 export function advanceFlatten(core: Core): void {
@@ -56,14 +56,14 @@ export function advanceFlatten(core: Core): void {
 }
 
 /**
- * Whether the book can be believed: the start is over, every fill has an owner, and each position
- * was read after the last fill and agrees.
+ * The book can be believed: the start is over, every fill has an owner, and each position was read
+ * after the last fill and agrees.
  */
 function isProved(core: Core, scope: Scope): boolean {
   return core.run.start.isOver && unreadIn(core, scope).length === 0
 }
 
-/** Not read since the last fill, or does not agree with the fills. */
+/** Not read since the last fill, or not in agreement. */
 function unreadIn(core: Core, scope: Scope): readonly string[] {
   const { instruments, book, settings } = core
   return [...instruments.values()].flatMap(({ symbol, position }) => {
@@ -88,23 +88,20 @@ function announceSlow(core: Core, scope: Scope, sinceMs: number): void {
   })
 }
 
-/** Whatever no strategy here can close, somebody must close by hand. */
+/** Somebody must close by hand what no strategy here can. */
 function announceEnd(core: Core, scope: Scope, stillHeld: Readonly<Record<string, string>>): void {
   if (Object.keys(stillHeld).length === 0) return announce(core, 'warn', 'flatten.done', { scope })
   announce(core, 'error', 'flatten.left', { scope, stillHeld })
 }
 
-/** All that the account still holds, and whose it is; of a strategy, what no flatten closes. */
+/** All that the account holds, and whose; of a strategy, what no flatten closes. */
 function describeLeft(core: Core, scope: Scope): Record<string, string> {
   const positions = Object.entries(describeOwned(core))
   const ofAccount = positions.filter(([symbol]) => scope === ACCOUNT || scope === symbol)
   return ofAccount.length > 0 ? Object.fromEntries(ofAccount) : describeUnclosable(core, scope)
 }
 
-/**
- * Its strategy is not configured, or not on that instrument any more: `trend-btc BTCUSDT` is `long
- * 0.02`.
- */
+/** Not configured, or not on that instrument any more: `trend-btc BTCUSDT` is `long 0.02`. */
 export function describeUnclosable(
   { book, settings }: Pick<Core, 'book' | 'settings'>,
   scope: Scope,
@@ -157,12 +154,11 @@ export function describeDropped(
   >
 }
 
-/** A strategy holds something in the scope, or has an order that could be filled. */
+/** Something is held, or an order could be filled. */
 export function isOpen(core: Pick<Core, 'book' | 'settings'>, scope: Scope): boolean {
   return holdsAnything(core, scope) || openOrdersIn(core, scope).length > 0
 }
 
-/** We cannot cancel those on instruments that are not configured any more. */
 function openOrdersIn(
   { book, settings }: Pick<Core, 'book' | 'settings'>,
   scope: Scope,
@@ -175,9 +171,8 @@ function openOrdersIn(
 }
 
 /**
- * Only what can be closed: not lots too small for an order, nor those that are not in the account
- * because lots of no strategy stand against them. What no strategy holds counts, except in the
- * scope of one.
+ * Without lots too small for an order, or not in the account because lots of no strategy stand
+ * against them. What no strategy holds counts, except in the scope of one.
  */
 export function holdsAnything(
   core: Pick<Core, 'book' | 'settings'>,
@@ -210,7 +205,7 @@ function describeLeftOpen(
   )
 }
 
-/** `trend-btc BTCUSDT` is `long 0.02`, and so is `no strategy BTCUSDT`. */
+/** `trend-btc BTCUSDT` or `no strategy BTCUSDT` is `long 0.02`. */
 function describeHeld(
   core: Pick<Core, 'book' | 'settings'>,
   scope: Scope,
@@ -235,7 +230,7 @@ function describeHeld(
   return Object.fromEntries([...described, ...unclaimed])
 }
 
-/** Keyed by symbol: `long 0.02`. Fills that wait may be a strategy's. */
+/** Keyed by symbol: `long 0.02`. Waiting fills may be a strategy's. */
 export function describeUnclaimed(
   { book, settings }: Pick<Core, 'book' | 'settings'>,
   scope: Scope,
@@ -254,7 +249,7 @@ export function describeUnclaimed(
   return Object.fromEntries(described)
 }
 
-/** Keyed by symbol, for people: `long 0.02, of trend-btc`. */
+/** Keyed by symbol: `long 0.02, of trend-btc`. */
 export function describeOwned({ book }: Pick<Core, 'book'>): Record<string, string> {
   const held = [...book.account].filter(([, holding]) => !isFlat(holding))
   return Object.fromEntries(
@@ -276,7 +271,7 @@ function ownersOf(book: Book, symbol: string): readonly string[] {
   return [...strategies, ...waiting, ...unclaimed]
 }
 
-/** In lots only where no configuration ever said how large one is. */
+/** In lots only where the lot size was never configured. */
 export function describeSides(
   book: Book,
   symbol: string,

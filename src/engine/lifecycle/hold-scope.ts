@@ -8,8 +8,8 @@ import { describeUnclosable, startFlatten } from './flatten.ts'
 type HoldCommand = Extract<EngineCommand, { kind: 'restrict' | 'flatten' }>
 
 /**
- * A scope that is not configured is refused: a mistyped name would restrict nothing. A stricter
- * restriction is never replaced: that takes a release.
+ * An unknown scope is refused: a mistyped name would restrict nothing. Only a release replaces a
+ * stricter restriction.
  */
 export function holdScope(core: Core, command: HoldCommand): void {
   const { scope, reason, by } = command

@@ -27,15 +27,15 @@ import {
 } from '../state/own-figure.ts'
 import { halt } from '../state/trading-mode.ts'
 
-/** A difference of the fills is believed at the second comparison. */
+/** The second comparison confirms a difference of the fills. */
 const DIFFERENCES_TO_BELIEVE = 2
 /** Fills are compared once a minute. */
 const MINUTE_MS = 60_000
 
 /**
- * Compares figures with two witnesses (MON1): a position's unrealised profit, ours with the
- * exchange's, whenever one is read; and once a minute, and so at each change of day, the book with
- * an independent count of its fills.
+ * Compares figures with two witnesses (MON1): unrealised profit, ours with the exchange's, at each
+ * reading; and once a minute, and so at each change of day, the book with an independent count of
+ * its fills.
  * @returns the instruments whose profit was compared
  */
 export function judgeDisputes(core: Core, event: EngineEvent): readonly string[] {
@@ -63,15 +63,15 @@ function isOpen(core: Core, symbol: string): boolean {
   return disputeOf(core, 'unrealised', symbol) !== undefined || isAwaited(core, symbol)
 }
 
-/** Nothing follows from prices alone while the account is not heard of. */
+/** Prices alone prove nothing while the account is not heard of. */
 function isFresh({ losses, now, settings }: Core, symbol: string): boolean {
   const { requestedAt } = losses.statements.get(symbol) ?? { requestedAt: Number.NEGATIVE_INFINITY }
   return now - requestedAt <= settings.limits.accountAgeMaxMs
 }
 
 /**
- * Only while the reading and the book's fills are about the same moment: otherwise a profit could
- * count both as realised and as unrealised.
+ * Only while reading and fills are about one moment: otherwise a profit could count as realised and
+ * as unrealised.
  */
 function compareProfit(core: Core, symbol: string): void {
   const statement = comparableStatement(core, symbol)
@@ -156,7 +156,6 @@ function inWords(core: Core, amount: number): string {
   return Number.isNaN(amount) ? 'not known' : showAmount(core, amount)
 }
 
-/** Strategies whose losses are limited. */
 function limitedOn({ settings }: Core, symbol: string): readonly StrategySettings[] {
   const { losses, strategies } = settings
   if (!losses) return []
@@ -174,8 +173,8 @@ interface StrategyMoment {
 }
 
 /**
- * The second figure is the strategy's own entries at the exchange's mark price; the index, where
- * strategies hold against each other and the exchange states no mark.
+ * The second figure is its own entries at the exchange's mark price, or the index where strategies
+ * hold against each other and no mark is stated.
  */
 function noteStrategy(
   core: Core,
@@ -209,7 +208,7 @@ function noteStrategy(
   })
 }
 
-/** Where book and count differ it is not known what the account holds, so no risk may be added. */
+/** Where book and count differ the account's holding is unknown, so no risk may be added. */
 function judgeRecount(core: Core): void {
   const { recount, book, run } = core
   if (run.phase !== 'running' || !beginMinute(recount, core.now)) return

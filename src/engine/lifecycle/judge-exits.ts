@@ -21,8 +21,8 @@ import { exchangeNow } from '../state/market-state.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
- * At each snapshot, whether or not strategies are asked, and when fills were read. Plans follow:
- * `exitDueOn`, `boundTarget`.
+ * Called at each snapshot, whether or not strategies are asked, and when fills were read. Plans
+ * follow: `exitDueOn`, `boundTarget`.
  */
 export function judgeExits(core: Core, event: EngineEvent): void {
   if (event.kind !== 'snapshotTaken' && event.kind !== 'fillsRead') return
@@ -52,7 +52,7 @@ function judge(core: Core, rules: ExitRules, pair: Pair): void {
   announceChanges(core, pair, before ?? NO_EXITS, after)
 }
 
-/** Nothing can become of the state while nothing is held. */
+/** The state cannot change while nothing is held. */
 function isIdle({ long, short, lock, pause }: ExitState): boolean {
   return long === null && short === null && lock === null && pause === null
 }

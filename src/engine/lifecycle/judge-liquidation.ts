@@ -29,8 +29,7 @@ import { startFlatten } from './flatten.ts'
 const BY = 'liquidation steps'
 
 /**
- * Measures the distance to a liquidation whenever profit was compared, and does what
- * `risk.liquidation` says:
+ * Judges `risk.liquidation` whenever profit was compared:
  *
  *     warn      the nearer one of the two figures
  *     reduce    both figures; or ours, where the exchange's margin ratio says the same, where it states no price and its
@@ -114,7 +113,7 @@ function reducePart(core: Core, near: LiquidationDistance, step: number): void {
 /** Both witnesses agree on at least this: nothing is restricted for one of them. */
 function farthestOf(core: Core, distance: LiquidationDistance): number {
   const { symbol, ours, stated, trust, ratioTrust } = distance
-  // A margin mode that only rows state makes our figure follow from their margin: it is no second one.
+  // If only rows state the margin mode, our figure follows from their margin and is no second one.
   const isOwn = marginModeOf(core, symbol) === core.settings.marginMode
   if (!isOwn && trust !== 'agreed') return Number.POSITIVE_INFINITY
   switch (trust) {
@@ -176,7 +175,7 @@ function describe({
 
 const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
 
-/** Unless it is restricted for that already. */
+/** Unless restricted for that already. */
 function holdOnce(core: Core, symbol: string, code: ModeReason, reason: string): boolean {
   if (restrictionOf(core.book, symbol, code)) return false
   announce(core, 'error', 'limits.reached', { scope: symbol, code, reason })

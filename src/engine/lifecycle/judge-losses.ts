@@ -18,12 +18,11 @@ import { showAmount } from '../state/own-figure.ts'
 import { halt } from '../state/trading-mode.ts'
 import { startFlatten } from './flatten.ts'
 
-/** Author of a flatten after a drawdown. */
 const BY = 'loss limits'
 
 /**
- * Compares losses with their limits whenever the profit of an instrument was compared. Nothing is
- * judged while a part of the net profit is not known.
+ * Whenever an instrument's profit was compared. Nothing is judged while a part of the net profit is
+ * unknown.
  * @param symbols compared in this step
  */
 export function judgeLosses(core: Core, event: EngineEvent, symbols: readonly string[]): void {
@@ -91,10 +90,7 @@ function judgeDrawdown(
   if (isAwaited) for (const symbol of heldIn(core, scope)) askForPositionAgain(core, symbol)
 }
 
-/**
- * While figures differ, the worse one reduces at once, for as long: one better reading does not end
- * it.
- */
+/** While figures differ the worse one reduces, for as long: one better reading does not end it. */
 function judgeWorse(
   core: Core,
   scope: Scope,
@@ -112,7 +108,6 @@ function judgeWorse(
   holdForDispute(core, scope, reason)
 }
 
-/** For the account a share, else an amount. */
 export function showFall(core: Pick<Core, 'settings'>, scope: Scope, fallen: number): string {
   return scope === ACCOUNT ? `${(fallen * 100).toFixed(2)} %` : showAmount(core, fallen)
 }
@@ -133,7 +128,6 @@ function flatten(core: Core, scope: Scope, reason: string): void {
   startFlatten(core, { scope, reason, by: BY })
 }
 
-/** Only for strategies. */
 function judgeStreak(core: Core, scope: Scope, { streak }: LossLimits): void {
   if (streak === undefined) return
   for (const [pair, { lostInRow = 0 }] of core.book.ownTrades) {
@@ -148,7 +142,7 @@ function judgeStreak(core: Core, scope: Scope, { streak }: LossLimits): void {
   }
 }
 
-/** Unless it is restricted for that already. */
+/** Unless restricted for that already. */
 function holdOnce(core: Core, scope: Scope, code: ModeReason, reason: string): boolean {
   if (restrictionOf(core.book, scope, code)) return false
   announce(core, 'error', 'limits.reached', { scope, code, reason })

@@ -19,17 +19,16 @@ import {
 } from '../state/worst-case.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
-/** A warning is given again after so much less was used. */
+/** Warned again after so much less was used. */
 const REARMED = 0.9
 
 /**
- * Compares the moves of `risk.survives` with what the account is worth, whenever profit was
- * compared:
+ * Judges `risk.survives` whenever profit was compared:
  *
- *     80 %    by the worse figures: a warning
- *     100 %   what both witnesses say, in two readings (MON1): the account is held in `reducing`, so that what rests and
- *             adds is cancelled, and as much is closed as leads back to 80 %
- *     80 %    what both say: the account is released
+ * 80 %: by the worse figures, a warning
+ * 100 %: by both witnesses, in two readings (MON1): the account is `reducing`, so that resting
+ *   orders that add are cancelled, and as much is closed as leads back to 80 %
+ * 80 %: by both, the account is released
  *
  * Beyond 100 % by the worse figures `risk/checks.ts` denies orders.
  */

@@ -27,8 +27,8 @@ import { hasOpenOrders, isBusy, mayRest, startStop } from './stop.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
- * A kill is done when it is proved that nothing of ours rests (RSK3), and stands until an operator
- * releases it, over any number of restarts (RSK2).
+ * Done when it is proved that nothing of ours rests (RSK3); stands until an operator releases it,
+ * over restarts (RSK2).
  *
  *     cutting ──► draining ──► clearing ──► waiting ──► confirming ──► proving ──► clean
  *                                  ▲                         │             │         │
@@ -41,12 +41,11 @@ import { expirePlaces } from '../strategies/take-decision.ts'
  *
  * An instrument that the exchange does not know any more is left out, since its cancel-alls and
  * readings are refused. The kill is clean without it where nothing of ours may be left there; else
- * it stays in `proving` and names it, until the exchange knows it again or a run is configured
- * without it.
+ * it stays in `proving` and names it.
  */
 type KillPhase = KillState['phase']
 
-/** So many readings in a row must agree; the first is late enough for the slowest fill (A2). */
+/** In a row; the first is late enough for the slowest fill (A2). */
 const ROUNDS = 2
 /** After the acceptance deadline: cancel-alls of every instrument, one a second, and readings. */
 const PATIENCE_MS = 60_000
@@ -54,8 +53,8 @@ const PATIENCE_MS = 60_000
 const SAID_AGAIN_MS_MAX = 16 * PATIENCE_MS
 
 /**
- * No order leaves from now on, and everything that rests is cancelled. A second kill only drops a
- * release that waits for the proof.
+ * Nothing leaves, and everything that rests is cancelled. A second kill only drops a release that
+ * waits for the proof.
  */
 export function startKill(core: Core, { reason, by }: KillCommand): void {
   if (core.run.phase === 'stopped') return
@@ -72,7 +71,6 @@ function dropRelease(core: Core): void {
   announce(core, 'warn', 'kill.releaseDropped', { reason, by })
 }
 
-/** A restart begins it again. */
 export function beginKill(core: Core): void {
   const { phase, flatBeforeStop, stop } = core.run
   beginKilling(core.run, {
@@ -97,7 +95,7 @@ export function beginKill(core: Core): void {
   askForCancel(core)
 }
 
-/** Before everything is proved the release waits. */
+/** The release waits for the proof. */
 export function releaseKill(core: Core, { reason, by }: KillCommand): void {
   const { kill } = core.run
   if (!kill) return announce(core, 'warn', 'kill.notThrown', { reason, by })
@@ -108,7 +106,7 @@ export function releaseKill(core: Core, { reason, by }: KillCommand): void {
   record(core, { kind: 'released', at: core.now, scope: ACCOUNT, code: 'kill', reason, by }, true)
   announce(core, 'warn', 'kill.released', { reason, by })
   endKilling(core.run)
-  // Wishes from before are placed only after their strategy has decided again.
+  // Earlier wishes are placed only after their strategy has decided again.
   holdAllWishes(core)
   emit(core, { kind: 'killState', state: 'released' })
   if (kill.stopAskedAt !== undefined) startStop(core, kill.stopPolicy, kill.stopAskedAt)
@@ -116,7 +114,7 @@ export function releaseKill(core: Core, { reason, by }: KillCommand): void {
 
 /**
  * A stop waits for the proof, but not for ever, since the kill stands in the journal. Nothing can
- * be closed, so a stop that flattens does not end clean while something is held.
+ * be closed, so a flattening stop does not end clean while something is held.
  */
 export function stopWhenKilled({ run: { kill }, now }: Core, policy: StopPolicy): void {
   if (!kill) return
@@ -130,13 +128,13 @@ export function isCutting({ run: { kill } }: Core): boolean {
   return kill?.phase === 'cutting'
 }
 
-/** Whatever is on the wire. An instrument whose batch is out is resolved after its answer. */
+/** An instrument whose batch is out is resolved after its answer. */
 export function cancelEverything(core: Core): void {
   cancelProduct(core, 'kill')
   if (core.run.kill) own(core.run.kill).phase = 'draining'
 }
 
-/** The process stood still: that time does not count. */
+/** Time in which the process stood still does not count. */
 export function postponeKillDeadlines({ run: { kill } }: Core, sleptMs: number): void {
   if (!kill) return
   const state = own(kill)
@@ -188,14 +186,14 @@ function nextPhase(core: Core, kill: KillState): KillPhase {
 
 /**
  * A call is on the wire, or an instrument is not idle. A stop goes on without one that cannot be
- * read; a kill may not, because that one would get no second cancel-all, and the readings that end
- * its resolution would count as the proof.
+ * read; a kill may not: it would get no second cancel-all, and the readings that end its resolution
+ * would count as the proof.
  */
 function isUnsettled(core: Core): boolean {
   return isBusy(core) || knownInstruments(core).some(({ phase }) => phase !== 'idle')
 }
 
-/** The exchange knows them: nothing else can be proved. */
+/** Known to the exchange: nothing else can be proved. */
 function knownInstruments(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()].filter(
     (one) => refusalOfInstrument(core, one) === undefined,
@@ -206,9 +204,7 @@ function hasOrdersLeft(core: Core): boolean {
   return knownInstruments(core).some(({ symbol }) => hasOpenOrders(core, symbol))
 }
 
-/**
- * The exchange does not know them any more, and something of ours may be left; with what it says.
- */
+/** Unknown to the exchange, though something of ours may be left; with what it says. */
 function removedInstruments(core: Core): ReadonlyMap<string, string> {
   const removed = [...core.instruments.values()].flatMap((one) => {
     const reason = refusalOfInstrument(core, one)
@@ -217,14 +213,14 @@ function removedInstruments(core: Core): ReadonlyMap<string, string> {
   return new Map(removed)
 }
 
-/** It had no second cancel-all, since it was not known then. */
+/** Unknown then, it had no second cancel-all. */
 function isKnownAgain(core: Core, { leftOut }: KillState): boolean {
   return leftOut.length > 0 && knownInstruments(core).some(({ symbol }) => leftOut.includes(symbol))
 }
 
 /**
- * Without a second cancel-all: not known when the others got theirs, or when the proof begins. An
- * idle one gets its own.
+ * Not known when the others got their second cancel-all, or when the proof begins. An idle one gets
+ * its own.
  */
 function listLeftOut(core: Core, { leftOut }: KillState, phase: KillPhase): readonly string[] {
   if (phase !== 'confirming' && phase !== 'proving' && phase !== 'clean') return []
@@ -281,7 +277,7 @@ function isPastAcceptance(core: Core): boolean {
   return clockUnsynchronised(core) === undefined && exchangeNow(core) >= acceptableUntil
 }
 
-/** Fills and positions, as the grids read them, show the same twice in a row. */
+/** As the grids read them, twice in a row the same. */
 function prove(core: Core, kill: KillState): KillPhase {
   if (kill.rounds >= ROUNDS) return removedInstruments(core).size > 0 ? 'proving' : 'clean'
   const isRead = knownInstruments(core).every(({ position }) => position.agreedAt >= kill.roundAt)
@@ -294,10 +290,7 @@ function prove(core: Core, kill: KillState): KillPhase {
   return state.rounds >= ROUNDS && removedInstruments(core).size === 0 ? 'clean' : 'proving'
 }
 
-/**
- * Everything was cancelled, and the proof waits for answers that cannot be read, or for a removed
- * instrument.
- */
+/** Everything was cancelled, and the proof waits for unreadable answers or a removed instrument. */
 function isInVain(core: Core, { phase, roundAt, rounds }: KillState): boolean {
   if (phase === 'proving' && rounds >= ROUNDS) return true
   if (phase !== 'clearing' && phase !== 'confirming' && phase !== 'proving') return false

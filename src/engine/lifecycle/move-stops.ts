@@ -21,25 +21,23 @@ import { closeAccountCall } from '../state/open-calls.ts'
 import { tradingStateOf } from '../state/trading-mode.ts'
 
 /*
- * Below the exits of a strategy stands a stop that the exchange keeps. Where trigger orders may be
- * listed, it follows them at its distance:
+ * Below a strategy's exits stands a stop at the exchange. Where trigger orders may be listed, it
+ * follows at its distance:
  *
  *     set by an order ──list──► listed ──another level, recorded──► on the wire ──accepted──► listed
  *            ▲                     │  ▲                                 │
  *            └──another order──────┘  └────────list─────────────────────┘ not accepted
  *
- * The journal has the level that was asked for before the call leaves, and afterwards the one that
- * the exchange lists.
+ * The journal has the requested level before the call leaves, and afterwards the listed one.
  */
 
 const SIDES = ['long', 'short'] as const
 
-/** Between two lists of an instrument: while something is expected, and otherwise. */
 const EXPECTED_MS = 1000
 const USUAL_MS = 30_000
-/** A stop that was set is listed by then, or is said to be missing. */
+/** A stop that was set is listed by then, or reported missing. */
 const MISSING_MS_MAX = 10_000
-/** Between two moves of an instrument, and after one that was not accepted. */
+/** The second applies after a move that was not accepted. */
 const MOVE_MS = 5000
 const REFUSED_MS = 30_000
 /** A smaller step than this share of the distance to the strategy's own level is left out. */
@@ -205,10 +203,7 @@ export function isMoveHeldBack(core: Core, callId: number): boolean {
   return symbol !== undefined && move !== undefined && !mayMove(core, symbol, move.strategyId)
 }
 
-/**
- * Afterwards it is listed again: that says where it stands. @returns whether the call has moved a
- * stop
- */
+/** A new list then says where it stands. @returns whether the call has moved a stop */
 export function takeMoveAnswer(core: Core, callId: number, answer: Answer<unknown>): boolean {
   const symbol = symbolOfMove(core, callId)
   if (symbol === undefined) return false

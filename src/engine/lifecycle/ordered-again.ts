@@ -10,9 +10,8 @@ import { describeSides, isPart } from './flatten.ts'
 type ReleaseBasis = Pick<Core, 'book' | 'settings'>
 
 /**
- * Lots that strategies would order after a release although the account holds them, in words by
- * symbol: lots of no strategy count in no target. Undefined if there are none, if the command says
- * so, or if the release would end nothing.
+ * Keyed by symbol, in words: lots of no strategy count in no target. Undefined: none, or the
+ * command allows it, or the release would end nothing.
  */
 export function findOrderedAgain(
   core: ReleaseBasis,
@@ -41,7 +40,7 @@ interface PossibleWish {
   readonly left: Holding
 }
 
-/** A target beyond what the strategy has, on the side of the lots that no strategy holds. */
+/** A target beyond what the strategy has, on the side of unclaimed lots. */
 function describeWish(
   { book }: ReleaseBasis,
   { id, symbol, left }: PossibleWish,

@@ -3,15 +3,14 @@ import { type Core, record } from '../state/core.ts'
 import { knownThrough, tradesNeededSince } from '../state/readings.ts'
 import { notePruned } from '../state/run-state.ts'
 
-/** A checkpoint then has few rows to delete. */
 const PRUNE_EVERY_MS = 5000
 /**
- * An order is three rows, and one event is one transaction: some 15 ms of work. More go by and by,
- * at twice the pace at which the exchange takes orders.
+ * Three rows an order, and one transaction an event: some 15 ms. More go later, at twice the pace
+ * at which the exchange takes orders.
  */
 const ORDERS_PRUNED_MAX = 100
 const PRUNE_MANY_EVERY_MS = 200
-/** Then the book is always pruned: a second of 250 orders is 800 rows. */
+/** Then it is always pruned: a second of 250 orders is 800 rows. */
 const MANY_ORDERS = 5000
 /** The time up to which fills are known is recorded this often. */
 const FILLS_NOTED_EVERY_MS = 3_600_000
@@ -19,8 +18,8 @@ const FILLS_NOTED_EVERY_MS = 3_600_000
 const ORDERS_KEPT_MS = 300_000
 
 /**
- * Drops ended orders, and trades that are never read again. Used keys go with their orders: the
- * journal keeps those.
+ * Ended orders, and trades that are never read again. Used keys go with their orders: the journal
+ * has them.
  */
 export function pruneBook(core: Core): void {
   const { prunedAt } = core.run

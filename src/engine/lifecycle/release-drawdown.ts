@@ -17,7 +17,7 @@ import { findOrderedAgain } from './ordered-again.ts'
 
 const OF_DRAWDOWN = ['drawdown', 'drawdownFlatten'] as const
 
-/** The effect of a release on to a drawdown's peaks, or why it is refused; amounts are written out. */
+/** A release's effect on a drawdown's peaks, or why it is refused; amounts are written out. */
 export interface PeakRelease {
   /** All steps but a `kept` last one count from now. */
   readonly peak: 'kept' | 'new'
@@ -28,16 +28,15 @@ export interface PeakRelease {
   readonly below: string
   /** `warn at 97.00, reducing at 95.00, flatten at 92.00` */
   readonly limits: string
-  /** The used share of the last step: `69.1 %`. */
   readonly lastUsed?: string
-  /** The last step would close everything again at once, at or below this level. */
+  /** At or below this level the last step would close everything again at once. */
   readonly closesBelow?: string
 }
 
 /**
- * Releases a scope. The last step of a drawdown keeps its peak unless a new one is asked for, so
- * that releases cannot lower it in silence. Refused before the cool-down is over, where that step
- * would fire again at once, and where a strategy would order what the account holds already.
+ * The last step of a drawdown keeps its peak unless a new one is asked for, so that releases cannot
+ * lower it in silence. Refused before the cool-down is over, where that step would fire at once,
+ * and where a strategy would order what the account holds.
  */
 export function releaseDrawdown(core: Core, order: ReleaseCommand): void {
   const { scope, reason, by } = order
@@ -74,8 +73,8 @@ function isHeld({ book }: Core, scope: Scope): boolean {
 }
 
 /**
- * Changes nothing. Undefined: nothing of a drawdown is released, or its worth is not known; then
- * the first reading judges the last step.
+ * Changes nothing. Undefined: no drawdown is released, or its worth is unknown; then the first
+ * reading judges the last step.
  */
 export function planPeakRelease(core: Core, order: ReleaseCommand): PeakRelease | undefined {
   const { scope, newPeak = false } = order
@@ -133,7 +132,7 @@ function coolDownLeftMs(
 ): number {
   const held = OF_DRAWDOWN.map((code) => restrictionOf(book, scope, code))
   const newest = Math.max(...held.map((restriction) => restriction?.at ?? Number.NEGATIVE_INFINITY))
-  // A time in the future: the clock was ahead. It was before this run.
+  // The clock was ahead, so it was before this run.
   const reachedAt = newest > now ? Math.min(newest, run.startedAt) : newest
   return reachedAt + (losses?.coolDownMs ?? 0) - now
 }

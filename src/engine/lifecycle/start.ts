@@ -26,9 +26,9 @@ import { endUnconfiguredUniverses } from '../strategies/judge-universes.ts'
 import { beginKill } from './kill.ts'
 
 /**
- * How a run begins. The driver has the lock, the journal, the kill file and the exchange's clock,
- * and the limiter pauses for the rate windows of a run before. The boot is recorded, and what was
- * on the wire is unknown. Then each instrument goes its own way:
+ * The driver has the lock, the journal, the kill file and the exchange's clock, and the limiter
+ * pauses for an earlier run's rate windows. The boot is recorded, and what was on the wire is
+ * unknown. Then each instrument goes its own way:
  *
  *     reading ──agrees──► resolving ──idle──► checking ──agrees──► proved
  *        │                    ▲                  │                    ▲
@@ -40,22 +40,22 @@ import { beginKill } from './kill.ts'
  * cancel; not while it is halted · `checking` until fills and position, read after that, agree once
  * more; back to `resolving` where a halt was released · `proved`: it is traded. With the first one
  * the run is `running`: strategies are asked. The others count in the account's limits as the book
- * says: what they hold, and every order that may rest.
+ * says.
  */
 
-/** Readings that a start waits for are asked for again. */
+/** A start waits for these readings. */
 const READ_AGAIN_MS = 500
 const PROGRESS_LOGGED_EVERY_MS = 2000
 
 /**
- * If the last record is this far in the future, our clock was set back: deadlines in the journal
+ * If the last record is this far in the future, our clock was set back: the journal's deadlines
  * mean nothing.
  */
 const SET_BACK_MS = 1000
 
 /**
- * Once the exchange's clock is measured: records the boot first, marks as unknown what was on the
- * wire, and reads the account.
+ * Once the exchange's clock is measured: records the boot first, marks what was on the wire as
+ * unknown, and reads the account.
  */
 export function startRun(core: Core): void {
   const { settings, book } = core
@@ -120,7 +120,7 @@ function markInFlightUnknown(core: Core): void {
   })
 }
 
-/** It is not known how long they have waited. Strategies decide again. */
+/** How long they have waited is unknown, so strategies decide again. */
 function dropWaiting(core: Core): void {
   const reason = 'our clock was set back since it was decided'
   dropPlaces(core, reason)
@@ -177,8 +177,8 @@ function inOrderOfNeed({ instruments, book, settings }: Core): readonly Instrume
 }
 
 /**
- * The position was read late enough and agrees. One halted for unreadable rows is not waited for
- * (MKT4), nor by a kill one that cannot be read: it proves more itself.
+ * The position was read late enough and agrees. Neither one halted for unreadable rows is waited
+ * for (MKT4), nor by a kill one that cannot be read.
  */
 function isAccountedFor(core: Core, { symbol, position, start }: InstrumentState): boolean {
   const isRead = position.agreedAt > 0 && position.agreedAt >= start.readSince
@@ -220,8 +220,8 @@ export function unprovedOf({ instruments }: Pick<Core, 'instruments'>): readonly
 }
 
 /**
- * Nothing depends on what the last run cancelled without a record: each instrument was resolved,
- * and what this run cancels stands in the book. A halted one is resolved when it is released.
+ * Each instrument was resolved, and this run's cancels stand in the book, so nothing depends on
+ * what the last run cancelled without a record. A halted one is resolved when released.
  */
 export function isRetreatSettled({ settings, run, instruments, book, now }: Core): boolean {
   if (settings.hasRetreated !== true || !run.start.isOver || killOf(book) !== undefined)
@@ -239,19 +239,17 @@ function advanceInstrument(core: Core, instrument: InstrumentState): void {
   } else if (stage !== 'proved' && isAccountedFor(core, instrument)) {
     if (stage === 'reading' && core.run.kill === undefined) resolve(core, instrument)
     const isReady = isResolved(core, instrument)
-    // A kill cancels and proves more than a start does.
     if (core.run.kill || (isReady && isOwned(core, instrument.symbol))) prove(core, instrument)
     else if (!isReady) noteStartStage(instrument, { ...instrument.start, stage: 'resolving' })
   }
 }
 
-/** Where orders rest and `onRestart` says cancel. Unknown orders are resolved without this. */
+/** Where orders rest and `onRestart` says cancel; unknown orders are resolved without this. */
 function resolve(core: Core, instrument: InstrumentState): void {
   if (instrument.phase === 'idle' && needsResolution(core, instrument.symbol))
     startResolution(core, instrument, 'restart')
 }
 
-/** It has ended, or the instrument is halted (ORD4). */
 function isResolved({ book }: Core, { phase, symbol }: InstrumentState): boolean {
   return phase === 'idle' || isHaltedItself(book, symbol)
 }
@@ -303,9 +301,7 @@ function endStart(core: Core, wasRunning: boolean): void {
   announce(core, 'info', 'recovery.ended', { instruments: core.instruments.size, tookMs })
 }
 
-/**
- * Although no order is unknown: `onRestart` says so, or the last run may have sent a cancel-all.
- */
+/** Without unknown orders: `onRestart` says so, or the last run may have sent a cancel-all. */
 function needsResolution(core: Core, symbol: string): boolean {
   const { book, settings } = core
   return settings.hasRetreated === true || book.cancels.has(symbol) || cancelsAtStart(core, symbol)

@@ -24,7 +24,7 @@ import { expirePlaces, recordAllStates } from '../strategies/take-decision.ts'
 import { describeOwned, holdsAnything } from './flatten.ts'
 
 /**
- * How a stop goes on, by its policy.
+ * The policy decides:
  *
  *     leave:    draining ──────────────────────────────────────────► proving ──► stopped
  *     cancel:   draining ──► cancelling ──► confirming ────────────► proving ──► stopped
@@ -38,16 +38,16 @@ type StopPhase = StopState['phase']
 
 /**
  * After the last call. An earlier reading might agree with a moment between two fills, and an
- * embedded market may still be moving.
+ * embedded market may still move.
  */
 const READABLE_AFTER_MS = 1500
 /** Final readings are asked for again. */
 const READ_AGAIN_MS = 500
 
-/** The part of `stopTimeoutMs` that a flattening stop keeps for cancel-alls and readings. */
+/** A flattening stop keeps this part of `stopTimeoutMs` for cancel-alls and readings. */
 const PROOF_MS = 10_000
 
-/** One that flattens closes everything first. */
+/** A flattening stop closes everything first. */
 export function askForStop(core: Core, policy: StopPolicy): void {
   const { phase, flatBeforeStop } = core.run
   if (phase === 'stopping' || phase === 'stopped') return
@@ -72,7 +72,7 @@ export function stopWhenFlat(core: Core): void {
   if (isOver || isAllClosed) startStop(core, 'flatten', askedAt)
 }
 
-/** All that is left to close is on instruments that cannot be read, and that has lasted. */
+/** The rest to close is on instruments that cannot be read, and that has lasted. */
 function isInVain(core: Core, askedAt: number): boolean {
   if (core.now - askedAt < UNREADABLE_PATIENCE_MS || isBusy(core)) return false
   const unread = new Set(unreadableSymbols(core))
@@ -84,7 +84,7 @@ function isInVain(core: Core, askedAt: number): boolean {
   )
 }
 
-/** `startedAt`: Unix ms, our clock; `stopTimeoutMs` counts from then. */
+/** `stopTimeoutMs` counts from `startedAt`: Unix ms, our clock. */
 export function startStop(core: Core, policy: StopPolicy, startedAt = core.now): void {
   if (core.run.phase === 'stopping' || core.run.phase === 'stopped') return
   recordAllStates(core)
@@ -129,7 +129,7 @@ export function advanceStop(core: Core): void {
   prove(core, stop)
 }
 
-/** The process stood still: that time does not count. */
+/** Time in which the process stood still does not count. */
 export function postponeStopDeadlines({ run }: Core, sleptMs: number): void {
   const { stop, flatBeforeStop: flat } = run
   if (stop) own(stop).startedAt += sleptMs
@@ -137,8 +137,8 @@ export function postponeStopDeadlines({ run }: Core, sleptMs: number): void {
 }
 
 /**
- * A call is on the wire, or an instrument is placing or being resolved. One that cannot be read
- * holds nothing up once its cancel-all was answered: what was open there stays unproved.
+ * A call is on the wire, or an instrument is placing or being resolved. An unreadable one holds
+ * nothing up once its cancel-all was answered: what was open there stays unproved.
  */
 export function isBusy(core: Core): boolean {
   const isRefused = (symbol: string): boolean =>
@@ -174,8 +174,7 @@ function enter(core: Core, stop: StopState, phase: StopPhase): void {
         cancelResolutions > (stop.cancelledBefore.get(symbol) ?? 0),
     )
   }
-  // Those that cannot be read now have no second cancel-all yet, also if they can be read before
-  // the proof begins.
+  // Unreadable ones lack a second cancel-all, even if they become readable before the proof begins.
   if (phase === 'confirming' || phase === 'proving') {
     const isLeftOut = [...core.instruments.values()].some((one) => isHeldUp(core, one))
     if (phase === 'confirming') state.isConfirmedInPart = false
@@ -193,14 +192,13 @@ function resolveAll(core: Core, isConcerned: (instrument: InstrumentState) => bo
   }
 }
 
-/** Except those in quarantine, which wait for an operator. */
 export function hasOpenOrders(core: Core, of?: string): boolean {
   return (of === undefined ? [...core.instruments.keys()] : [of]).some((symbol) =>
     [...openOrdersOf(core.book, symbol)].some(({ state }) => state !== 'quarantined'),
   )
 }
 
-/** Without instruments on which a cancel-all was answered and nothing more can be proved. */
+/** Without instruments whose cancel-all was answered and of which nothing more can be proved. */
 function hasOrdersToCancel(core: Core): boolean {
   return [...core.instruments.values()].some(
     (one) =>
@@ -213,17 +211,14 @@ function hasOpenOrder(core: Core, symbol: string): boolean {
   return (core.book.open.get(symbol)?.size ?? 0) > 0
 }
 
-/** Whatever was read before the last call or resolution proves nothing. */
+/** Earlier readings than the last call or resolution prove nothing. */
 function beginProof(core: Core, stop: StopState): void {
   const state = own(stop)
   state.wasBusy = false
   state.provingAt = core.now
 }
 
-/**
- * Every position was read late enough and agrees with the fills, and no earlier fill can appear
- * (A2).
- */
+/** Every position was read late enough and agrees, and no earlier fill can appear (A2). */
 function prove(core: Core, stop: StopState): void {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
   const unproved = unprovedInstruments(core, stop)
@@ -241,7 +236,7 @@ function prove(core: Core, stop: StopState): void {
   if (core.now < readableAt || core.now - stop.askedAt < READ_AGAIN_MS) return
   own(stop).askedAt = core.now
   for (const { symbol } of unproved) askForPosition(core, symbol)
-  // A position is compared only when the fills are known beyond its moment.
+  // A position is compared only when fills are known beyond its moment.
   if (core.now >= stop.provingAt + core.settings.execution.fillVisibilityMs) askForFills(core)
 }
 
@@ -258,7 +253,9 @@ export function unprovedByStop(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()].filter((one) => one.phase !== 'idle' || isLeft(one))
 }
 
-/** Positions not read late enough or not agreeing, or orders of which nothing could be proved. */
+/**
+ * Positions not read late enough or not in agreement, or orders of which nothing could be proved.
+ */
 function unprovedInstruments(core: Core, stop: StopState): readonly InstrumentState[] {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
   return [...core.instruments.values()].filter(
@@ -268,12 +265,11 @@ function unprovedInstruments(core: Core, stop: StopState): readonly InstrumentSt
   )
 }
 
-/** Something of ours may be left. */
 export function mayRest(core: Core, { symbol }: InstrumentState): boolean {
   return hasOpenOrder(core, symbol) || !isFlat(accountHoldingOf(core.book, symbol))
 }
 
-/** Whatever a flattening stop could not close, somebody must close by hand. */
+/** Somebody must close by hand what a flattening stop could not. */
 function finish(core: Core, clean: boolean): void {
   const { stop } = core.run
   const unprovedOnes = clean || !stop ? [] : unprovedInstruments(core, stop)

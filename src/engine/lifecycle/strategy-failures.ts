@@ -10,7 +10,7 @@ import { startFlatten } from './flatten.ts'
 
 const FAILURES_MAX = 10
 
-/** After too many in a row the strategy is halted until a release (STR1). */
+/** Too many in a row halt the strategy until a release (STR1). */
 export function takeDecisionFailure(
   core: Core,
   { strategyId, reason, isPaused = false }: DecisionFailure,
@@ -34,14 +34,13 @@ interface DecisionFailure {
   readonly isPaused?: boolean
 }
 
-/** It failed outside of a decision: halted until a release (STR1). */
+/** Failed outside of a decision: halted until a release (STR1). */
 export function haltStrategy(core: Core, { strategyId, reason, by }: HaltCommand): void {
   if (!core.settings.strategies.has(strategyId) || hasFailed(core, strategyId)) return
   hold(core, strategyId, { reason, by })
   endOrders(core, strategyId, reason)
 }
 
-/** With exits of its own its positions may be closed. */
 function hold(
   core: Core,
   strategyId: StrategyId,
@@ -61,7 +60,7 @@ function policyOf({ settings }: Core, strategyId: StrategyId): FailurePolicy | u
   return settings.strategies.get(strategyId)?.onFailure
 }
 
-/** `onFailure`. A flatten is as an operator's: the release ends it too. */
+/** `onFailure`. A release ends its flatten too. */
 function endOrders(core: Core, strategyId: StrategyId, reason: string): void {
   const policy = policyOf(core, strategyId)
   if (policy === 'leave') return

@@ -12,7 +12,7 @@ export interface ExchangePositions {
 }
 
 /**
- * Lets an older copy go on: its open orders are unknown, names that the lost run may have given are
+ * Lets an older copy go on: open orders are unknown, names that the lost run may have given are
  * skipped, and positions are the exchange's. The lost run's fills are not read: what they made
  * stays unknown. The account is halted until a release. Nothing else may run on the core.
  */
@@ -40,7 +40,7 @@ export function takeOverPositions(
     if (holding.longLots === was.longLots && holding.shortLots === was.shortLots) continue
     record(core, { kind: 'adopt', at, symbol, holding, was })
   }
-  // Their fills are part of the positions now; the account itself is halted.
+  // The positions include their fills now; the account itself is halted.
   const explained = [...core.book.restrictions.values()].filter(({ code }) => EXPLAINED.has(code))
   for (const { scope, code } of explained)
     record(core, { kind: 'released', at, scope, code, reason: repaired.reason, by: 'repair' })

@@ -17,13 +17,12 @@ import { dropPlace, takeDecision } from '../strategies/take-decision.ts'
 export type OrderCommand = Extract<EngineCommand, { kind: 'order' }>
 export type CancelCommand = Extract<EngineCommand, { kind: 'cancel' }>
 
-/** Says in words what a command by hand would do, or why it does nothing. */
 export interface HandPlan {
   readonly refusal?: string
   readonly detail?: string
 }
 
-/** An order by hand that is not sent within this time is dropped: the person saw other prices. */
+/** Later it is dropped: the person saw other prices. */
 const HAND_ORDER_MS = 30_000
 
 interface JudgedOrder extends HandPlan {
@@ -54,7 +53,9 @@ export function judgeOrder(core: Core, command: OrderCommand): JudgedOrder {
   }
 }
 
-/** Only one that every check approves becomes a wish of `manual`; the plan judges it once more. */
+/**
+ * Only an order that every check approves becomes a wish of `manual`; the plan judges it once more.
+ */
 export function takeOrder(core: Core, command: OrderCommand): void {
   const { symbol, key, by, reason } = command
   const { intent, refusal, detail, denial } = judgeOrder(core, command)
@@ -163,8 +164,8 @@ interface CancelPlan extends HandPlan {
 }
 
 /**
- * Orders placed by name: those of an instrument or an owner, or the one with this clientOid,
- * orderId or key. A ladder or a target would be placed again, so its orders are named and stay.
+ * Orders by name: those of an instrument or an owner, or the one with this clientOid, orderId or
+ * key. A ladder or a target would be placed again, so its orders are named and stay.
  */
 export function judgeCancel(core: Core, { what }: Pick<CancelCommand, 'what'>): CancelPlan {
   const { book, settings } = core
@@ -210,7 +211,7 @@ function describeLeft(rungs: readonly Order[]): readonly string[] {
   )
 }
 
-/** They are cancelled as if their strategies had withdrawn them. */
+/** As if their strategies had withdrawn them. */
 export function cancelByHand(core: Core, command: CancelCommand): void {
   const { what, reason, by } = command
   const { orders, places, refusal, detail } = judgeCancel(core, command)

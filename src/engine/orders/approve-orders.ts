@@ -1,21 +1,19 @@
-import type { ApprovedItem } from '../../execution/pack-batch.ts'
+import type { ApprovedItem } from '../../execution/batch.ts'
 import type { Candidate } from '../../execution/candidate.ts'
 import { capitalAt } from '../../domain/capital.ts'
 import type { Denial, Undescribed } from '../../domain/denial.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
-import { canRest, type OrderTerms } from '../../domain/order.ts'
-import { isClosing, tradesAs } from '../../domain/order-action.ts'
+import { canRest, isClosing, type OrderTerms, tradesAs } from '../../domain/order.ts'
 import { approve, approveAgain, cutToHeld } from '../../risk/approve.ts'
 import { checkExplained, type OpeningContext, reducesRisk } from '../../risk/checks.ts'
 import { buildExposure, type Exposure, notionalAt, worstLots } from '../../risk/exposure.ts'
 import type { RiskContext } from '../../risk/risk-context.ts'
 import type { WorstCaseBasis } from '../../risk/worst-case-orders.ts'
 import { backedHolding } from '../book/allocation.ts'
-import { type Book, holdingOf, openOrdersOf } from '../book/book.ts'
+import { accountHoldingOf, type Book, holdingOf, openOrdersOf } from '../book/book.ts'
 import { unownedOf } from '../resolution/unowned-fills.ts'
 import { type Core, instrumentOf, specOf } from '../state/core.ts'
-import { distanceAfter, type Opening, openingOn } from '../state/distance-after.ts'
 import { priceOf, usedBeside } from '../state/capital.ts'
 import { equityAtWorst } from '../state/losses.ts'
 import { marketOf } from '../state/market-state.ts'
@@ -27,18 +25,22 @@ import { tradingStateOf } from '../state/trading-mode.ts'
 import { worstCaseBasisOf } from '../state/worst-case.ts'
 import { heldBackBy } from '../../domain/trading-mode.ts'
 import type { OutgoingBatch } from '../effect.ts'
+import { type Instrument, isInverse, type PositionMode } from '../../domain/instrument.ts'
+import type { MaintenanceRules } from '../../domain/liquidation.ts'
+import { applyToHolding, type Holding, netLots } from '../../domain/position.ts'
+import { floatOnGrid } from '../../lib/grid.ts'
+import { distanceTo, type Leg } from '../../risk/liquidation.ts'
+import { legsOf, lotsOf, marginBehind, pickPrice, rulesOf, SIDES } from '../state/liquidations.ts'
 
 export interface ApprovedOrders {
   readonly items: readonly ApprovedItem[]
   readonly denials: readonly (Denial | Undescribed<Denial>)[]
-  /** Some item reduces risk: the call goes before those that add. */
   readonly reduces: boolean
 }
 
 interface ApprovedSoFar {
-  /** The strategy of each. */
   readonly approved: readonly string[]
-  /** Highest buy and lowest sell, approved or resting. */
+  /** Approved or resting. */
   readonly resting: { buyTicks: number; sellTicks: number }
 }
 
@@ -100,7 +102,7 @@ function byUrgency(left: Candidate, right: Candidate): number {
 }
 
 /**
- * Made on demand. All share the account's exposure and the resting prices, so that what is approved
+ * On demand. All share the account's exposure and the resting prices, so that what is approved
  * counts for the next candidate.
  */
 function createRiskContexts(
@@ -195,9 +197,8 @@ function countOthers(core: Core, symbol: string): OtherInstruments {
 }
 
 /**
- * Why a batch must not leave after all: trading was restricted since (RSK2), the account's data are
- * too old to add risk (MKT3), or fills came that nothing explains (RSK4). Asked right before its
- * first byte.
+ * Why a batch must not leave after all: trading was restricted (RSK2), account data are too old to
+ * add risk (MKT3), or unexplained fills came (RSK4). Asked right before its first byte.
  * @param now Unix ms, our clock: the last step may be a while ago
  */
 export function objectToBatch(
@@ -225,7 +226,7 @@ export function objectToBatch(
   return undefined
 }
 
-/** With all its other open orders, since those may be filled first. */
+/** All its other open orders may be filled first. */
 function besideOthers(book: Book, { strategyId, symbol, clientOid }: OrderTerms) {
   const others = [...openOrdersOf(book, symbol)].filter(
     ({ terms }) => terms.strategyId === strategyId && terms.clientOid !== clientOid,
@@ -247,4 +248,101 @@ function openingContextOf(
     unowned: unownedOf(core.book, symbol),
     isConfirmed: instrumentOf(core, symbol).position.isConfirmed,
   }
+}
+
+/** The distance depends on this and on the order. */
+export interface Opening {
+  readonly spec: Instrument
+  readonly mode: PositionMode
+  readonly held: Holding
+  readonly legs: readonly Leg[]
+  readonly behind: number
+  /** An order brings its value divided by this as margin; undefined where all is crossed. */
+  readonly leverage: number | undefined
+  readonly rules: MaintenanceRules
+  readonly bid: number
+  readonly ask: number
+}
+
+/** Undefined while a part is not known. */
+export function openingOn(core: Core, symbol: string): Opening | undefined {
+  const rules = rulesOf(core, symbol)
+  const held = accountHoldingOf(core.book, symbol)
+  const legs = legsOf(core, symbol, held)
+  const { marginMode, positionMode: mode } = core.settings
+  if (rules === undefined || legs === undefined) return undefined
+  const spec = specOf(core, symbol)
+  const leverage = marginMode === 'isolated' ? leverageOf(core, spec) : undefined
+  const behind = marginMode === 'isolated' ? 0 : marginBehind(core, symbol).behind
+  if (Number.isNaN(behind) || Number.isNaN(leverage)) return undefined
+  const { bid, ask } = marketOf(core, symbol)
+  return { spec, mode, held, legs, behind, leverage, rules, bid, ask }
+}
+
+/** Configured, or said by rows; NaN where unknown. */
+function leverageOf(core: Core, { symbol, leverage }: Instrument): number {
+  return leverage ?? Number(instrumentOf(core, symbol).setup.leverage)
+}
+
+/**
+ * Once an order is filled at its price, or at the market's; a share of that price. Infinity for one
+ * that brings the account no nearer: its net position gets smaller, or an isolated one is closed. Of
+ * isolated margin only what the order brings itself.
+ */
+export function distanceAfter(opening: Opening, order: OrderIntent): number {
+  const { spec, mode, held, behind, leverage, rules } = opening
+  const { action, lots } = order
+  const side = tradesAs(action)
+  const tradeSide = isClosing(action) ? 'close' : 'open'
+  const price = fillPriceOf(opening, order)
+  const inBase = isInverse(spec)
+  // In hedge mode the side of a close is that of its position.
+  const isOfLong = mode === 'hedge_mode' && tradeSide === 'close' ? side === 'sell' : side === 'buy'
+  const after = applyToHolding(mode, held, { side: isOfLong ? 'buy' : 'sell', tradeSide, lots })
+  if (leverage !== undefined) {
+    const added = Math.max(after.longLots - held.longLots, after.shortLots - held.shortLots)
+    if (added <= 0) return Number.POSITIVE_INFINITY
+    const size = floatOnGrid(spec.lot, added)
+    const leg = { holdSide: isOfLong ? 'long' : 'short', size, entryPrice: price } as const
+    const margin = (inBase ? size : size * price) / leverage
+    const own = { legs: [leg], behind: margin, rules, isInverse: inBase }
+    return distanceTo(pickPrice(own, price), price)
+  }
+  if (Math.abs(netLots(after)) <= Math.abs(netLots(held))) return Number.POSITIVE_INFINITY
+  const { legs, realised } = fillLegs(opening, after, price)
+  const of = {
+    legs,
+    behind: behind + (inBase ? realised / price : realised),
+    rules,
+    isInverse: inBase,
+  }
+  return distanceTo(pickPrice(of, price), price)
+}
+
+function fillPriceOf({ spec, bid, ask }: Opening, { action, ticks }: OrderIntent): number {
+  const limit = ticks === undefined ? undefined : floatOnGrid(spec.tick, ticks)
+  return tradesAs(action) === 'buy' ? Math.min(limit ?? ask, ask) : Math.max(limit ?? bid, bid)
+}
+
+interface FilledLegs {
+  readonly legs: readonly Leg[]
+  /** Profit of what was closed, as size × price difference. */
+  readonly realised: number
+}
+
+function fillLegs({ spec, legs }: Opening, after: Holding, price: number): FilledLegs {
+  let realised = 0
+  const filled = SIDES.flatMap((holdSide): readonly Leg[] => {
+    const size = floatOnGrid(spec.lot, lotsOf(after, holdSide))
+    const leg = legs.find((one) => one.holdSide === holdSide)
+    if (leg !== undefined && size < leg.size)
+      realised += (holdSide === 'long' ? 1 : -1) * (leg.size - size) * (price - leg.entryPrice)
+    if (size === 0) return []
+    if (leg === undefined) return [{ holdSide, size, entryPrice: price }]
+    const added = Math.max(0, size - leg.size)
+    return [
+      { holdSide, size, entryPrice: (leg.entryPrice * (size - added) + price * added) / size },
+    ]
+  })
+  return { legs: filled, realised }
 }

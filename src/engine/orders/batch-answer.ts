@@ -75,7 +75,7 @@ function announceItem(core: Core, batchId: number, symbol: string, item: ItemOut
   })
 }
 
-/** An order that was refused is not placed again on the same prices: the strategy decides first. */
+/** A refused order is not placed again on the same prices: the strategy decides first. */
 function noteOutcomes(core: Core, items: readonly ItemOutcome[]): void {
   const answered = items.flatMap(({ clientOid, outcome, code, message }) => {
     const terms = core.book.orders.get(clientOid)?.terms

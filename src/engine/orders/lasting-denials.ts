@@ -5,8 +5,8 @@ import type { Core } from '../state/core.ts'
 import { accountAgeMs } from '../state/readings.ts'
 
 /**
- * They last until something recorded changes, a new snapshot comes, or data become too old; they
- * depend neither on other instruments nor on the time.
+ * Until something recorded changes, a new snapshot comes, or data become too old; independent of
+ * other instruments and of time.
  */
 const LASTING_CODES: ReadonlySet<DenialCode> = new Set([
   'TRADING_REDUCING',
@@ -41,7 +41,7 @@ export function noteLastingDenials(
   noteDenied(core.changes, symbol, denialBasisOf(core, symbol))
 }
 
-/** They would be denied again: looking at the instrument can be saved. */
+/** They would be denied again, so the look can be saved. */
 export function isStillDenied(core: Core, symbol: string): boolean {
   const { denied, changed } = core.changes
   const then = denied.get(symbol)
@@ -60,7 +60,7 @@ function denialBasisOf(core: Core, symbol: string) {
   }
 }
 
-/** Something restricts trading that is no record, and may end at any time. */
+/** No record restricts trading, and it may end at any time. */
 function isHeldForNow(core: Core): boolean {
   const { run, disputes, readings } = core
   return (

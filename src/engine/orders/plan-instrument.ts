@@ -4,7 +4,7 @@ import { isInsideWindow } from '../../execution/order-machine.ts'
 import { planTarget, staleTargetOrders, type TargetPlanInput } from '../../execution/target-plan.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
-import type { Order } from '../../domain/order.ts'
+import { isClosing, type Order, tradesAs } from '../../domain/order.ts'
 import { type Holding, netLots } from '../../domain/position.ts'
 import { stepBelow, nearestStep } from '../../lib/grid.ts'
 import { backedHolding } from '../book/allocation.ts'
@@ -42,18 +42,14 @@ import {
   reductionOf,
   type StrategyReduction,
 } from '../state/trading-mode.ts'
-import { isClosing, tradesAs } from '../../domain/order-action.ts'
 import { stopTicks } from '../../risk/exit-levels.ts'
 
 export interface InstrumentPlan {
-  /** To place, if risk approves. */
   readonly candidates: readonly Candidate[]
-  /** Resting, to be cancelled. */
   readonly unwanted: readonly Order[]
   readonly stale: readonly Order[]
-  /** Wishes that wait, because they were refused or prices are missing. */
+  /** They were refused, or prices are missing. */
   readonly waiting: number
-  /** A restriction takes some of these away. */
   readonly isRestricted: boolean
 }
 
@@ -66,8 +62,8 @@ interface PlanInProgress {
 }
 
 /**
- * Compares each strategy's wishes with its open orders. One for which nothing was to be done is
- * passed over until something of the instrument changes.
+ * Compares each strategy's wishes with its open orders. A satisfied one is passed over until
+ * something of the instrument changes.
  */
 export function planInstrument(core: Core, symbol: string): InstrumentPlan {
   const plan: PlanInProgress = {
@@ -99,8 +95,8 @@ function countParts({ candidates, unwanted, stale, waiting }: PlanInProgress): n
 }
 
 /**
- * ORD2: after the idempotency window an order is not sent again, nor while fills that may be its
- * own wait. It is dropped, and so resolved.
+ * ORD2: neither after the idempotency window nor while fills that may be its own wait is an order
+ * sent again. It is dropped, and so resolved.
  */
 function dismissLateCopies(core: Core, symbol: string, plan: PlanInProgress): void {
   if (!totalsOf(core, symbol).states.has('queued')) return
@@ -139,7 +135,6 @@ function planStrategy(
   planQuotes(core, symbol, strategy, plan)
   planTargets(core, symbol, strategy, plan)
   planPlaces(core, symbol, strategy, plan)
-  // A stop that leaves orders keeps these too.
   if (!isTrading(core) || !mayBeRestricted(core)) return
   for (const order of restrictedOrders(core, { strategyId: strategy.id, symbol })) {
     plan.isRestricted = true
@@ -174,7 +169,7 @@ function planQuotes(
     bid,
     ask,
   })
-  // A ladder whose strategy must decide first is planned again then.
+  // If its strategy must decide first, the ladder is planned again then.
   if (missing.length > 0 && !isQuoteHeld(core, id, symbol)) addCandidates(core, missing, plan)
   for (const order of extra) dismiss(order, plan)
 }
@@ -198,7 +193,7 @@ function planTargets(
   const mustFlatten = isClosedByDaemon(core, symbol, id)
   const purpose = mustFlatten ? 'flatten' : 'target'
   const exit = mustFlatten ? undefined : exitDueOn(core, id, symbol)
-  // A flatten or an exit is no wish of the strategy, and has a reason of its own.
+  // A flatten or an exit is no wish of the strategy, and has its own reason.
   const tag = mustFlatten || exit ? undefined : core.book.targetTags.get(pairOf(id, symbol))
   if (!mustFlatten && !exit && isShown(core.book, id, symbol) && isUndecided(core, id, symbol))
     return
@@ -206,8 +201,8 @@ function planTargets(
     plan.waiting += 1
     return
   }
-  // An order in quarantine must not prevent a flatten. The strategy's holding is uncertain then, so
-  // no more is closed than the account holds.
+  // A quarantined order must not prevent a flatten. The strategy's holding is uncertain then, so no
+  // more is closed than the account holds.
   const isInQuestion = mustFlatten && own.some(({ state }) => state === 'quarantined')
   const accountHolding = accountHoldingOf(core.book, symbol)
   const holding = heldInPart(core, symbol, id)
@@ -242,7 +237,7 @@ function partOf(core: Core, symbol: string, id: StrategyId): StrategyReduction |
   return reductionOf(core, symbol, id) ?? exitDueOn(core, id, symbol)
 }
 
-/** While a part of one side is closed, that side alone. */
+/** Only the side of which a part is closed. */
 function heldInPart(core: Core, symbol: string, id: StrategyId): Holding {
   const holding = holdingOf(core.book, id, symbol)
   const reduction = partOf(core, symbol, id)
@@ -250,7 +245,7 @@ function heldInPart(core: Core, symbol: string, id: StrategyId): Holding {
   return reduction.holdSide === 'long' ? { ...holding, shortLots: 0 } : { ...holding, longLots: 0 }
 }
 
-/** Those like orders that the exchange has just refused or not answered wait. */
+/** Those like orders just refused or not answered wait. */
 function addCandidates(core: Core, candidates: readonly Candidate[], plan: PlanInProgress): void {
   const mayBeRefused = core.refusals.size > 0
   const isAnySilent = core.silence.calls.size > 0
@@ -296,7 +291,7 @@ function orderLotsMax(core: Core, id: StrategyId, symbol: string): number {
 }
 
 /**
- * Zero during a flatten, what is kept while a part is closed, else the target as far as exits let
+ * Zero during a flatten, what is kept during a partial close, else the target as far as exits let
  * it; undefined where there is none, and while the account does not trade.
  */
 function targetOf(core: Core, id: StrategyId, symbol: string): number | undefined {
@@ -328,9 +323,7 @@ function planPlaces(
   }
 }
 
-/**
- * A kill, a flatten, and a stop that does not leave orders, also cancel what was placed by name.
- */
+/** Orders placed by name too: by a kill, a flatten, and a stop that does not leave orders. */
 function isTakenAway(core: Core, symbol: string, id: StrategyId): boolean {
   const { stop } = core.run
   return (
@@ -340,7 +333,7 @@ function isTakenAway(core: Core, symbol: string, id: StrategyId): boolean {
   )
 }
 
-/** The key's next order is placed only after its last one's end. */
+/** The key's next order waits for its last one's end. */
 function hasOpenOrder({ book }: Core, { strategyId, key, symbol }: OrderIntent): boolean {
   const last = book.keys.get(pairKey(strategyId, key))
   return last !== undefined && (book.open.get(symbol)?.has(last.clientOid) ?? false)
@@ -369,7 +362,7 @@ function dismiss(order: Order, plan: PlanInProgress): void {
   else plan.unwanted.add(order)
 }
 
-/** An opening order gets a stop-loss at the exchange, if its strategy says so and it names none. */
+/** If its strategy says so and the opening order names none. */
 function withStopAtExchange(core: Core, candidate: Candidate): Candidate {
   const { intent, again } = candidate
   const { strategyId, symbol, action, lots, ticks, force, stopLossTicks } = intent

@@ -1,11 +1,24 @@
-import { canRest, type Order } from '../../domain/order.ts'
-import { type ApprovedItem, packBatch } from '../../execution/pack-batch.ts'
-import { isHalted } from '../book/book.ts'
+import { canRest, type Order, type OrderTerms } from '../../domain/order.ts'
+import {
+  type ApprovedItem,
+  buildBatchRequest,
+  deriveClientOid,
+  packBatch,
+} from '../../execution/batch.ts'
+import { isHalted, pairKey } from '../book/book.ts'
 import { isCancelDue } from '../cancels/cancel-all.ts'
 import { watchDisplaced } from '../resolution/resolved-orders.ts'
 import { namelessOrders } from '../resolution/evidence.ts'
 import { startResolution } from '../resolution/resolution.ts'
-import { announce, type Core, emit, record, type InstrumentState } from '../state/core.ts'
+import {
+  announce,
+  type Core,
+  emit,
+  type InstrumentState,
+  record,
+  recordBefore,
+  specOf,
+} from '../state/core.ts'
 import { noteDenials } from '../state/denials.ts'
 import {
   enterPlacing,
@@ -17,18 +30,28 @@ import {
   wantNoBatch,
 } from '../state/instrument-state.ts'
 import { noteSettled, totalsOf } from '../state/changes.ts'
-import { crossedOrders, isBeyondOrder } from '../state/market-state.ts'
-import { askForCancel, askForGrant, openBatch } from '../state/open-calls.ts'
+import {
+  crossedOrders,
+  exchangeNow,
+  freshUntil,
+  isBeyondOrder,
+  seenMarketOf,
+} from '../state/market-state.ts'
+import { askForCancel, askForGrant, notePace, openBatch } from '../state/open-calls.ts'
 import { oneForEachRefusal } from '../state/refusals.ts'
 import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
-import { approveOrders, type ApprovedOrders } from './approve-orders.ts'
+import { noteModeSent } from '../resolution/account-setup.ts'
+import { type ApprovedOrders, approveOrders } from './approve-orders.ts'
 import { noteLastingDenials } from './lasting-denials.ts'
 import { type InstrumentPlan, planInstrument } from './plan-instrument.ts'
-import { nameOrder, recordBatch } from './record-batch.ts'
+import type { ClientOid, StrategyId } from '../../domain/ids.ts'
+import type { OrderIntent } from '../../domain/intent.ts'
+import type { Recorded } from '../../domain/proofs.ts'
+import type { OutgoingBatch } from '../effect.ts'
 
 /**
- * A resolution, or a request for a batch. Where nothing is to be done before something changes, the
- * instrument is settled.
+ * A resolution, or a request for a batch; settled where nothing is to be done before something
+ * changes.
  */
 export function scheduleInstrument(core: Core, instrument: InstrumentState): void {
   if (instrument.phase !== 'idle') wantNoBatch(instrument)
@@ -42,7 +65,7 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   if (states.has('quarantined') && !isHalted(core.book, instrument.symbol))
     return startResolution(core, instrument, 'released')
   if (isStarting(core, instrument)) return
-  // A cancel-all for all left while a batch was out: which of its orders it cancelled is not known.
+  // A cancel-all for all left while a batch was out: which of its orders it met is unknown.
   if (core.book.cancels.has(instrument.symbol))
     return startResolution(core, instrument, 'cancelledAlong')
   const plan = planInstrument(core, instrument.symbol)
@@ -74,10 +97,7 @@ function isAllDenied({ candidates }: InstrumentPlan, { denials }: ApprovedOrders
   )
 }
 
-/**
- * Everything wanted stands or is a candidate, and nothing else stands or waits. A displaced order
- * reported as late waits only for a record.
- */
+/** And nothing else stands or waits. A displaced order reported as late waits only for a record. */
 function onlyCandidatesRemain(
   core: Core,
   { symbol, displaced }: InstrumentState,
@@ -106,7 +126,7 @@ function askForBatch(
 
 /**
  * Plans the most urgent instrument again on what is known now (late binding), and sends its batch.
- * The grant is returned where nothing is wanted.
+ * Returns the grant where nothing is wanted.
  */
 export function placeBatch(core: Core): void {
   for (const instrument of instrumentsAwaitingBatch(core).sort(byUrgency)) {
@@ -169,7 +189,7 @@ function packInstrument(
 }
 
 /**
- * Their fills could be confused with this batch's. A flatten ignores orders in quarantine: they
+ * Their fills could be confused with this batch's. A flatten ignores quarantined orders, which
  * cannot be accepted any more.
  */
 function namelessBeside(
@@ -218,7 +238,7 @@ function namesOf(orders: readonly Order[]): Order['terms']['clientOid'][] {
   return orders.map(({ terms }) => terms.clientOid)
 }
 
-/** At once: for a kill, a stop, a flatten, a restriction or a withdrawal. */
+/** For a kill, a stop, a flatten, a restriction or a withdrawal. */
 function mustCancel(core: Core, { unwanted, isRestricted }: InstrumentPlan): boolean {
   const { run, book } = core
   if (unwanted.length === 0) return false
@@ -231,7 +251,7 @@ function mustCancel(core: Core, { unwanted, isRestricted }: InstrumentPlan): boo
   )
 }
 
-/** Until it is granted no order that could rest is placed: it would be cancelled at once. */
+/** Until the grant no order that could rest is placed: it would be cancelled at once. */
 function askForCancelWhenDue(core: Core, instrument: InstrumentState): void {
   // A stop that leaves orders keeps all of them.
   const isDue =
@@ -241,8 +261,8 @@ function askForCancelWhenDue(core: Core, instrument: InstrumentState): void {
 }
 
 /**
- * The market has been beyond the order's price so long that it must have been filled, and no fill
- * has come. The exchange may have dropped it silently, which only a resolution can prove.
+ * The market was beyond the price so long that the order must have been filled, and no fill came.
+ * The exchange may have dropped it silently, which only a resolution can prove.
  */
 function isCrossedTooLong(core: Core, instrument: InstrumentState): boolean {
   const { symbol, crossedSince } = instrument
@@ -251,4 +271,101 @@ function isCrossedTooLong(core: Core, instrument: InstrumentState): boolean {
   const missing = [...crossedSince].filter(([, since]) => core.now - since >= crossedToleranceMs)
   for (const [clientOid] of missing) announce(core, 'warn', 'order.missing', { symbol, clientOid })
   return missing.length > 0
+}
+
+/**
+ * Our acceptance window counts from the batch's record, the exchange's from its signature. So it is
+ * signed within a tenth of the window, or not sent. By default that is 3.5 of 35 s; the exchange
+ * tolerates 30 s (A1).
+ */
+const SIGNED_WITHIN = 10
+
+export function signedWithinMs({
+  acceptanceWindowMs,
+}: {
+  readonly acceptanceWindowMs: number
+}): number {
+  return acceptanceWindowMs / SIGNED_WITHIN
+}
+
+interface NamedOrder {
+  readonly terms: OrderTerms
+  /** Sent before, with the same terms. */
+  readonly isAgain: boolean
+  /** Our clock: not sent later. */
+  readonly deadlineAt: number
+}
+
+/** The clientOid that it had, or a new one. */
+export function nameOrder(core: Core, { intent, again }: ApprovedItem): NamedOrder | undefined {
+  const { deadlineAt } = intent
+  if (again === undefined) return { terms: toTerms(core, intent), isAgain: false, deadlineAt }
+  const terms = core.book.orders.get(again)?.terms
+  return terms && { terms, isAgain: true, deadlineAt }
+}
+
+/** A key that had orders gets the next generation. */
+function toTerms(core: Core, intent: OrderIntent): OrderTerms {
+  const last = core.book.keys.get(pairKey(intent.strategyId, intent.key))
+  const generation = last === undefined ? 0 : last.generation + 1
+  const { ticks, takeProfitTicks, stopLossTicks, ...terms } = intent
+  return {
+    ...terms,
+    strategyId: intent.strategyId as StrategyId,
+    clientOid: deriveClientOid({
+      salt: core.settings.salt,
+      strategyId: intent.strategyId,
+      key: intent.key,
+      generation,
+    }),
+    generation,
+    ...(ticks === undefined ? {} : { ticks }),
+    ...(takeProfitTicks === undefined ? {} : { takeProfitTicks }),
+    ...(stopLossTicks === undefined ? {} : { stopLossTicks }),
+  }
+}
+
+/**
+ * With its exact bytes, before it may be sent (ORD1): as long as prices (MKT1) and orders are
+ * valid. The account's age is judged right before its first byte (MKT3).
+ */
+export function recordBatch(
+  core: Core,
+  instrument: InstrumentState,
+  orders: readonly NamedOrder[],
+): Recorded<OutgoingBatch> {
+  const { symbol, wantsBatchSince } = instrument
+  const batchId = core.book.batchId + 1
+  const terms = orders.map((order) => order.terms)
+  const { positionMode } = core.settings
+  const account = { positionMode, marginMode: noteModeSent(core, instrument, terms) }
+  const body = JSON.stringify(buildBatchRequest(account, specOf(core, symbol), terms))
+  const batch: OutgoingBatch = {
+    batchId,
+    symbol,
+    clientOids: terms.map(({ clientOid }): ClientOid => clientOid),
+    body,
+    validUntilAt: Math.min(
+      freshUntil(core, symbol),
+      core.now + signedWithinMs(core.settings.execution),
+      ...orders.map((order) => order.deadlineAt),
+    ),
+  }
+  notePace(core, terms)
+  const waitedMs = core.now - (wantsBatchSince ?? core.now)
+  return recordBefore(
+    core,
+    {
+      kind: 'send',
+      at: core.now,
+      batchId,
+      symbol,
+      orders: orders.filter((order) => !order.isAgain).map((order) => order.terms),
+      again: orders.filter((order) => order.isAgain).map((order) => order.terms.clientOid),
+      requestAt: exchangeNow(core),
+      body,
+      seen: { snapshot: core.market.snapshots, market: seenMarketOf(core, symbol), waitedMs },
+    },
+    batch,
+  )
 }

@@ -6,12 +6,12 @@ import { parseValue, writeValue } from '../../lib/value-text.ts'
 import type { Effect } from '../effect.ts'
 import type { EngineEvent } from '../event.ts'
 
-/** Ticker tables are filled again later, so it holds a copy of their rows. */
+/** Ticker tables are filled again later, so their rows are copied. */
 export type KeptEvent =
   | Exclude<EngineEvent, { readonly kind: 'snapshotTaken' }>
   | { readonly kind: 'snapshotTaken'; readonly tickers: TickerRows }
 
-/** Only traded instruments: the core and its strategies see no others. */
+/** The core and its strategies see only traded instruments. */
 export function keepEvent(event: EngineEvent, symbols: Iterable<string>): KeptEvent {
   if (event.kind !== 'snapshotTaken') return event
   return { kind: 'snapshotTaken', tickers: toTickerRows(event.tickers, symbols) }
@@ -21,18 +21,18 @@ export function writeEvent(event: KeptEvent): string {
   return writeValue(event)
 }
 
-/** @throws SyntaxError or TypeError for a text that {@link writeEvent} did not write */
+/** @throws SyntaxError or TypeError for a text that { */
 export function parseEvent(text: string): EngineEvent {
   const event = parseValue(text) as KeptEvent
   if (event.kind === 'snapshotTaken') return { ...event, tickers: toTickerTable(event.tickers) }
-  // Frozen again, because strategies share it.
+  // Strategies share it.
   if (event.kind === 'feedRead') return deepFreeze(event)
   return event
 }
 
 /**
- * All of it, but a snapshot names its instruments and when the tickers were read. Their values are
- * those of the last accepted `snapshotTaken`; candles, own fills and money follow from the records.
+ * A snapshot names only its instruments and the tickers' read: values are those of the last
+ * accepted `snapshotTaken`, and candles, own fills and money follow from the records.
  */
 export function writeEffect(effect: Effect): string {
   if (effect.kind !== 'decide') return writeValue(effect)
@@ -65,7 +65,6 @@ function writeMoment({
   return `${shown.slice(0, -1)},"orders":[${orders.map(writeOrder).join(',')}]}`
 }
 
-/** An order is replaced, never changed, and written again and again. */
 const orderTexts = new WeakMap<Order, string>()
 
 function writeOrder(order: Order): string {

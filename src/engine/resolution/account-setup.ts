@@ -1,6 +1,5 @@
 import type { MarginMode } from '../../domain/instrument.ts'
-import { isClosing } from '../../domain/order-action.ts'
-import type { OrderTerms } from '../../domain/order.ts'
+import { isClosing, type OrderTerms } from '../../domain/order.ts'
 import type { PositionReading, PositionRow } from '../../domain/position.ts'
 import type { ModeReason } from '../../domain/trading-mode.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
@@ -18,9 +17,9 @@ const AGREES = 'agrees'
 const DIFFERS = 'differs'
 
 /**
- * Compares the account's settings in position rows with the configuration: somebody may have
- * changed them by hand. Two readings of different answers that agree begin a restriction, or end
- * it. A row without the setting contradicts nothing.
+ * Account settings in position rows, which somebody may have changed by hand. Two readings of
+ * different answers that agree begin a restriction, or end it. A row without the setting
+ * contradicts nothing.
  */
 export function checkSetup(
   core: Core,
@@ -90,8 +89,8 @@ export function noteModeSent(
 const TIER_SLACK = 0.02
 
 /**
- * A stated maintenance rate above the configured one would let the steps before a liquidation come
- * too late; one below lets them come early, as an operator may want.
+ * A stated rate above the configured one would let the steps before a liquidation come too late;
+ * one below, early, as an operator may want.
  */
 function compareTiers(core: Core, instrument: InstrumentState, reading: PositionReading): void {
   const { symbol, rows } = reading
@@ -121,7 +120,6 @@ function compareTiers(core: Core, instrument: InstrumentState, reading: Position
   })
 }
 
-/** A rate is a number of few digits. */
 const RATE_ROUNDING = 1e-9
 
 /** Two sides of a position may differ. */
@@ -142,7 +140,6 @@ interface Comparison {
   readonly path: string
   readonly wanted: string
   readonly said: readonly string[]
-  /** Advice. Absent: set it back at the exchange, or change the path. */
   readonly remedy?: string
 }
 

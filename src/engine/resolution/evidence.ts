@@ -1,4 +1,4 @@
-import { couldBe, fitsClass } from '../../execution/pack-batch.ts'
+import { couldBe, fitsClass } from '../../execution/batch.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import type { AssignedRecord, SettledOrder } from '../../domain/record.ts'
@@ -8,9 +8,9 @@ import { FLAT } from '../../domain/position.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
 
 /**
- * Matches the symbol's orphans with the nameless orders that could have made them, older ones
- * first. Two orders that a fill fits alike have the same terms, or come from different batches, so
- * totals are exact in any case.
+ * Nameless orders that could have made the symbol's orphans, older ones first. Two orders that a
+ * fill fits alike have the same terms, or come from different batches, so totals are exact in any
+ * case.
  */
 function matchOrphans(core: Core, symbol: string): ReadonlyMap<Order, OrderId> {
   const matches = new Map<Order, OrderId>()
@@ -44,8 +44,8 @@ function byNumber(left: string, right: string): number {
 }
 
 /**
- * Keyed by unknown order, the orderIds that look like its own but cannot be: more orderIds than
- * orders, or more lots than it has.
+ * Keyed by unknown order, orderIds that look like its own but cannot be: more of them than orders,
+ * or more lots than it has.
  */
 function findContradictions(
   core: Core,
@@ -75,8 +75,8 @@ function findContradictions(
 }
 
 /**
- * Once all fills up to their end are known: done, absent, or in quarantine where fills contradict
- * each other.
+ * With all fills to their end known: done, absent, or quarantined where fills contradict each
+ * other.
  */
 export function settleByEvidence(
   core: Core,
@@ -139,7 +139,7 @@ export function assign(
   })
 }
 
-/** Undefined where fills and exchange do not say it. */
+/** Undefined where neither fills nor exchange say it. */
 export function pricesOf(
   book: Book,
   symbol: string,

@@ -2,7 +2,7 @@ import type { ItemOutcome } from '../../domain/record.ts'
 import type { ClientOid } from '../../domain/ids.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
-import { deriveClientOid } from '../../execution/batch-request.ts'
+import { deriveClientOid } from '../../execution/batch.ts'
 import { own } from '../../lib/own.ts'
 import { pairOf, splitPair } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
@@ -13,13 +13,12 @@ import { startResolution } from './resolution.ts'
 
 /**
  * A state put back from a copy does not know the lost run's orders, and gives their names to
- * others. That is proved by a name that our own derivation gives, that was never sent, and that a
- * cancel-all lists; or by one that was sent for the first time and that the exchange calls a
- * duplicate. Then nothing more is traded, and the run ends.
+ * others. Proof: a name of our derivation that was never sent, and that a cancel-all lists; or one
+ * sent for the first time that the exchange calls a duplicate. Then the run ends.
  *
- * A request that something on its way doubles is called a duplicate too, if only the copy is
- * answered. Its orders rest, or were filled, since a moment ago; a lost run's have mostly ended. So
- * a suspected order is looked for first:
+ * A request doubled on its way is called a duplicate too, if only the copy is answered. Its orders
+ * rest, or were filled, since a moment ago; a lost run's have mostly ended. So a suspected order is
+ * looked for first:
  *
  *     duplicate ──► suspected ──a cancel-all lists it, or it is filled──► ours
  *                     ├──it has ended, had to rest, and neither─────► proof
@@ -34,14 +33,13 @@ import { startResolution } from './resolution.ts'
 /** The clocks are known far better than this. */
 const SKEW_MS = 60_000
 
-/** A step is 5 ms of work; a list covers a day of a hundred thousand orders, twenty times. */
 const NAMES_A_STEP = 2000
 const NAMES_MAX = 2_000_000
 
 /** As `deriveClientOid` makes them. */
 const NAME = /^t[a-z2-7]{26}-[0-9a-z]+$/
 
-/** Orders sent for the first time, after their outcomes were recorded. */
+/** Sent for the first time, after their outcomes were recorded. */
 export function judgeNames(core: Core, symbol: string, items: readonly ItemOutcome[]): void {
   const first = items.flatMap((item) => {
     const order = core.book.orders.get(item.clientOid)
@@ -57,7 +55,7 @@ export function judgeNames(core: Core, symbol: string, items: readonly ItemOutco
     const wish = wishOf(order)
     if (!names.suspectedWishes.has(wish)) names.suspectedWishes.set(wish, order.firstSentAt)
   }
-  // A cancel-all that left before this answer may have listed them, or taken them away.
+  // An earlier cancel-all may have listed them, or taken them away.
   for (const { item, order } of suspected) {
     if (order.orderId !== undefined && item.orderId === undefined) noteFound(core, order)
     else if (isUnlisted(core, order)) forgetSuspected(core, order.terms.clientOid)
@@ -87,10 +85,7 @@ function isSecond(core: Core, order: Order): boolean {
   return since !== undefined && since < order.firstSentAt
 }
 
-/**
- * The exchange cancels a post-only order that would take, and what an order that takes does not
- * find.
- */
+/** The exchange cancels a post-only order that would take, and a taker's rest. */
 function hadToRest({ terms }: Order): boolean {
   return terms.ticks !== undefined && terms.force === 'gtc'
 }
@@ -105,7 +100,7 @@ function forgetListed(core: Core, names: readonly string[]): void {
   }
 }
 
-/** Something on the way has doubled this order's whole request, and perhaps the next. */
+/** Something on the way doubled this order's whole request, and perhaps the next. */
 function noteFound(core: Core, order: Order): void {
   const { symbol } = order.terms
   const { suspected, suspectedWishes } = own(core.names)
@@ -119,9 +114,7 @@ function noteFound(core: Core, order: Order): void {
   }
 }
 
-/**
- * A cancel-all may have been carried out unlisted: what it cancelled will not be listed any more.
- */
+/** A cancel-all may have been carried out unlisted: what it cancelled is never listed. */
 export function noteUnlisted(core: Core, { symbols, requestAt }: OpenCancel): void {
   for (const symbol of symbols) own(core.names).unlistedAt.set(symbol, requestAt)
   for (const clientOid of core.names.suspected) {
@@ -145,7 +138,7 @@ function refuseDuplicate(core: Core, { terms }: Order): void {
   refuse(core, `${clientOid} was sent for the first time, and the exchange calls it a duplicate`)
 }
 
-/** Before outcomes are recorded: fills that wait may be older than the order's first request. */
+/** Before outcomes are recorded: waiting fills may be older than the order's first request. */
 export function judgeFills(core: Core, items: readonly ItemOutcome[]): void {
   for (const { clientOid, orderId } of items) {
     const order = core.book.orders.get(clientOid)
@@ -165,7 +158,7 @@ function isDuplicate(item: ItemOutcome): boolean {
 }
 
 /**
- * After a repair the lost part may have used a strategy's key, but no ordinals: they are skipped.
+ * The lost part before a repair may have used a strategy's key, but no ordinals: they are skipped.
  */
 function isExcused({ book }: Core, { terms }: Order): boolean {
   return terms.purpose === 'place' && book.recordsLostAt > 0
@@ -175,7 +168,7 @@ function wishOf({ terms: { strategyId, symbol } }: Order): string {
   return pairOf(strategyId, symbol)
 }
 
-/** Those that the book does not know are looked up. Nothing is placed meanwhile. */
+/** Unknown ones are looked up, and nothing is placed meanwhile. */
 export function noteListedNames(core: Core, names: readonly string[]): void {
   forgetListed(core, names)
   const { orders } = core.book
@@ -202,7 +195,7 @@ export function listResting(core: Core): void {
   }
 }
 
-/** Names of every ladder and target, some at each step, the nearest first. */
+/** Names of every ladder and target, some a step, the nearest first. */
 export function searchNames(core: Core): void {
   const { search } = core.names
   if (search === undefined) return
@@ -237,7 +230,7 @@ function nameOf({ settings: { salt } }: Core, next: NextKey): string {
   return deriveClientOid({ salt, ...next })
 }
 
-/** The next ordinal by strategy and symbol: names from there on were never sent. */
+/** The next ordinals: names from there on were never sent. */
 function listWishes({ book, settings }: Core): readonly (readonly [string, string, number])[] {
   const pairs = [...settings.strategies.values()].flatMap(({ id, symbols }) =>
     symbols.map((symbol) => pairOf(id, symbol)),
@@ -248,7 +241,7 @@ function listWishes({ book, settings }: Core): readonly (readonly [string, strin
   ])
 }
 
-/** Orders by name that wait, and the next generation of those that were sent. */
+/** Waiting orders by name, and the next generation of those sent. */
 function listNextKeys({ book }: Core): readonly NextKey[] {
   if (book.recordsLostAt > 0) return []
   const waiting = [...book.places.values()].map(({ strategyId, key }) => pairOf(strategyId, key))

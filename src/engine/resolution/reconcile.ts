@@ -37,23 +37,22 @@ import { notionalAt } from '../state/own-figure.ts'
 
 /** A position and its fills may become visible this far apart, by the exchange's clock. */
 const POSITION_SKEW_MS = 500
-/** The time in an answer may lie this far from its call: clocks are known no better. */
+/** Clocks are known no better: the time in an answer may lie this far from its call. */
 const ANSWER_SKEW_MS = 2000
 /** An older reading is not compared. */
 const RECENT_MS = 60_000
 /**
- * A difference must have lasted so long to be believed: an empty or foreign answer would write off
- * what strategies hold. Meanwhile nothing adds risk, since the position counts as not read.
+ * A shorter difference is not believed: an empty or foreign answer would write off what strategies
+ * hold. Meanwhile nothing adds risk, since the position counts as not read.
  */
 const MISMATCH_MS_MIN = 10_000
 /** More than the exchange could make in a minute. */
 const RECENT_FILLS_MAX = 5000
 
 /**
- * A reading is about one moment of the exchange's clock: it waits until the fills up to then are
- * known, and is compared with the book of then. A difference that is seen twice and has lasted is
- * believed, and the exchange's position adopted; at a start and a stop twice is enough, since
- * nothing is traded.
+ * A reading is about one moment of the exchange's clock: it waits until fills up to then are known,
+ * and is compared with the book of then. A difference seen twice that has lasted is believed, and
+ * the position adopted; at a start and a stop twice is enough, since nothing is traded.
  */
 export function takePosition(core: Core, reading: PositionReading): void {
   const instrument = instrumentOf(core, reading.symbol)
@@ -71,7 +70,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
   const position = own(instrument.position)
   if (position.mismatch === undefined) position.readAt = reading.requestedAt
   noteConfirmed(core, instrument, reading)
-  // A waiting reading is kept: if each new one replaced it, none might ever be compared.
+  // If each new reading replaced the waiting one, none might ever be compared.
   position.pending ??= {
     holding: toHolding(reading.rows),
     counters: toCounters(reading.rows),
@@ -84,8 +83,8 @@ export function takePosition(core: Core, reading: PositionReading): void {
 }
 
 /**
- * Only a reading asked for after the last fill, and that agrees, lets an opening order serve as an
- * exit (RSK4).
+ * Only an agreeing reading, asked for after the last fill, lets an opening order serve as an exit
+ * (RSK4).
  */
 function noteConfirmed(
   core: Core,
@@ -133,7 +132,7 @@ function toCounters(rows: readonly PositionRow[]): PendingReading['counters'] {
 }
 
 /**
- * For as long as a reading may have to be compared with them.
+ * While a reading may have to be compared with them.
  * @param heardAt Unix ms, exchange clock; a later date of a fill is wrong
  */
 export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: number): void {
@@ -151,7 +150,6 @@ export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: num
   }
 }
 
-/** Waits until fills are known beyond the reading's moment. */
 export function comparePosition(core: Core, instrument: InstrumentState): void {
   const position = own(instrument.position)
   const reading = position.pending
@@ -174,7 +172,7 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
       holdingsSince(core, instrument, reading.exchangeTime),
     )
   }
-  // An answer without data, while fills show a position, proves nothing.
+  // An answer without data proves nothing while fills show a position.
   if (reading.isSilent) return
   const difference = subtract(
     core,
@@ -208,7 +206,7 @@ function isEnoughForStart(
   return !isSilent || (book.open.get(symbol)?.size ?? 0) === 0
 }
 
-/** When first seen; it may be gone with the next reading. */
+/** When first seen; the next reading may explain it. */
 function logUnexplained(
   core: Core,
   { symbol }: InstrumentState,
@@ -225,7 +223,7 @@ function logUnexplained(
   })
 }
 
-/** Whether the book agrees at any moment that the reading may be about. */
+/** At any moment that the reading may be about. */
 function agrees(
   core: Core,
   instrument: InstrumentState,
@@ -240,7 +238,6 @@ function agrees(
   return same(known, holding)
 }
 
-/** From a moment of the exchange's clock until now, by the fills; the newest first. */
 function holdingsSince(
   core: Core,
   instrument: InstrumentState,
@@ -320,8 +317,8 @@ function adopt(
 }
 
 /**
- * The position is again what the fills explain, and nothing was traded since: the exchange answered
- * wrongly. What strategies lost by that is theirs again, so that none orders it a second time.
+ * The position is again what fills explain, and nothing was traded since: the exchange answered
+ * wrongly. What strategies lost is theirs again, so that none orders it a second time.
  */
 function giveBack(core: Core, { symbol, position }: InstrumentState, holding: Holding): void {
   const { writtenOff, movedAt } = position
@@ -362,8 +359,8 @@ const FUNDING_SHARE_MAX = 0.01
 const HOLD_SIDES = ['long', 'short'] as const
 
 /**
- * A funding counter begins at zero with its position. So it counts only where the reading agrees
- * with the book, and the position was not closed since.
+ * The counter begins at zero with each position, so it counts only where the reading agrees with
+ * the book, and the position was not closed since.
  * @param wentThrough everything held from the reading's moment until now, by the fills
  */
 function noteFunding(
@@ -376,7 +373,7 @@ function noteFunding(
     const counter = lotsOn(holding, holdSide) > 0 ? counters[holdSide] : ''
     const before = core.book.fundingCounters.get(pairKey(symbol, holdSide)) ?? ''
     if (counter === before) continue
-    // A position without a counter was paid nothing yet, or the row does not say: never a new zero.
+    // Nothing was paid yet, or the row does not say: never a new zero.
     if (counter === '' && lotsOn(holding, holdSide) > 0) continue
     if (counter !== '' && wentThrough.some((held) => lotsOn(held, holdSide) === 0)) continue
     const change =
@@ -385,7 +382,7 @@ function noteFunding(
         : decimal(counter)
             .minus(decimal(before || '0'))
             .toString()
-    // Nothing was paid: a counter that begins at zero, or the same amount written otherwise.
+    // A counter that begins at zero, or the same amount written otherwise.
     if (counter !== '' && decimal(change).eq(ZERO)) continue
     if (counter !== '' && !isCredible(core, { symbol, holdSide, counter, change, requestedAt }))
       continue
@@ -427,7 +424,6 @@ function isCredible(
   return false
 }
 
-/** The price by our own fills; 0 where they do not tell. */
 function entryPriceOf(core: Core, symbol: string, holdSide: HoldSide): number {
   const ticks = core.book.entries.get(symbol)?.[`${holdSide}Ticks`] ?? 0
   return floatOnGrid(specOf(core, symbol).tick, ticks)

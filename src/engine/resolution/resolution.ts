@@ -37,18 +37,15 @@ import { hasUnreadableRows, refusalOfInstrument } from './unreadable.ts'
 
 /** Two reads of the fills must agree before an order is called absent. */
 const READS_APART_MS = 500
-/** Before a failed cancel-all is repeated; doubles up to the maximum while it is refused. */
+/** Before repeating a failed cancel-all; doubles up to the maximum while refused. */
 const CANCEL_REPEAT_MS = 1000
 const CANCEL_REPEAT_MS_MAX = 60_000
 /** For a kill or a stop, where the exchange does not know the instrument any more. */
 const URGENT_REPEAT_MS_MAX = 30_000
-/**
- * A resolution that takes this much longer than its own waits halts the instrument, and goes on
- * (ORD4).
- */
+/** Beyond its own waits, a resolution halts the instrument after this time, and goes on (ORD4). */
 const PATIENCE_MS = 60_000
 
-/** They come with ordinary trading. */
+/** Come with ordinary trading. */
 const ROUTINE_CAUSES: ReadonlySet<ResolutionCause> = new Set([
   'unwanted',
   'command',
@@ -57,8 +54,8 @@ const ROUTINE_CAUSES: ReadonlySet<ResolutionCause> = new Set([
 const isRoutine = (cause: ResolutionCause): boolean => ROUTINE_CAUSES.has(cause)
 
 /**
- * Nothing is placed until it is proved what rests and what was filled. An unknown order can be
- * accepted until its deadline, so the cancel-all waits until then.
+ * Nothing is placed until it is proved what rests and what was filled. The cancel-all waits until
+ * no unknown order can be accepted any more.
  */
 export function startResolution(
   core: Core,
@@ -74,7 +71,7 @@ export function startResolution(
         Math.max(latest, order.unansweredAt + core.settings.execution.acceptanceWindowMs),
       lostOrdersUntil(core),
     )
-  // A request that has left can be accepted no longer than its window from now on, by whatever clock.
+  // A request that left is accepted within its window from now or, by any clock, not at all.
   const waitMs = Math.min(
     acceptanceDeadlineAt - exchangeNow(core),
     core.settings.execution.acceptanceWindowMs,
@@ -159,7 +156,7 @@ function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Reso
     hasUnreadableRows(core, symbol) ||
     restrictionOf(core.book, ACCOUNT, 'refused') !== undefined
   ) {
-    // It is halted with a reason already, and cannot end before its release.
+    // Halted with a reason already, and cannot end before its release.
     own(resolution).patientUntil = core.now + PATIENCE_MS
     return
   }
@@ -180,10 +177,7 @@ function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Reso
   )
 }
 
-/**
- * The exchange does not answer what the resolution waits for. Silence contradicts nothing, so that
- * time does not count as waiting.
- */
+/** Silence contradicts nothing, so time without answers does not count as waiting. */
 function waitsInSilence(core: Core, symbol: string, resolution: Resolution): boolean {
   const state = own(resolution)
   const reads = ['fills', `position ${symbol}`]
@@ -210,7 +204,7 @@ function refusalOf(
   return read && `fills and position cannot be read (${read.reason})`
 }
 
-/** The process stood still: that time does not count. */
+/** Time in which the process stood still does not count. */
 export function postponeResolutionDeadline({ resolution }: InstrumentState, sleptMs: number): void {
   if (resolution) own(resolution).patientUntil += sleptMs
 }
@@ -221,7 +215,6 @@ function isPastAcceptanceDeadline(core: Core, { acceptanceDeadlineAt }: Resoluti
   return clockUnsynchronised(core) === undefined && exchangeNow(core) >= acceptanceDeadlineAt
 }
 
-/** Fills and position must show the rest. */
 export function noteCancelled(instrument: InstrumentState, now: number): void {
   if (instrument.resolution?.stage !== 'cancelling') return
   const resolution = own(instrument.resolution)
@@ -230,9 +223,7 @@ export function noteCancelled(instrument: InstrumentState, now: number): void {
 }
 
 export interface CancelFailure {
-  /** The exchange's words if it would refuse it again. */
   readonly refusal: string | undefined
-  /** No pause is needed. */
   readonly isAtOnce: boolean
 }
 
@@ -251,8 +242,8 @@ export function repeatCancel(
 }
 
 /**
- * How much longer a refused cancel-all waits. A kill or stop does not wait for it, unless the
- * exchange does not know the instrument any more: then a cancel-all can do nothing.
+ * How much longer a refused cancel-all waits; a kill or stop only where the exchange does not know
+ * the instrument any more, and a cancel-all can do nothing.
  */
 function refusedPauseMs(core: Core, instrument: InstrumentState, { refusals }: Resolution): number {
   if (refusals === 0) return 0
@@ -274,7 +265,7 @@ function isKnown(core: Core, instrument: InstrumentState): boolean {
  */
 export function closeBehindCancel(core: Core, instrument: InstrumentState): boolean {
   if (instrument.phase === 'idle') startResolution(core, instrument, 'cancelledAlong')
-  // While its batch is out it is resolved after the answer: the book holds the cancel-all.
+  // Resolved after its batch's answer: the book holds the cancel-all.
   if (!instrument.resolution) return false
   const resolution = own(instrument.resolution)
   if (!resolution.cancels && hasResting(core, instrument.symbol)) {
@@ -295,8 +286,8 @@ const UNPROVED = {
 
 /**
  * The exchange closed a position by itself and may have cancelled orders silently, so every
- * instrument on which something may rest is resolved. Recorded before the fills that show it: after
- * a crash in between, the next run would trust the resting orders.
+ * instrument where something may rest is resolved. Recorded before the fills that show it: after a
+ * crash in between, the next run would trust the resting orders.
  */
 export function distrustResting(core: Core): void {
   const instruments = [...core.instruments.values()].filter(
@@ -316,8 +307,8 @@ export function distrustResting(core: Core): void {
 }
 
 /**
- * No cancel-all can arrive any more, and enough was read late enough to know what became of each
- * order (A2, A5).
+ * No cancel-all can arrive any more, and enough was read late enough to know each order's fate (A2,
+ * A5).
  */
 function isProved(core: Core, instrument: InstrumentState, resolution: Resolution): boolean {
   if (core.now < instrument.lateCancelUntil || isUnderCancel(core, instrument.symbol)) return false
@@ -341,9 +332,6 @@ function concernedOrders(
   )
 }
 
-/**
- * Unix ms, our clock: readings asked for later show every fill of the orders in question (A2, A4).
- */
 function readableFrom(core: Core, instrument: InstrumentState, resolution: Resolution): number {
   const { fillVisibilityMs, matchingLagMs } = core.settings.execution
   const takes = concernedOrders(core, instrument, resolution).some(({ terms }) => !canRest(terms))
@@ -358,7 +346,7 @@ function askForReadings(core: Core, instrument: InstrumentState, resolution: Res
   if (!resolution.positionRead) askForPositionSoon(core, instrument.symbol)
 }
 
-/** If it was asked for late enough (`requestedAt`: our clock). */
+/** If asked for late enough (`requestedAt`: our clock). */
 export function noteFillsForResolution(
   core: Core,
   instrument: InstrumentState,

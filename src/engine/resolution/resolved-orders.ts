@@ -1,6 +1,12 @@
 import { isInsideWindow } from '../../execution/order-machine.ts'
-import { isClosing, tradesAs } from '../../domain/order-action.ts'
-import { canRest, openLots, type Order, type OrderTerms } from '../../domain/order.ts'
+import {
+  canRest,
+  isClosing,
+  openLots,
+  type Order,
+  type OrderTerms,
+  tradesAs,
+} from '../../domain/order.ts'
 import type { SettledOrder } from '../../domain/record.ts'
 import { isHaltedItself, killOf, pairKey, restrictionsOn } from '../book/book.ts'
 import {
@@ -24,8 +30,8 @@ import { denialKindsOf } from '../state/denials.ts'
 import { ordersOf } from '../state/changes.ts'
 
 /**
- * This file decides what becomes of the orders once a resolution has proved what happened
- * (`evidence.ts` says which state each one gets):
+ * Decides what becomes of orders once a resolution has proved what happened (`evidence.ts` says
+ * which state each gets):
  *
  *     found          settled as    and then
  *     no trace       absent        a ladder or a target is planned anew; a `place` is sent again as `queued` under its
@@ -35,18 +41,17 @@ import { ordersOf } from '../state/changes.ts'
  *     too many       quarantined   counts as open, its instrument is halted ──an operator releases it──► a resolution
  *     fills                        proves that nothing rests ──► released: done with the fills that fit
  *
- * Each `quote` and `place` that was taken along is displaced (ORD8) until it rests again, was
- * filled, or is not wanted any more; if that takes too long it is logged as late, once. A kill, a
- * stop, a flatten, a withdrawal or a restriction ends the wish: then there is no replacement.
+ * Each `quote` and `place` taken along is displaced (ORD8) until it rests again, was filled, or is
+ * not wanted any more; too long is logged, once. A kill, a stop, a flatten, a withdrawal or a
+ * restriction ends the wish: then there is no replacement.
  */
 
 /** A cancelled order stays wanted so long while it waits to be placed again. */
 const REPLACEMENT_TTL_MS = 60_000
 
 /**
- * ORD8: a `place` that a cancel-all took along, or that never arrived, is still wanted as far as it
- * is not filled, and becomes the next generation of its key. Ladders and targets are planned again
- * anyway.
+ * ORD8: a `place` that a cancel-all took along, or that never arrived, is still wanted as far as
+ * not filled: the next generation of its key. Ladders and targets are planned again anyway.
  */
 export function withReplacement(
   core: Core,
@@ -82,8 +87,8 @@ export function withReplacement(
 }
 
 /**
- * One that cannot rest and is still wanted, while the exchange remembers the clientOid: should the
- * proof of absence be wrong, it is a duplicate and no second order.
+ * It cannot rest and is still wanted, while the exchange remembers the clientOid: should the proof
+ * of absence be wrong, it is a duplicate and no second order.
  */
 function isSentAgain(core: Core, order: Order): boolean {
   return (
@@ -91,9 +96,7 @@ function isSentAgain(core: Core, order: Order): boolean {
   )
 }
 
-/**
- * The fills that revealed an order's orderId: the book gives them to it only when it is settled.
- */
+/** Fills that revealed an order's orderId: the book gives them to it only when it is settled. */
 export function foundFills(core: Core, orders: readonly SettledOrder[]): FoundFills {
   const ended = orders.filter(({ state }) => state !== 'quarantined')
   return new Map(
@@ -108,7 +111,6 @@ function foundLots(found: FoundFills, { clientOid }: SettledOrder): number {
   return (found.get(clientOid) ?? []).reduce((sum, fill) => sum + fill.lots, 0)
 }
 
-/** It would be sent now exactly as before. */
 function isStillWanted(core: Core, { terms }: Order): boolean {
   if (core.run.phase === 'stopping' || core.run.phase === 'stopped') return false
   if (core.book.withdrawn.has(terms.clientOid)) return false
@@ -119,8 +121,8 @@ function isStillWanted(core: Core, { terms }: Order): boolean {
 
 /**
  * An order whose fills contradict each other counts as open, and its instrument is halted. After an
- * operator's release a resolution proves that nothing rests. Then the order ends with the fills
- * that fit; those beyond belong to no strategy.
+ * operator's release a resolution proves that nothing rests; then it ends with the fills that fit,
+ * and those beyond belong to no strategy.
  */
 export function haltOnContradiction(
   core: Core,
@@ -163,7 +165,7 @@ export function disownLeftOrphans(core: Core, symbol: string): void {
 }
 
 /**
- * Those still wanted must rest again soon (ORD8). `provedAt`: Unix ms, our clock, of the
+ * Still wanted, they must rest again soon (ORD8). `provedAt`: Unix ms, our clock, of the
  * cancel-all's answer.
  */
 export function expectDisplaced(
@@ -180,14 +182,14 @@ export function expectDisplaced(
   noteDisplaced(instrument, [...instrument.displaced, ...displaced])
 }
 
-/** Names what stays the same when an order is placed again. */
+/** Stays the same when an order is placed again. */
 function nameOf({ strategyId, purpose, key, action, ticks, lots }: OrderTerms): string {
   return purpose === 'place'
     ? `${strategyId}|${key}`
     : [strategyId, tradesAs(action), ticks, lots].join('|')
 }
 
-/** Those that rest again or are not wanted any more; logs when that takes too long. */
+/** Ends the wait of those that rest again or are not wanted; logs when it takes too long. */
 export function watchDisplaced(core: Core, instrument: InstrumentState): void {
   const [first] = instrument.displaced
   if (!first || isStarting(core, instrument)) return

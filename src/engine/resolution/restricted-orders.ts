@@ -1,7 +1,6 @@
 import type { Fill } from '../../domain/fill.ts'
 import type { ClientOid } from '../../domain/ids.ts'
-import { canRest, openLots, type Order, type OrderTerms } from '../../domain/order.ts'
-import { isClosing } from '../../domain/order-action.ts'
+import { canRest, isClosing, openLots, type Order, type OrderTerms } from '../../domain/order.ts'
 import { applyToHolding } from '../../domain/position.ts'
 import type { Restriction } from '../../domain/trading-mode.ts'
 import { reducesRisk } from '../../risk/checks.ts'
@@ -21,9 +20,9 @@ export type FoundFills = ReadonlyMap<ClientOid, readonly Fill[]>
 const NOTHING_FOUND: FoundFills = new Map()
 
 /**
- * Open orders that a recorded restriction takes away (RSK2): those that may add risk and that wait
- * or rest. Of several that together exceed what is held, the first stay. What cannot be taken away
- * counts first. Volatile restrictions take nothing.
+ * A recorded restriction takes away open orders (RSK2) that may add risk, and wait or rest. If
+ * several together exceed what is held, the first stay. What cannot be taken away counts first.
+ * Volatile restrictions take nothing.
  * @param found counts as recorded
  */
 export function restrictedOrders(
@@ -54,7 +53,6 @@ export function restrictedOrders(
   return restricted
 }
 
-/** Nothing of it is left once what was found is recorded. */
 function isEnding(order: Order, found: FoundFills): boolean {
   const fills = found.get(order.terms.clientOid)
   if (fills === undefined) return false
@@ -62,7 +60,7 @@ function isEnding(order: Order, found: FoundFills): boolean {
   return !canRest(order.terms) || lots >= openLots(order)
 }
 
-/** The rest of an ended order may add risk, so it is not placed again. */
+/** Its rest may add risk, so it is not placed again. */
 export function isHeldFromReturn(core: Core, terms: OrderTerms): boolean {
   if (!isRestricted(core, terms)) return false
   const { strategyId, symbol, action } = terms
@@ -102,7 +100,6 @@ function canBeTaken(order: Order): boolean {
   return canEnd(order) && !isClosing(order.terms.action)
 }
 
-/** It can be dropped or cancelled: any other ends by itself. */
 export function canEnd({ state, terms }: Order): boolean {
   return state === 'queued' || (state === 'live' && canRest(terms))
 }

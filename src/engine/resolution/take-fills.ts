@@ -1,7 +1,7 @@
 import { type CoinFee, type Fill, type FillsReading, isOfOthers } from '../../domain/fill.ts'
 import { feeOf, profitOf, sumMoney, toFeesText, uncountedOf } from '../../domain/fill-money.ts'
 import type { StrategyId } from '../../domain/ids.ts'
-import { canRest, type Order } from '../../domain/order.ts'
+import { canRest, type Order, tradesAs } from '../../domain/order.ts'
 import type { FillsRecord } from '../../domain/record.ts'
 import { countUnsettled, UNSETTLED_MOVES_MAX } from '../book/allocation.ts'
 import { accountHoldingOf, type Book, holdingOf, knowsFill, openOrdersOf } from '../book/book.ts'
@@ -24,14 +24,13 @@ import {
 } from './unowned-fills.ts'
 import { comparePosition, noteRecentFills } from './reconcile.ts'
 import { hasUnreadableRows, isReadingAgain, takeUnreadableFills } from './unreadable.ts'
-import { tradesAs } from '../../domain/order-action.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { floatOnGrid, showOnGrid } from '../../lib/grid.ts'
 import { findFilledExit, moneyOf } from '../book/apply-fill.ts'
 import { figureSettingsOf } from '../state/disputes.ts'
 import { inMarginCoin } from '../state/own-figure.ts'
 
-/** Each new fill enters the book once, and orders that are proved to be over are settled. */
+/** Each new fill enters the book once, and orders proved to be over are settled. */
 export function takeFills(core: Core, reading: FillsReading): void {
   takeUnreadableFills(core, reading)
   const fills = reading.fills.filter(
@@ -55,7 +54,6 @@ export function takeFills(core: Core, reading: FillsReading): void {
 
 const NOBODY: ReadonlySet<StrategyId> = new Set()
 
-/** @returns whose fills they are */
 function takeNewFills(
   core: Core,
   reading: FillsReading,
@@ -64,7 +62,7 @@ function takeNewFills(
   haltOnUnsettled(core, fills)
   // Either clock may be behind. A fill dated later than both has a wrong date.
   const heardAt = Math.max(reading.exchangeTime, exchangeNow(core))
-  // A wrong date, or a row that must be read again, must not make later reads begin too late.
+  // A wrong date, or a row to be read again, must not make later reads begin too late.
   const throughAt = isReadingAgain(core) ? reading.sinceAt : heardAt
   const bound = fills.some(({ filledAt }) => filledAt > throughAt) ? { throughAt } : {}
   if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
@@ -90,8 +88,8 @@ function takeNewFills(
 }
 
 /**
- * Something waits until the position was read after the last fill: the end of a flatten, or an exit
- * that another strategy holds against (RSK4).
+ * Waits for a reading after the last fill: the end of a flatten, or an exit that another strategy
+ * holds against (RSK4).
  */
 function isProofAwaited(core: Core, symbol: string): boolean {
   const account = accountHoldingOf(core.book, symbol)
@@ -163,7 +161,7 @@ function logFill(core: Core, fill: Fill, foreign: boolean): StrategyId | undefin
   return order?.terms.strategyId
 }
 
-/** So many fills came while others wait that the allocation of those is given up. */
+/** Too many fills came while others wait, so their allocation is given up. */
 function haltOnUnsettled(core: Core, fills: readonly Fill[]): void {
   for (const [symbol, of] of Map.groupBy(fills, (fill) => fill.symbol)) {
     const kept = countUnsettled(core.book, symbol)
@@ -192,16 +190,15 @@ function settleTakers(core: Core, readableAt: number): void {
 }
 
 /**
- * Unix ms, our clock: accepted by then. An earlier run's time may be wrong; certain is only that it
- * was before this run.
+ * Unix ms, our clock: accepted by then. An earlier run's time may be wrong, but was before this
+ * run.
  */
 function acceptedBy({ run: { startedAt }, now }: Core, { acceptedAt }: Order): number {
   return acceptedAt > now ? startedAt : Math.max(acceptedAt, startedAt)
 }
 
 /**
- * Fills that waited have an owner now, or belong to no strategy: whoever is concerned is asked to
- * decide.
+ * Waiting fills have an owner now, or belong to no strategy: those concerned are asked to decide.
  */
 export function settleWaitingFills(core: Core): void {
   judgeUnownedFills(core)
@@ -238,10 +235,9 @@ const MONEY_SHARE_MAX = 0.05
 const PROFIT_DECIMALS = 8
 
 /**
- * With what the exchange left out and we know: the price of a fee in another coin, a profit that is
- * missing or cannot be (MON1), a price that cannot be, and the exit of ours that a close by the
- * system was. What stays unknown is said (MON2). The record holds the results, so that a restart
- * counts the same.
+ * Adds what the exchange left out and we know: the price of a fee in another coin, a missing or
+ * impossible profit (MON1), an impossible price, and the exit of ours that a system close was.
+ * Unknown parts are said (MON2). The record holds the results, so that a restart counts the same.
  * @returns the fills as recorded
  */
 function recordFills(
@@ -270,8 +266,8 @@ function recordFills(
 }
 
 /**
- * No fill is worse than its order's limit (MON1). Where the exchange says so, the worst possible
- * price is taken, since our own figure follows from it.
+ * No fill is worse than its order's limit (MON1). If the exchange says so, the worst possible price
+ * is taken, since our own figure follows from it.
  */
 function atPossiblePrice(core: Core, fill: Fill): Fill {
   const clientOid = core.book.byOrderId.get(fill.orderId)
@@ -309,7 +305,7 @@ function withPrices(core: Core, fill: Fill): Fill {
   return { ...fill, otherFees }
 }
 
-/** In the margin coin: its own ticker, held inside bid and ask, else the configuration. */
+/** Margin coin: its own ticker, held inside bid and ask, else the configuration. */
 function priceOf(core: Core, coin: string, marginCoin: string): string | undefined {
   const symbols = [`${coin}${marginCoin}`, ...(marginCoin === 'USDC' ? [`${coin}PERP`] : [])]
   for (const { bid, ask, last, ageMs } of symbols.map((symbol) => marketOf(core, symbol))) {
@@ -334,8 +330,8 @@ function ownProfitOf(core: Core, fill: Fill): number | undefined {
 }
 
 /**
- * The stated profit may be true, by our own count (MON1). What the system closed is booked as
- * stated: a liquidation costs more than its price tells.
+ * Judged by our own count (MON1). System closes are booked as stated: a liquidation costs more than
+ * its price tells.
  */
 function isProfitCredible(core: Core, fill: Fill): boolean {
   if (fill.profit === undefined || (fill.fillKind ?? 'trade') !== 'trade') return true
@@ -347,7 +343,7 @@ function isProfitCredible(core: Core, fill: Fill): boolean {
   return Math.abs(Number(fill.profit) - ours) <= tolerance
 }
 
-/** Our own count, where the stated one is missing or cannot be. */
+/** Our own count, where the stated one is missing or impossible. */
 function withProfit(core: Core, fill: Fill): Fill {
   if (fill.profit !== undefined && isProfitCredible(core, fill)) return fill
   const ours = ownProfitOf(core, fill)
@@ -373,7 +369,6 @@ function announceIncredible(core: Core, { symbol, tradeId, orderId }: Fill, stat
   announce(core, 'warn', 'fill.incredible', { symbol, tradeId, orderId, stated })
 }
 
-/** In the margin coin. */
 function notionalOf(core: Core, { symbol, ticks, lots }: Fill): number {
   const { tick, lot } = specOf(core, symbol)
   const price = floatOnGrid(tick, ticks)
@@ -391,7 +386,7 @@ function closedSide(book: Book, { symbol, side, tradeSide }: Fill): 'long' | 'sh
   return side === 'buy' && shortLots > 0 ? 'short' : undefined
 }
 
-/** Logs each uncounted coin's first amount, and every fill without fee or profit. */
+/** Each uncounted coin's first amount, and every fill without fee or profit. */
 function announceUnknown(core: Core, fill: Fill): void {
   const { symbol, tradeId, orderId, otherFees = [] } = fill
   const missing = [

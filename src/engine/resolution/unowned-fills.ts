@@ -1,4 +1,4 @@
-import { couldBe, fitsAtAnyTime, fitsClass } from '../../execution/pack-batch.ts'
+import { couldBe, fitsAtAnyTime, fitsClass } from '../../execution/batch.ts'
 import { type Fill, type FillKind, isLiquidation, isOfOthers } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import { openLots, type Order } from '../../domain/order.ts'
@@ -14,9 +14,9 @@ import { showOnGrid } from '../../lib/grid.ts'
 import { findFilledExit } from '../book/apply-fill.ts'
 
 /**
- * Fills of orderIds that no answer has named. They wait while an order of ours may own them: an
- * answer is often later than the first fill. As soon as none can, they are foreign. Until then
- * nothing that opens is placed on their instrument (RSK4).
+ * Fills of orderIds that no answer has named. They wait while an order of ours may own them, since
+ * an answer is often later than the first fill; then they are foreign. Until then nothing that
+ * opens is placed on their instrument (RSK4).
  */
 
 export function hasUnownedFills(book: Book, symbol: string): boolean {
@@ -30,7 +30,6 @@ export function unownedOf({ orphans }: Pick<Book, 'orphans'>, symbol: string): r
 
 const NONE: readonly OrderId[] = []
 
-/** A halted instrument places nothing anyway. */
 export function isOwned({ book }: Core, symbol: string): boolean {
   return !hasUnownedFills(book, symbol) || isHaltedItself(book, symbol)
 }
@@ -56,7 +55,7 @@ export function judgeUnownedFills(core: Core): void {
     const [owner] = owners
     if (owner?.state === 'live' && owners.length === 1) nameByFills(core, owner, orderId)
     else if (!mayBeOurs(core, fills, note.since)) foreign.push(first)
-    // The answer to an order that was just sent says soon whose they are.
+    // The answer to an order just sent soon says whose they are.
     else if (!note.isLogged && owners.every(({ state }) => state !== 'sent')) {
       noteOrphanLogged(core, orderId, note)
       logUnexplained(core, first, fills)
@@ -66,7 +65,7 @@ export function judgeUnownedFills(core: Core): void {
   disown(core, foreign)
 }
 
-/** One in quarantine may have any size filled, until a release. */
+/** A quarantined order may have any size filled, until a release. */
 function ownersOf(core: Core, fills: readonly Fill[]): readonly Order[] {
   const { positionMode } = core.settings
   return namelessOrders(core, fills[0]?.symbol ?? '').filter((order) => {
@@ -124,7 +123,7 @@ export function haltForForeign(core: Core, fill: Fill): void {
   if (core.settings.foreignFills !== 'halt' && !isEarlier) return noteAdopted(core, fill)
   const what = describeForeign(core, fill)
   if (isOfOthers(fill)) {
-    // Whatever the exchange closes by itself is nobody's to adopt.
+    // Nobody is to adopt what the exchange closes by itself.
     const after = isAnnounced(fill)
       ? 'what it closed is not held any more'
       : 'the position was adopted'
@@ -141,14 +140,14 @@ export function haltForForeign(core: Core, fill: Fill): void {
 }
 
 /**
- * A fill through the API from before this run: another program's, or of a run that this older copy
- * does not know. Nothing is traded on it before an operator has looked.
+ * Through the API from before this run: another program's, or of a run that this older copy does
+ * not know. Nothing is traded on it before an operator has looked.
  */
 function isFromBefore({ run, clock }: Core, fill: Fill): boolean {
   return !isOfOthers(fill) && fill.filledAt < run.startedAt + (clock.offsetMs ?? 0)
 }
 
-/** Whatever they changed belongs to no strategy. A fill whose source says so does already. */
+/** Their changes belong to no strategy. A fill whose source says so does already. */
 export function disown(core: Core, fills: Iterable<Fill>): void {
   for (const [symbol, ofSymbol] of Map.groupBy(fills, (fill) => fill.symbol)) {
     const orderIds = [...new Set(ofSymbol.map(({ orderId }) => orderId))].filter((orderId) =>
@@ -172,15 +171,11 @@ const DEEDS: Readonly<Record<Exclude<FillKind, 'trade' | 'system'>, string>> = {
 /** An average price has hundredths of a tick. */
 const TICK_DECIMALS = 2
 
-/** {@link announceSystemFills} says it, so it is not a stranger's fill as well. */
 export function isAnnounced({ fillKind = 'trade' }: Fill): boolean {
   return fillKind !== 'trade' && fillKind !== 'system'
 }
 
-/**
- * Once for all fills of a reading by which one thing was done to one instrument: size, average
- * price, and result.
- */
+/** Once for all fills of a reading by which one thing was done to one instrument. */
 export function announceSystemFills(core: Core, fills: readonly Fill[]): void {
   const deeds = fills.filter(isAnnounced)
   if (deeds.length === 0) return
@@ -244,10 +239,7 @@ function describeForeign(core: Core, fill: Fill): string {
   return source === 'SYS' ? `${what}, by the exchange, which does not say why` : what
 }
 
-/**
- * `open long, source API` in hedge mode; in one-way mode the wire does not say whether it opened or
- * closed.
- */
+/** `open long, source API` in hedge mode; one-way fills do not say whether they opened. */
 function describeTrade({ settings }: Core, { side, tradeSide, source }: Fill): string {
   if (settings.positionMode === 'one_way_mode') return `${side}, source ${source}`
   return `${tradeSide} ${side === 'buy' ? 'long' : 'short'}, source ${source}`

@@ -14,26 +14,23 @@ import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 
 /**
  * Rows of fills and positions that cannot be read (MKT4). Their instrument is halted, and readings
- * prove nothing about it: its orders do not end, and its position is not compared. A row that names
- * no instrument concerns all of them.
+ * prove nothing: its orders do not end, and its position is not compared. A row without an
+ * instrument concerns all.
  *
  *     readable ──an odd row──► unreadable ──a whole reading without it──► read once ──another──► readable
  *                                 ▲   │                                       │
  *                                 │   └──a fill's row stays odd for long──► halted until an operator releases it
  *                                 └───────────────────an odd row──────────────┘
  *
- * Until it is readable, fills are read from where the first such reading began, so nothing is
- * missed. That is bounded: reading ever more fills again would make all readings slow.
+ * Until then fills are read from where the first such reading began, so nothing is missed; bounded,
+ * because ever more fills would make all readings slow.
  */
 const READ_AGAIN_MS_MAX = 15 * 60_000
-/**
- * Between two answers at most so much of that time passes: the machine slept, or the exchange was
- * away.
- */
+/** More between two answers does not count: the machine slept, or the exchange was away. */
 const GAP_MS_MAX = 60_000
 
 /**
- * A stop, a flatten and a kill wait this long for readable answers, before they say what is not
+ * A stop, a flatten and a kill wait so long for readable answers, before they say what is not
  * proved.
  */
 export const UNREADABLE_PATIENCE_MS = 10_000
@@ -70,7 +67,7 @@ export function notePositionReadable(core: Core, symbol: string): void {
   noteRead(core, positionOf(symbol))
 }
 
-/** Nothing in the answer could be read, so it restricts nothing by itself. */
+/** Nothing could be read, so it restricts nothing by itself. */
 function noteUnreadableAnswer(core: Core, what: string): void {
   const { wholes } = core.readings
   if (!wholes.has(what)) noteUnreadable(core, 'wholes', what, core.now)
@@ -167,7 +164,6 @@ function noteRead(core: Core, row: string): void {
   announce(core, 'info', 'rows.readable', { scope, row, afterMs: core.now - since })
 }
 
-/** An answer that came whole; a read that fails all the same was answered with something that cannot be read. */
 const HTTP_OK = 200
 
 export function hearOfFailure(

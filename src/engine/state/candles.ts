@@ -22,7 +22,7 @@ import { announce, type Core, type NeededCandles, record, specOf } from './core.
 /** A ticker may be dated this much later than its answer. */
 const TICKER_AHEAD_MS = 1000
 
-/** One series for all strategies that need the same candles, as long as the longest need. */
+/** Strategies share a series, as long as the longest need. */
 export function toNeededCandles({
   strategies,
 }: Pick<EngineSettings, 'strategies'>): ReadonlyMap<string, NeededCandles> {
@@ -58,7 +58,7 @@ export const ATR_CANDLES = 16
 
 const NO_CANDLES: ReadonlyMap<number, number> = new Map()
 
-/** Instruments have joined or left: strategies need other series than before. */
+/** Strategies need other series than before. */
 export function followRoster(core: Core): void {
   const candles = own(core.candles)
   candles.needed = new Map(toNeededCandles(core.settings))
@@ -78,8 +78,8 @@ export function dropUnneededCandles(core: Core): void {
 
 /**
  * Only the exchange's times count. A candle closes at a ticker of a later interval, or when the
- * exchange's clock is beyond its end by the age at which prices are too old to decide on: a later
- * ticker of it would be useless.
+ * exchange's clock is beyond its end by the maximum age of prices: a later ticker of it would be
+ * useless.
  */
 export function noteCandles(core: Core, tickers: TickerTable): void {
   const { startedAt, phase } = core.run
@@ -118,7 +118,6 @@ function takeTick(core: Core, key: string, { openAt, price, at }: Tick): void {
   } else if (at > open.lastAt && openAt === open.openAt) addTick(open, price, at)
 }
 
-/** Unix ms, exchange clock: the beginning of a later interval. */
 function closeBefore(core: Core, key: string, needed: NeededCandles, before: number): void {
   const { open, wholeFrom } = core.candles
   const candle = open.get(key)
@@ -193,7 +192,7 @@ function close(
   for (const id of deciders) own(core.candles).due.add(id)
 }
 
-/** At a run's first ticker, candles from files for the time that the book does not know. */
+/** From files, for the time that the book does not know, at a run's first ticker. */
 function begin(core: Core, key: string, needed: NeededCandles, openAt: number): void {
   const { symbol, intervalMs, capacity } = needed
   own(core.candles).wholeFrom.set(key, openAt + intervalMs)
@@ -222,16 +221,13 @@ function begin(core: Core, key: string, needed: NeededCandles, openAt: number): 
   })
 }
 
-/** Recorded candles that closed before the first ticker, after those of the files. */
+/** Recorded candles from the files' end to the first ticker. */
 function missedRows(core: Core, needed: NeededCandles, before: number): readonly CandleRow[] {
   const known = historyOf(core, candleKey(needed.symbol, needed.intervalMs)).at(-1)
   return unseenRows(core, needed, { after: known?.[0] ?? Number.NEGATIVE_INFINITY, before })
 }
 
-/**
- * Candles of the exchange that the book lacks, or in which no price was seen. Seen ones stay.
- * Another market's are not taken.
- */
+/** Fills gaps, and candles in which no price was seen. Another market's are not taken. */
 export function takeFetchedCandles(core: Core, fetched: FetchedCandles): void {
   const { symbol, intervalMs, rows } = fetched
   const key = candleKey(symbol, intervalMs)
@@ -265,14 +261,14 @@ export function takeFetchedCandles(core: Core, fetched: FetchedCandles): void {
   announce(core, 'info', 'history.fetched', { candles: taken, interval, symbol })
 }
 
-/** One market's candles differ now and then, since we see it only as often as it is polled. */
+/** One market's candles differ now and then, since we see it only when polled. */
 const DIFFERING_SHARE_MAX = 0.1
 /** Closes are compared with the candle's range, and at least with this share of the price. */
 const CLOSE_REACH = 0.001
-/** No market moves so far between a candle and now that indicators should begin on it. */
+/** No market moves so far that indicators should begin on it. */
 const PRICE_REACH = 0.25
 
-/** It holds a price, and is not one that repeats the close before it. */
+/** It holds a price, and does not repeat the close before. */
 function isSeen([, , , , , ticks]: CandleRow): boolean {
   return ticks > 0
 }
@@ -282,7 +278,7 @@ interface PresentPrice {
   readonly running: CandleRow | undefined
 }
 
-/** Where no own candle lies among those fetched, the newest is compared with the present price. */
+/** Without own candles among those fetched, the newest is compared with the present price. */
 function compareCandles(
   kept: readonly CandleRow[],
   fetched: readonly CandleRow[],
@@ -300,7 +296,7 @@ function compareCandles(
   return { differing: isFar ? [running] : [], compared: 1 }
 }
 
-/** The present candle began before this run looked: what the exchange has seen is added. */
+/** Adds what the exchange has seen of the candle that began before this run. */
 function joinRunning(core: Core, key: string, running: CandleRow | undefined): void {
   const open = core.candles.open.get(key)
   if (running === undefined || open?.openAt !== running[0]) return
@@ -311,7 +307,6 @@ function joinRunning(core: Core, key: string, running: CandleRow | undefined): v
   own(core.candles).open.set(key, joined)
 }
 
-/** Candles of all strategies together. */
 function historyOf({ settings }: Core, key: string): readonly CandleRow[] {
   const byOpenAt = new Map<number, CandleRow>()
   for (const { history } of settings.strategies.values()) {
@@ -320,7 +315,7 @@ function historyOf({ settings }: Core, key: string): readonly CandleRow[] {
   return [...byOpenAt.values()].toSorted(([one], [other]) => one - other)
 }
 
-/** How many closed candles, and when the last will be there; a sentence for each series. */
+/** A sentence for each series: how many closed candles, and when the last will be there. */
 export function listMissingCandles(core: Core): readonly string[] {
   const lines: string[] = []
   for (const { id, symbols, candles = NO_CANDLES } of core.settings.strategies.values()) {
@@ -329,7 +324,7 @@ export function listMissingCandles(core: Core): readonly string[] {
         const key = candleKey(symbol, intervalMs)
         const length = core.book.candles.get(key)?.length ?? 0
         if (length >= needed) continue
-        // The first candle seen from its beginning, or the next after those that are there.
+        // The first candle seen from its beginning, or the next after those there.
         const nextAt =
           length === 0
             ? (core.candles.wholeFrom.get(key) ??

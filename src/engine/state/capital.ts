@@ -8,13 +8,12 @@ import { marketOf } from './market-state.ts'
 
 /** The limit and the use of a strategy's capital, in the margin coin. */
 export interface CapitalUse {
-  /** NaN while the equity is not known that it is a share of. */
+  /** NaN while the equity is unknown of which it is a share. */
   readonly max: number
-  /** Margin of its positions with all open orders filled, at the leverage of each instrument. */
+  /** Positions with all open orders filled, at each instrument's leverage. */
   readonly used: number
 }
 
-/** Undefined without a `capital` of its own. */
 export function capitalUseOf(core: Core, id: StrategyId): CapitalUse | undefined {
   const strategy = core.settings.strategies.get(id)
   if (strategy?.capital === undefined) return undefined
@@ -42,9 +41,9 @@ export function usedBeside(core: Core, id: StrategyId, besides: string | undefin
 }
 
 /**
- * The last price. A contract that is listed no more has none: what is held of it counts at the mark price of the last
- * reading of its position, so that it does not stop all others. Infinite without both: a position of unknown value must
- * use up every limit.
+ * The last price. A contract that is listed no more counts at its last reading's mark price, so
+ * that it does not stop all others. Infinite without both: a position of unknown value must use up
+ * every limit.
  */
 export function priceOf(core: Core, symbol: string): number {
   const { last } = marketOf(core, symbol)

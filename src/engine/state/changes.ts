@@ -4,6 +4,7 @@ import {
   type Order,
   type OrderState,
   type OrderTerms,
+  tradesAs,
 } from '../../domain/order.ts'
 import type { ExpireRecord, JournalRecord } from '../../domain/record.ts'
 import { own } from '../../lib/own.ts'
@@ -19,7 +20,6 @@ import {
 import type { StrategyId } from '../../domain/ids.ts'
 import type { Instrument, PositionMode } from '../../domain/instrument.ts'
 import type { Intent } from '../../domain/intent.ts'
-import { tradesAs } from '../../domain/order-action.ts'
 import type { MaintenanceRules } from '../../domain/liquidation.ts'
 import type { AccountEntry } from '../../domain/own-trades.ts'
 import type { InstrumentMoment, ShownExit } from '../../domain/snapshot.ts'
@@ -29,23 +29,21 @@ import type { RiskNeeds } from '../../risk/worst-case.ts'
 import { ownMoneyOf } from '../book/own-trades.ts'
 
 /**
- * Which instruments have to be looked at, that is resolved further or planned (BND2):
+ * Which instruments to look at, that is resolve further or plan (BND2):
  *
- * - when something of it has changed: a record that concerns it, a resolution that began, a
- *   decision that ended a wait, or a price beyond one of its orders;
- * - in each new moment, while it is not settled: an order is missing, unwanted, waiting or
- *   displaced, or it is being resolved. Then time, prices and other instruments matter too. Within
- *   a moment only decisions change something, and their records name their instruments. Where all
- *   missing orders were denied, and would be denied again on the same prices, once a snapshot is
- *   enough (`orders/lasting-denials.ts`);
- * - always, while the account does not trade: it starts, stops or is killed.
+ * - when something of it changed: a record that concerns it, a resolution that began, a decision
+ *   that ended a wait, or a price beyond one of its orders;
+ * - in each new moment, while it is not settled: then time, prices and other instruments matter
+ *   too. Within a moment only decisions change something, and their records name instruments. Where
+ *   all missing orders were denied and would be again on the same prices, once a snapshot is enough
+ *   (`orders/lasting-denials.ts`);
+ * - always, while the account starts, stops or is killed.
  *
  * Changed by `changes.ts`.
  */
 export interface ChangeState {
-  /** Since they were last looked at. */
   readonly changed: ReadonlySet<string>
-  /** With the moment in which they were last looked at. */
+  /** With the moment of the last look. */
   readonly unsettled: ReadonlyMap<string, number>
   /** All missing orders were denied at the last look. */
   readonly denied: ReadonlyMap<string, DenialBasis>
@@ -60,10 +58,7 @@ export interface DenialBasis {
   readonly isAccountFresh: boolean
 }
 
-/**
- * Something that matters to all instruments may have changed: time, prices, clocks, readings,
- * exposure.
- */
+/** Time, prices, clocks, readings or exposure may have changed. */
 export function beginMoment(changes: ChangeState): void {
   own(changes).moment += 1
 }
@@ -72,7 +67,6 @@ export function noteChanged(changes: ChangeState, symbol: string): void {
   own(changes.changed).add(symbol)
 }
 
-/** The instrument has left: nothing is looked at any more, and nothing worked out. */
 export function forgetInstrument(
   {
     changes,
@@ -93,7 +87,6 @@ export function forgetInstrument(
   own(ladders).delete(symbol)
 }
 
-/** Whether an instrument has to be looked at now. */
 export function needsLook({ changed, unsettled, moment }: ChangeState, symbol: string): boolean {
   if (changed.has(symbol)) return true
   const lookedAt = unsettled.get(symbol)
@@ -105,7 +98,7 @@ export function mayDependOnTime({ changed, unsettled, denied }: ChangeState): bo
   return changed.size > 0 || unsettled.size > denied.size
 }
 
-/** Before a look: whatever changes from then on makes it due again. */
+/** Before a look: later changes make it due again. */
 export function beginLook(changes: ChangeState, symbol: string): void {
   const { changed, unsettled, denied } = own(changes)
   changed.delete(symbol)
@@ -198,7 +191,7 @@ function symbolsOfOrders(
   return clientOids.flatMap((clientOid) => orders.get(clientOid)?.terms.symbol ?? [])
 }
 
-/** A new orderId may be that of fills which wait. */
+/** A new orderId may be that of waiting fills. */
 function symbolsOfOrphans({ orphans }: Book): readonly string[] {
   return [...orphans.values()].flatMap(symbolsOf)
 }
@@ -211,16 +204,12 @@ function symbolsOfPlaces({ places }: Book, record: ExpireRecord): readonly strin
 
 /** Worked out from open orders and holding. */
 export interface InstrumentTotals {
-  /** The account's. Copy it before adding to it. */
   readonly exposure: Readonly<Exposure>
-  /** In the order in which they came. */
   readonly open: readonly Order[]
-  /** Where the strategy has any. */
   readonly orders: ReadonlyMap<StrategyId, readonly Order[]>
   /** Lots that a strategy could come to hold, once asked for. */
   readonly ownWorst: OwnWorst
   readonly states: ReadonlySet<OrderState>
-  /** In ticks; without an order -Infinity and Infinity. */
   readonly buyTicks: number
   readonly sellTicks: number
   /** An order that cannot rest was accepted and has not ended. */
@@ -232,11 +221,11 @@ export interface InstrumentTotals {
   readonly shown: ShownMoments
   /** The last intent of each strategy that stood already. */
   readonly standing: StandingIntents
-  /** Strategies for which the last plan had nothing to do. */
+  /** The last plan had nothing to do for them. */
   readonly satisfied: SatisfiedStrategies
 }
 
-/** The needs follow from these, besides orders, holding and settings. */
+/** Needs follow from these, besides orders, holding and settings. */
 export interface NeedsBasis {
   readonly price: number
   readonly fundingRate: number
@@ -254,7 +243,7 @@ type ShownMoments = ReadonlyMap<StrategyId, InstrumentMoment>
 type StandingIntents = ReadonlyMap<StrategyId, Intent>
 type SatisfiedStrategies = ReadonlySet<StrategyId>
 
-/** Keyed by symbol: kept until a record concerns the instrument. Changed by `changes.ts`. */
+/** Keyed by symbol, until a record concerns the instrument. Changed by `changes.ts`. */
 export type KeptTotals = ReadonlyMap<string, InstrumentTotals>
 
 interface TotalsOwner {
@@ -271,7 +260,7 @@ export interface InstrumentLadders {
   readonly counted: readonly Order[]
 }
 
-/** Keyed by symbol. Kept over records; then only changed orders are counted. Changed by `changes.ts`. */
+/** Keyed by symbol, over records; only changed orders are counted. Changed by `changes.ts`. */
 export type KeptLadders = ReadonlyMap<string, InstrumentLadders>
 
 interface LadderOwner extends TotalsOwner {
@@ -292,7 +281,7 @@ export function ordersOf(owner: TotalsOwner, id: StrategyId, symbol: string): re
 
 const NO_ORDERS: readonly Order[] = []
 
-/** The lots that a strategy could come to hold of an instrument if everything open were filled. */
+/** If everything open were filled. */
 export function ownWorstOf(owner: TotalsOwner, id: StrategyId, symbol: string): number {
   const { ownWorst, orders } = totalsOf(owner, symbol)
   const known = ownWorst.get(id)
@@ -304,10 +293,7 @@ export function ownWorstOf(owner: TotalsOwner, id: StrategyId, symbol: string): 
   return worst
 }
 
-/**
- * The strategy's view of the instrument.
- * @param positionReadAt Unix ms, our clock: when the exchange last confirmed the position
- */
+/** @param positionReadAt Unix ms, our clock: when the exchange last confirmed the position */
 export function momentOf(
   owner: TotalsOwner,
   id: StrategyId,
@@ -382,8 +368,8 @@ function createLadders(instrument: Instrument, positionMode: PositionMode): Inst
 }
 
 /**
- * The book keeps orders in the order in which they came, and a changed order is another object:
- * both lists are followed side by side.
+ * Both lists are followed side by side: the book keeps orders in the order in which they came, and
+ * a changed order is another object.
  */
 function countChanged(ladders: InstrumentLadders, open: readonly Order[]): void {
   const { counted } = ladders
@@ -395,10 +381,7 @@ function countChanged(ladders: InstrumentLadders, open: readonly Order[]): void 
   for (; place < counted.length; place++) countOrder(ladders, counted[place], -1)
 }
 
-/**
- * Counts an order that is not the one at the place that is read.
- * @returns the place to read next
- */
+/** @returns the place to read next */
 function countUpTo(ladders: InstrumentLadders, order: Order, from: number): number {
   const { counted } = ladders
   for (let place = from; place < counted.length; place++) {
@@ -436,10 +419,7 @@ function countLots(
   addRung(tradesAs(action) === 'buy' ? buys : sells, rung)
 }
 
-/**
- * In each scenario of the worst case. Approvals on other instruments ask again and again at the
- * same prices, so needs are kept while nothing changes.
- */
+/** Kept while nothing changes, since approvals on other instruments ask at the same prices. */
 export function needsAsOf(
   owner: TotalsOwner,
   symbol: string,
@@ -460,7 +440,7 @@ export function needsAsOf(
   return computed
 }
 
-/** The very intent that stood already, and nothing has changed since. */
+/** It stood already, and nothing has changed since. */
 export function isKnownToStand({ totals }: TotalsOwner, id: StrategyId, intent: Intent): boolean {
   return totals.get(intent.symbol)?.standing.get(id) === intent
 }
@@ -470,7 +450,7 @@ export function noteStanding(owner: TotalsOwner, id: StrategyId, intent: Intent)
   own(standing).set(id, intent)
 }
 
-/** It is passed over until something changes. */
+/** Passed over until something changes. */
 export function noteSatisfied(owner: TotalsOwner, id: StrategyId, symbol: string): void {
   const { satisfied } = totalsOf(owner, symbol)
   own(satisfied).add(id)

@@ -40,13 +40,12 @@ import type { InstrumentStart, RunState } from './run-state.ts'
 import { forgetSettled, type KeptSettled } from './settled-money.ts'
 
 /**
- * Everything that the engine knows. The book is durable; everything else is lost at a restart, and
- * may be. Each piece is changed by one file only, which its comment names.
+ * Everything that the engine knows. The book is durable; the rest is lost at a restart, and may be.
+ * One file alone, named in its comment, changes each piece.
  */
 export interface Core {
   readonly settings: EngineSettings
   readonly book: Book
-  /** Unix ms, our clock, of the present event. */
   readonly now: number
   readonly effects: readonly Effect[]
   readonly clock: ClockState
@@ -89,13 +88,18 @@ export interface Core {
 
 /** Whether the exchange knows names that this state has not sent. Changed by `older-state.ts`. */
 export interface NameState {
-  /** The exchange calls these duplicates although they were sent for the first time. */
+  /** Duplicates to the exchange although sent for the first time. */
   readonly suspected: ReadonlySet<ClientOid>
-  /** Keyed by strategy and symbol: when such an order was sent, until one is accepted as new; Unix ms, exchange clock. */
+  /**
+   * Keyed by strategy and symbol: when such an order was sent, until one is accepted as new; Unix
+   * ms, exchange clock.
+   */
   readonly suspectedWishes: ReadonlyMap<string, number>
-  /** Keyed by instrument: the last cancel-all that was perhaps carried out but listed nothing; Unix ms, exchange clock. */
+  /**
+   * Keyed by instrument: the last cancel-all that was perhaps carried out but listed nothing; Unix
+   * ms, exchange clock.
+   */
   readonly unlistedAt: ReadonlyMap<string, number>
-  /** Names that a cancel-all listed and the book does not know. */
   readonly search: NameSearch | undefined
 }
 
@@ -103,7 +107,10 @@ export interface NameState {
 export interface UnlistedState {
   /** A cancel-all is to list what rests, since a fill of nobody may be of such an order. */
   readonly symbols: ReadonlySet<string>
-  /** Keyed by symbol: the last cancel-all after which nothing from before the start can rest; Unix ms, exchange clock. */
+  /**
+   * Keyed by symbol: the last cancel-all after which nothing from before the start can rest; Unix
+   * ms, exchange clock.
+   */
   readonly listedAt: ReadonlyMap<string, number>
 }
 
@@ -115,7 +122,6 @@ export interface NameSearch {
   readonly offset: number
 }
 
-/** Changed by `market-state.ts`. */
 export interface ClockState {
   /** Exchange clock less ours; undefined before it was measured. */
   readonly offsetMs: number | undefined
@@ -123,7 +129,10 @@ export interface ClockState {
   readonly synchronisedAt: number
   /** Why the clock cannot be relied on. */
   readonly unsynchronised: string | undefined
-  /** Batches in a row that were refused for their time, the last code, and the end of the pause; Unix ms, our clock. */
+  /**
+   * Batches in a row refused for their time, the last code, and the end of the pause; Unix ms, our
+   * clock.
+   */
   readonly refusals: number
   readonly refused: string
   readonly refusedUntil: number
@@ -134,22 +143,22 @@ export interface MarketState {
   readonly tickers: TickerTable | undefined
   readonly snapshots: number
   readonly feeds: ReadonlyMap<FeedId, FeedReading>
-  /** Keyed by symbol: what the last reading in this run said beside the size. */
+  /** Keyed by symbol: what this run's last reading said beside the size. */
   readonly marks: ReadonlyMap<string, PositionMark>
-  /** The exchange lists these, where a rule chooses among them; undefined before they were read. */
+  /** Undefined before they were read. */
   readonly contracts: ReadonlyMap<string, ContractRules> | undefined
 }
 
 /**
  * At most one creating request of an instrument is on the wire, and nothing is placed between a
- * cancel-all and the readings that prove what happened meanwhile.
+ * cancel-all and the readings that prove what happened.
  *
  *     idle ──batch granted──► placing ──answered──► idle
  *      │                        (an unknown order) ──► resolving
  *      └──unwanted, unknown or missing orders, a command──► resolving ──proved──► idle
  *
- * A cancel-all of the whole product resolves every instrument with one call. One that is `placing`
- * is resolved when its batch is answered: which of its orders the cancel-all met is not known.
+ * A cancel-all of the whole product resolves every instrument. One that is `placing` is resolved
+ * when its batch is answered: which of its orders the cancel-all met is not known.
  */
 export type InstrumentPhase = 'idle' | 'placing' | 'resolving'
 
@@ -164,13 +173,17 @@ export interface InstrumentState {
   /** Undefined if it has no orders to send. */
   readonly wantsBatchSince: number | undefined
   readonly wantsReduce: boolean
-  /** A cancel-all is due: no order that could rest is placed until it was granted, or is not due any more. */
+  /**
+   * No order that could rest is placed until the cancel-all was granted, or is not due any more.
+   */
   readonly wantsCancel: boolean
-  /** Until then a cancel-all without an answer may arrive, so no resolution ends; Unix ms, our clock. */
+  /**
+   * A cancel-all without an answer may arrive until then, so no resolution ends; Unix ms, our
+   * clock.
+   */
   readonly lateCancelUntil: number
-  /** Unix ms, our clock. */
   readonly unwantedSince: ReadonlyMap<ClientOid, number>
-  /** Since when the market is beyond a resting order that has no fill; Unix ms, our clock. */
+  /** Since when the market is beyond a resting order without a fill; Unix ms, our clock. */
   readonly crossedSince: ReadonlyMap<ClientOid, number>
   /** Wanted orders that a cancel-all took away, the longest missing first. */
   readonly displaced: readonly DisplacedOrder[]
@@ -197,26 +210,30 @@ export type ResolutionCause =
  */
 export type ResolutionStage = 'waiting' | 'cancelling' | 'settling'
 
-/** Finds out what is unknown. */
 export interface Resolution {
   readonly cause: ResolutionCause
   readonly stage: ResolutionStage
   /** False where no order can rest, and only readings are waited for. */
   readonly cancels: boolean
-  /** The cancel-all is not sent earlier; Unix ms, our clock. */
+  /** Not sent earlier; Unix ms, our clock. */
   readonly notBefore: number
-  /** Cancel-alls in a row that were refused for good, and the last answer. */
+  /** In a row refused for good, and the last answer. */
   readonly refusals: number
   readonly refusal: string
-  /** No unknown order can be accepted later; Unix ms, exchange clock, judged only while the clocks are synchronised. 0 if there is none. */
+  /**
+   * No unknown order can be accepted later; Unix ms, exchange clock, judged only while the clocks
+   * are synchronised. 0: none.
+   */
   readonly acceptanceDeadlineAt: number
   /** Then the instrument is halted, and an operator must look; Unix ms, our clock. */
   readonly patientUntil: number
-  /** Since when the exchange does not answer; Unix ms, our clock. */
+  /** Since when the exchange is silent; Unix ms, our clock. */
   readonly silentSince: number | undefined
-  /** When the cancel-all was answered, or the wait ended without one; 0 before. Unix ms, our clock. */
+  /**
+   * When the cancel-all was answered, or the wait ended without one; 0 before. Unix ms, our clock.
+   */
   readonly provedAt: number
-  /** Complete reads of fills that were asked for late enough, and the last of them. */
+  /** Complete reads asked for late enough, and the last of them. */
   readonly fillsReads: number
   readonly fillsReadAt: number
   readonly positionRead: boolean
@@ -231,7 +248,7 @@ export interface DisplacedOrder {
   readonly isLateLogged: boolean
 }
 
-/** Lots that strategies lost because the exchange's position was believed. */
+/** Strategies lost these because the exchange's position was believed. */
 export interface WriteOff {
   /** The position that the fills had explained. */
   readonly was: Holding
@@ -242,20 +259,23 @@ export interface WriteOff {
 
 /** The exchange's position against the book's. */
 export interface PositionCheck {
-  /** Both agreed on a reading that was asked for then; Unix ms, our clock. */
+  /** A reading asked for then agreed; Unix ms, our clock. */
   readonly agreedAt: number
-  /** The newest reading was asked for then; Unix ms, our clock. It stands still while a difference is not explained. */
+  /**
+   * When the newest was asked for; Unix ms, our clock. Stands still while a difference is
+   * unexplained.
+   */
   readonly readAt: number
   readonly mismatch: Mismatch | undefined
   /** The last believed difference of this run, and what strategies lost by it. */
   readonly writtenOff: WriteOff | undefined
   /** When a record of this run last changed the holding; Unix ms, our clock. */
   readonly movedAt: number
-  /** The last reading was asked for later than that, and agrees with the book. */
+  /** The last reading was asked for later, and agrees. */
   readonly isConfirmed: boolean
-  /** The fills of the last minute, oldest first: a reading is compared with the book of its time. */
+  /** Oldest first: a reading is compared with the book of its time. */
   readonly recentFills: readonly RecentFill[]
-  /** A reading that waits until the fills of its time are known. */
+  /** Waits until the fills of its time are known. */
   readonly pending: PendingReading | undefined
 }
 
@@ -263,7 +283,7 @@ export interface PositionCheck {
 export interface SetupCheck {
   /** Keyed by setting, with the time of the finding; Unix ms, our clock. */
   readonly found: ReadonlyMap<string, { readonly verdict: string; readonly at: number }>
-  /** The mode of the held position; undefined if there is none, or it is not known. */
+  /** The held position's; undefined: none, or unknown. */
   readonly marginMode: MarginMode | undefined
   /** The mode that the last batch named. */
   readonly sentMode: MarginMode | undefined
@@ -273,11 +293,10 @@ export interface SetupCheck {
   readonly leverage: string | undefined
 }
 
-/** A difference that was seen once; the next reading confirms or drops it. */
+/** Seen once; the next reading confirms or drops it. */
 export interface Mismatch {
-  /** Exchange less book, in lots; may be negative. In one-way mode the long side is the net difference. */
+  /** Exchange less book, lots, signed. In one-way mode the long side is the net difference. */
   readonly difference: Holding
-  /** Unix ms, our clock. */
   readonly requestedAt: number
 }
 
@@ -291,7 +310,7 @@ export interface PendingReading {
   readonly holding: Holding
   /** Empty if there is none. */
   readonly counters: Readonly<Record<HoldSide, string>>
-  /** No data at all, which may mean that there is no position. */
+  /** No data at all, which may mean no position. */
   readonly isSilent: boolean
   readonly requestedAt: number
   readonly exchangeTime: number
@@ -304,17 +323,16 @@ export interface OpenBatch {
 
 export interface OpenCancel {
   readonly symbols: readonly string[]
-  /** It names only the product type: it cancels every order, also those that are not ours. */
+  /** Only the product type is named: it cancels every order, also others'. */
   readonly takesProduct: boolean
-  /** Resolutions that waited for it: its answer proves that nothing rests there. */
+  /** Its answer proves to waiting resolutions that nothing rests there. */
   readonly resolves: readonly string[]
-  /** Exchange clock as we know it. */
   readonly requestAt: number
-  /** The lead over our clock that the refusal stated, if the exchange has just refused the time that we know. */
+  /** The lead over our clock that the exchange stated as it refused our time. */
   readonly clockAheadMs: number | undefined
 }
 
-/** Calls and grants that have not come back, and how calls are paced. Changed by `open-calls.ts`. */
+/** Calls and grants that have not come back, and pace. Changed by `open-calls.ts`. */
 export interface OpenCalls {
   readonly asked: ReadonlySet<GrantedEndpoint>
   readonly batches: ReadonlyMap<number, OpenBatch>
@@ -328,21 +346,20 @@ export interface OpenCalls {
   readonly accountCallId: number
   /** Keyed by strategy and key: when a failed call may be made again; Unix ms, our clock. */
   readonly accountCallsNotBefore: ReadonlyMap<string, number>
-  /** Orders of the last minute, where their number is limited; Unix ms, our clock. */
+  /** Orders of the last minute, where limited; Unix ms, our clock. */
   readonly sentAt: ReadonlyMap<StrategyId, readonly number[]>
 }
 
 /** How far the account has been read. Changed by `readings.ts`. */
 export interface ReadingState {
-  /** Fills that were readable by then are known; Unix ms, our clock. 0 if none were read. */
+  /** Fills readable by then are known; Unix ms, our clock. 0: none were read. */
   readonly fillsReadAt: number
-  /** When the last complete reading was asked for; Unix ms, our clock. 0 if there is none. */
+  /** When the last complete reading was asked for; Unix ms, our clock. 0: none. */
   readonly fillsAskedAt: number
-  /** Fills that were readable by then are known; Unix ms, exchange clock. */
+  /** Fills readable by then are known; Unix ms, exchange clock. */
   readonly fillsReadThroughAt: number
   /** Keyed by orderId: fills that wait for their order. */
   readonly orphans: ReadonlyMap<OrderId, OrphanNote>
-  /** Keyed by name: `fill 77`, `position BTCUSDT`. */
   readonly unreadable: ReadonlyMap<string, UnreadableNote>
   /** Keyed by what was read: `fills`, `position BTCUSDT`. A successful reading removes it. */
   readonly failures: ReadonlyMap<string, ReadFailure>
@@ -352,7 +369,6 @@ export interface ReadingState {
 
 export interface ReadFailure {
   readonly reason: string
-  /** The exchange would refuse it again. */
   readonly isRefused: boolean
   /** The exchange does not know the instrument any more. */
   readonly isRemoved?: boolean
@@ -362,7 +378,7 @@ export interface ReadFailure {
 export interface SilenceState {
   /** Keyed by kind of call: `fills`, `position BTCUSDT`, `cancel-alls` or `orders BTCUSDT`. */
   readonly calls: ReadonlyMap<string, SilentCalls>
-  /** An outage lasts from its log line until everything that it left unknown is known. */
+  /** Lasts from its log line until everything that it left unknown is known. */
   readonly outage: Outage | undefined
 }
 
@@ -370,11 +386,10 @@ export interface SilentCalls {
   /** The first failure and the last; Unix ms, our clock. */
   readonly since: number
   readonly lastAt: number
-  /** Failures in a row. */
   readonly times: number
   /** The error in place of the last answer. */
   readonly reason: string
-  /** Whether the last call had left this machine, as far as known. */
+  /** The last call had left this machine, as far as known. */
   readonly hasLeft: boolean
 }
 
@@ -387,7 +402,6 @@ export interface Outage {
   readonly found: ReadonlyMap<string, number>
   readonly cancelled: number
   readonly fills: number
-  /** Instruments that are still to be proved, and those that are proved. */
   readonly unproved: ReadonlySet<string>
   readonly proved: ReadonlySet<string>
 }
@@ -397,7 +411,7 @@ export interface OrphanNote {
   readonly symbol: string
   /** Our clock. */
   readonly since: number
-  /** It was logged that no answer explains them. */
+  /** Logged that no answer explains them. */
   readonly isLogged: boolean
 }
 
@@ -412,33 +426,37 @@ export interface UnreadableNote {
   readonly seenAt: number
   /** Time without answers does not count. */
   readonly lastedMs: number
-  /** The row was unreadable for too long: its instrument is halted for good, and not waited for. */
+  /** Unreadable for too long: the instrument is halted for good, and not waited for. */
   readonly isHalted: boolean
   /** One whole reading has come without the row. */
   readonly isRead: boolean
 }
 
-/** The snapshot that each strategy decided on, and the wishes that wait for its next decision. Changed by `decision-state.ts`. */
+/**
+ * The snapshot that each strategy decided on, and wishes that wait for its next decision. Changed
+ * by `decision-state.ts`.
+ */
 export interface DecisionState {
   readonly decidedOn: ReadonlyMap<StrategyId, number>
-  /** Keyed by strategy and symbol: the snapshot to be decided on before a filled or refused ladder is placed again. */
+  /**
+   * Keyed by strategy and symbol: the snapshot to be decided on before a filled or refused ladder
+   * is placed again.
+   */
   readonly quoteHolds: ReadonlyMap<string, ReadonlyMap<string, number>>
   /** Failed decisions in a row. */
   readonly failuresInRow: ReadonlyMap<StrategyId, number>
-  /** Standing wishes are placed once a strategy has decided on this snapshot or a later one. */
+  /** Standing wishes are placed once a strategy has decided on this snapshot or later. */
   readonly wishesFrom: number
-  /** The states of strategies that have decided in this run; the longest unrecorded first. */
+  /** States of strategies that decided in this run; the longest unrecorded first. */
   readonly states: ReadonlyMap<StrategyId, RememberedState>
 }
 
 /** Changed by `candles.ts`. */
 export interface CandleState {
-  /** Keyed by symbol and interval. */
   readonly needed: ReadonlyMap<string, NeededCandles>
   readonly open: ReadonlyMap<string, OpenCandle>
-  /** The first candle that was seen from its beginning; Unix ms, exchange clock. */
   readonly wholeFrom: ReadonlyMap<string, number>
-  /** Strategies that decide on closed candles and were not asked since one closed. */
+  /** They decide on closed candles, and were not asked since one closed. */
   readonly due: ReadonlySet<StrategyId>
 }
 
@@ -451,9 +469,8 @@ export interface NeededCandles {
 }
 
 export interface RememberedState {
-  /** Plain data that nobody changes. */
   readonly state: unknown
-  /** Since when it differs from the book; undefined if the book has it. Unix ms, our clock. */
+  /** Since when it differs from the book; undefined: it does not. Unix ms, our clock. */
   readonly waitsSince: number | undefined
 }
 
@@ -469,14 +486,12 @@ export interface Refusal {
   readonly message: string
   /** The refused order that asked for least. */
   readonly terms: OrderTerms
-  /** Where a grid was missed: the configured steps on which all accepted orders lie; 0 if there are none. */
+  /** Where a grid was missed: configured steps on which all accepted orders lie; 0: none. */
   readonly commonStep: number
-  /** Concerned orders that were accepted in a row since. */
   readonly accepted: number
   /** The first refusal and the last; Unix ms, our clock. */
   readonly firstAt: number
   readonly at: number
-  /** Refusals in a row, and the orders in them. */
   readonly inRow: number
   readonly orders: number
   /** An operator was alerted. */
@@ -492,7 +507,6 @@ export function beginStep(core: Core, now: number): void {
 
 const NO_EFFECTS: Effect[] = Object.freeze<Effect[]>([]) as Effect[]
 
-/** Adds an effect behind those of this step. */
 export function emit(core: Core, effect: Effect): void {
   if (core.effects === NO_EFFECTS) own(core).effects = [effect]
   else own(core.effects).push(effect)
@@ -527,7 +541,7 @@ function noteConcerned(core: Core, entry: JournalRecord): void {
   forgetSettled(settled)
 }
 
-/** These records change nothing that matters to other instruments, and move no money. */
+/** They change nothing for other instruments, and move no money. */
 const CHANGE_NO_LIMIT = new Set<JournalRecord['kind']>([
   'decision',
   'denial',

@@ -15,10 +15,7 @@ import { enterMembers } from './roster.ts'
 
 const NOT_REFUSED = { refusals: 0, refused: '', refusedUntil: 0 } as const
 
-/**
- * A core at the beginning of a run, with the book that was rebuilt from the journal. The members of universes that the book
- * has are put into the settings.
- */
+/** The book, rebuilt from the journal, puts members of universes into the settings. */
 export function createCore(settings: EngineSettings, book: Book): Core {
   enterMembers(settings, book)
   const symbols = [...settings.instruments.keys()]

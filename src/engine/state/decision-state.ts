@@ -42,7 +42,6 @@ export function noteState({ decisions, now }: Core, strategyId: StrategyId, stat
   if (known?.waitsSince !== undefined)
     states.set(strategyId, { state, waitsSince: known.waitsSince })
   else if (known === undefined || !isSameData(known.state, state)) {
-    // The map stays in the order in which states began to wait.
     states.delete(strategyId)
     states.set(strategyId, { state, waitsSince: now })
   }
@@ -61,7 +60,6 @@ export function holdQuote({ decisions, market }: Core, strategyId: string, symbo
   quoteHolds.set(strategyId, new Map([...holds, [symbol, market.snapshots + 1]]))
 }
 
-/** The instrument has left: nothing of it waits for a decision. */
 export function forgetHolds({ decisions }: Core, symbol: string): void {
   for (const [id, holds] of Array.from(decisions.quoteHolds)) {
     if (!holds.has(symbol)) continue
@@ -72,7 +70,7 @@ export function forgetHolds({ decisions }: Core, symbol: string): void {
   }
 }
 
-/** After a release: standing wishes are placed only after their strategy has decided again. Its failures count from zero. */
+/** After a release: wishes are placed after the next decision, and failures count from zero. */
 export function holdAllWishes({ decisions, market }: Core): void {
   const state = own(decisions)
   state.wishesFrom = market.snapshots + 1

@@ -2,11 +2,11 @@ import { type Denial, detailOf, type LoggedDenial, type Undescribed } from '../.
 import { own } from '../../lib/own.ts'
 import { announce, type Core, record } from './core.ts'
 
-/** The next line says how many there were in between. */
+/** The next line counts those in between. */
 const DENIAL_LOGGED_EVERY_MS = 60_000
-/** For an instrument. A strategy may use a new key each time: the oldest are forgotten. */
+/** A strategy may use a new key each time: the oldest kinds are forgotten. */
 const KINDS_MAX = 1000
-/** In a minute, of a strategy's orders denied for one reason. A thousand may wait. */
+/** Named in a minute, of a strategy's orders denied for one reason. A thousand may wait. */
 const KEYS_NAMED_MAX = 20
 
 /** The instrument has left. */
@@ -21,8 +21,8 @@ export function denialKindsOf({ denials }: Core, symbol: string): readonly strin
 }
 
 /**
- * Counts a kind of denial once a snapshot. It is recorded and logged when it comes first, and then
- * once a minute with the number of those in between.
+ * Counts a kind of denial once a snapshot. Recorded and logged when it comes first, then once a
+ * minute with those in between.
  *
  * @param symbol under which it is kept: the denied intent may name one that does not exist
  */
@@ -54,7 +54,7 @@ function kindsOf({ denials }: Core, symbol: string): Map<string, LoggedDenial> {
   return kinds
 }
 
-/** The map is in the order of the last logging; the oldest go. */
+/** In the order of the last logging; the oldest go. */
 function keepLatest(kinds: Map<string, LoggedDenial>, kind: string, logged: LoggedDenial): void {
   kinds.delete(kind)
   kinds.set(kind, logged)

@@ -5,7 +5,7 @@ import { pairKey } from '../book/book.ts'
 import { beginMoment } from './changes.ts'
 import { announce, type Core } from './core.ts'
 
-/** A small difference is logged once it has lasted three readings of a position. */
+/** A small difference must last three readings of a position. */
 const LOGGED_AFTER_MS = 3000
 
 export function figureSettingsOf({ settings }: Core): FigureSettings {
@@ -27,10 +27,7 @@ export interface Comparison extends Pick<Dispute, 'figure' | 'scope' | 'ours' | 
   readonly isPatient: boolean
   /** No moment between two readings explains it: logged at once. */
   readonly isLarge: boolean
-  /**
-   * Unix ms of the reading: figures that differed agree again once two readings say so. Absent: one
-   * is enough.
-   */
+  /** Unix ms of the reading; figures that differed agree again by two. Absent: one is enough. */
   readonly answeredAt?: number
   /** After so long a silence it counts as a new dispute. */
   readonly silenceMsMax: number
@@ -45,7 +42,7 @@ export function noteComparison(core: Core, found: Comparison): Dispute | undefin
   const { now } = core
   if (!differs) {
     if (before === undefined) return undefined
-    // A wrong answer that comes every second time must not begin it anew.
+    // A wrong answer every second time must not begin it anew.
     if (
       answeredAt !== undefined &&
       before.hasDiffered &&
@@ -103,7 +100,7 @@ export function holdForDispute(core: Core, scope: Scope, reason: string | undefi
   if ((held === undefined) === (reason === undefined)) return
   if (reason === undefined) own(core.disputes.reduced).delete(scope)
   else own(core.disputes.reduced).set(scope, { reason, since: core.now })
-  // Whatever was looked at in this moment was judged by the other mode.
+  // Earlier looks of this moment judged by the other mode.
   beginMoment(core.changes)
   const code = 'equityDisputed'
   if (reason === undefined)

@@ -24,13 +24,10 @@ import { disputeOf, figureSettingsOf } from './disputes.ts'
 import { ownPriceOf } from './own-figure.ts'
 import { leavingOf } from './roster.ts'
 
-/**
- * A better best price alone is recorded after so long: a crash sets a trailing stop back by no
- * more.
- */
+/** A better best price alone waits so long: a crash sets a trailing stop back by no more. */
 const BEST_UNRECORDED_MS_MAX = 10_000
 
-/** Without exits nothing of them costs anything. */
+/** Undefined without exits, which then cost nothing. */
 export function createExitWatch({ strategies }: EngineSettings): { readonly exits?: ExitWatch } {
   const hasExits = [...strategies.values()].some(({ exits }) => exits !== undefined)
   return hasExits ? { exits: { states: new Map(), prices: new Map() } } : {}
@@ -40,7 +37,6 @@ export function rulesOf({ settings }: Pick<Core, 'settings'>, id: string): ExitR
   return settings.strategies.get(id as StrategyId)?.exits
 }
 
-/** But for a best price that is not recorded yet. */
 export function exitStateOf(
   core: Pick<Core, 'settings' | 'book'>,
   id: string,
@@ -50,7 +46,6 @@ export function exitStateOf(
   return core.book.exitStates.get(pairOf(id, symbol))
 }
 
-/** It closes the holding wholly or in part. */
 export function exitDueOn(
   core: Pick<Core, 'settings' | 'book'>,
   id: string,
@@ -59,7 +54,6 @@ export function exitDueOn(
   return dueExitOf(exitStateOf(core, id, symbol))
 }
 
-/** Why nothing that adds may leave. */
 export function entryPauseOn(
   core: Pick<Core, 'settings' | 'book'>,
   id: string,
@@ -75,7 +69,6 @@ export function entryPauseOn(
   return `${PAUSE_CAUSES[cause]}, until ${new Date(untilAt).toISOString()}`
 }
 
-/** With the newest best prices. */
 export function watchedExitsOf(core: Core, id: string, symbol: string): ExitState | undefined {
   const pair = pairOf(id, symbol)
   return core.exits?.states.get(pair)?.state ?? core.book.exitStates.get(pair)
@@ -125,7 +118,7 @@ export function forgetExitPrice(core: Core, symbol: string): void {
   if (core.exits) own(core.exits.prices).delete(symbol)
 }
 
-/** At the beginning of a run, drops what is left of exits that are not configured any more. */
+/** At the beginning of a run. */
 export function dropUnconfiguredExits(core: Core): void {
   for (const pair of Array.from(core.book.exitStates.keys())) {
     const bar = pair.indexOf('|')
@@ -195,7 +188,7 @@ function witnessed(core: Core, symbol: string, price: number): BelievedTicks {
   return { low: Math.min(ticks, marked), high: Math.max(ticks, marked) }
 }
 
-/** Two answers in a row have shown them; undefined while one is not believed. */
+/** Shown by two answers in a row; undefined while one is not believed. */
 export function believedTicksOf(core: Core, symbol: string): BelievedTicks | undefined {
   const { last, before } = core.exits?.prices.get(symbol) ?? {}
   if (!last || !before || Number.isNaN(ownPriceOf(core, symbol).price)) return undefined

@@ -7,7 +7,7 @@ import type { Core, DisplacedOrder, InstrumentState, OpenCancel, Resolution } fr
 import type { InstrumentStart } from './run-state.ts'
 import { totalsOf } from './changes.ts'
 
-/** An instrument joins while the account runs, and is proved as at a start. */
+/** Proved as at a start, though the account runs. */
 export function addInstrument({ instruments }: Pick<Core, 'instruments'>, symbol: string): void {
   own(instruments).set(symbol, createInstrumentState(symbol))
 }
@@ -149,16 +149,16 @@ export function noteLateCancel(instrument: InstrumentState, until: number): void
 }
 
 /**
- * The request states how long it may be carried out (document: receiveWindow). One that arrived
- * later would cancel new orders.
+ * Limits how long a request may be carried out (document: receiveWindow). A later one would cancel
+ * new orders.
  */
 export const RECEIVE_WINDOW_MS = 5000
 /** Error of what we know of the exchange's clock. */
 const CLOCK_ERROR_MS = 1000
 
 /**
- * It gets no answer any more. It may be carried out until its receive window is over, which counts
- * from `requestAt` (Unix ms, exchange clock), however late the call was sent.
+ * It gets no answer any more, and may be carried out until its receive window is over, which counts
+ * from `requestAt` (Unix ms, exchange clock), however late it was sent.
  */
 export function noteUnansweredCancel(
   core: Core,
@@ -170,7 +170,7 @@ export function noteUnansweredCancel(
 ): void {
   const arrivesWithinMs = RECEIVE_WINDOW_MS + CLOCK_ERROR_MS
   const sentAt = requestAt - (clockAheadMs ?? exchangeNow(core) - core.now)
-  // It has left: so much is certain where the clocks are not.
+  // That it has left is certain, even if the clocks are not.
   const isKnown = clockAheadMs !== undefined || clockUnsynchronised(core) === undefined
   noteLateCancel(instrument, (isKnown ? Math.min(sentAt, core.now) : core.now) + arrivesWithinMs)
 }

@@ -17,7 +17,7 @@ const NEW: KeptExitsWatch = {
   failing: undefined,
 }
 
-/** Where exits at the exchange may not be listed, nothing of it costs anything. */
+/** Absent where exits may not be listed, which then cost nothing. */
 export function createKeptExits({ listsExits }: EngineSettings): Pick<Core, 'keptExits'> {
   return listsExits === true ? { keptExits: new Map() } : {}
 }
@@ -37,13 +37,13 @@ export function noteKeptExits(core: Core, symbol: string, change: Partial<KeptEx
   own(core.keptExits).set(symbol, { ...keptWatchOf(core, symbol), ...change })
 }
 
-/** Nothing is kept any more. What is on the wire is still answered. */
+/** A call on the wire is still answered. */
 export function forgetKeptExits(core: Core, symbol: string): void {
   const { isListing, move } = keptWatchOf(core, symbol)
   if (core.keptExits && !isListing && move === undefined) own(core.keptExits).delete(symbol)
 }
 
-/** A call on the account whose pair no strategy has: their names are never empty. */
+/** No strategy has its pair: their names are never empty. */
 export function openStopMove(core: Core, symbol: string, move: Omit<StopMove, 'callId'>): number {
   const callId = openAccountCall(core, pairKey('', symbol))
   noteKeptExits(core, symbol, { move: { ...move, callId } })

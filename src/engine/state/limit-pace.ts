@@ -56,7 +56,7 @@ function reduces(core: Core, id: StrategySettings['id'], place: OrderIntent): bo
   })
 }
 
-/** The exchange has rejected too many of the strategy's orders with one code within a minute. */
+/** Too many of the strategy's orders rejected with one code within a minute. */
 export function judgeRejection(core: Core, { clientOid, outcome, code }: ItemOutcome): void {
   const terms = outcome === 'rejected' ? core.book.orders.get(clientOid)?.terms : undefined
   const strategy = [...core.settings.strategies.values()].find(({ id }) => id === terms?.strategyId)
@@ -108,7 +108,6 @@ function holdWhile(
 ): void {
   if (core.run.beyondLimit.has(code) === isBeyond) return
   noteBeyond(core.run, code, isBeyond ? { reason, since: core.now } : undefined)
-  // Whatever was looked at in this moment was judged by the other mode.
   beginMoment(core.changes)
   if (isBeyond) announce(core, 'error', 'limits.reached', { scope: ACCOUNT, code, reason })
   else announce(core, 'warn', 'limits.ended', { scope: ACCOUNT, code, reason })

@@ -31,7 +31,7 @@ import { type CandleSeries, newestOpenAt, read } from '../../domain/candles.ts'
 
 /** Beyond this share of the price it is no rounding, and no moment between two readings. */
 const DIFFERENCE_MAX = 0.02
-/** Beyond so many times the price a difference between two figures says nothing. */
+/** Beyond so many times the price a difference of two figures says nothing. */
 const FAR = 1
 /** Shares of the larger one, and at most this. */
 const RATIO_TOLERANCE = 0.2
@@ -127,17 +127,15 @@ interface TwoFigures {
   readonly stated: number
 }
 
-/**
- * A price on the other side of the mark is as near as ours, and yet another one; `isClose` tells.
- */
+/** Beyond the mark a price is as near as ours, and yet another one; `isClose` tells. */
 function trustOf({ ours, stated }: TwoFigures, isClose: boolean): DistanceTrust {
   if (Number.isNaN(ours)) return Number.isNaN(stated) ? 'none' : 'stated'
-  // The exchange says that there is none, or nothing at all.
+  // The exchange states none, or nothing at all.
   if (Number.isNaN(stated)) return 'ours'
   return isClose ? 'agreed' : 'disputed'
 }
 
-/** Exchanges count the fee of closing, or do not; and round. */
+/** Exchanges count the fee of closing or not, and round. */
 function isRatioClose({ ours, stated }: TwoFigures): boolean {
   // Without anything behind the position there is no share to compare.
   if (!Number.isFinite(ours) || !Number.isFinite(stated)) return ours >= 1 && stated >= 1
@@ -151,8 +149,8 @@ interface JudgedPrices extends TwoFigures {
 }
 
 /**
- * Where figures differ for long, although the position is read and our prices lie close to their
- * index, ours counts alone: a wrong field of the exchange must not keep a step away for ever.
+ * After long differences, although the position is read and our prices are near their index, ours
+ * counts alone: a wrong field of the exchange must not keep a step away for ever.
  */
 function judgeTrust(
   core: Core,
@@ -212,7 +210,7 @@ function endDispute(core: Core, symbol: string, holdSide: HoldSide): void {
   })
 }
 
-/** Our own figure has just begun to count alone: said once, until both agree again. */
+/** Said once, until both agree again. */
 export function noteAlone(
   { liquidation }: Core,
   { symbol, holdSide, trust }: LiquidationDistance,
@@ -231,7 +229,7 @@ export function lotsOf({ longLots, shortLots }: Holding, side: HoldSide): number
   return side === 'long' ? longLots : shortLots
 }
 
-/** Positions that are closed together, what backs them it, and what others need. */
+/** Closed together: positions, what backs them, and what others need. */
 interface LiquidationGroup {
   readonly legs: Legs
   readonly othersNeed: number
@@ -263,7 +261,7 @@ function ratioAt({ legs, othersNeed }: LiquidationGroup, price: number): number 
   return behind > 0 ? (need + othersNeed) / behind : Number.POSITIVE_INFINITY
 }
 
-/** The nearer price; `price` itself where what is behind is less than the need already. */
+/** The nearer price; `price` itself where the need already exceeds what is behind. */
 export function pickPrice(of: Legs, price: number): number {
   const { below, above } = findLiquidationPrices(of, price)
   if (standingAt(of, price) <= 0) return price
@@ -304,8 +302,8 @@ export function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[
 }
 
 /**
- * Margin behind crossed positions whatever the price does, margin coin: our equity without their
- * own profit, less what all others need or have set aside. NaN while a part is not known.
+ * Behind crossed positions whatever the price does, margin coin: our equity without their profit,
+ * less what others need or have set aside. NaN while a part is unknown.
  */
 export function marginBehind(
   core: Core,
@@ -337,7 +335,7 @@ function unrealisedOn(core: Core, symbol: string): number {
   return worth ? worth.ours - settledOf(core, symbol) : 0
 }
 
-/** The margin of isolated positions with their profit backs no other. */
+/** Isolated margin with its profit backs no other. */
 function setAsideOn(core: Core, symbol: string, held: Holding): number {
   const { margin } = core.losses.statements.get(symbol) ?? {}
   let sum = unrealisedOn(core, symbol)
@@ -348,10 +346,9 @@ function setAsideOn(core: Core, symbol: string, held: Holding): number {
 const NOTHING_KNOWN = { behind: Number.NaN, othersNeed: Number.NaN }
 
 /**
- * Lots of a crossed position to close at the price now so that its liquidation is farther than a
- * share of it; all where no fewer suffice, in hedge mode what it has beyond the other side: beyond
- * that the other side would be in danger. Zero while unknown, and of an isolated position, which
- * gives up as much margin as it gets smaller.
+ * Lots of a crossed position to close now so that its liquidation is farther than a share of the
+ * price; all where no fewer suffice, in hedge mode only the excess over the other side, which would
+ * be in danger. Zero while unknown, and for isolated positions, which lose as much margin.
  */
 export function lotsToClose(
   core: Core,
@@ -391,15 +388,12 @@ export function lotsToClose(
   return enough
 }
 
-/** Lots that the other side of the same instrument does not hedge; negative: it has more. */
+/** Not hedged by the other side; negative: that has more. */
 function excessOf(held: Holding, side: HoldSide): number {
   return side === 'long' ? held.longLots - held.shortLots : held.shortLots - held.longLots
 }
 
-/**
- * The sides that a liquidation threatens: of crossed positions only the larger one, which the other
- * one hedges.
- */
+/** For crossed positions only the larger side, which the other one hedges. */
 export function threatenedOf(
   core: Core,
   symbol: string,
@@ -410,7 +404,7 @@ export function threatenedOf(
   return distances.filter(({ holdSide }) => excessOf(held, holdSide) >= 0)
 }
 
-/** A side has just come nearer than the first step: said once, until it is clearly beyond. */
+/** Just nearer than the first step: said once, until clearly beyond. */
 export function noteNear(
   { liquidation }: Core,
   { symbol, holdSide, nearest }: LiquidationDistance,
@@ -425,8 +419,8 @@ export function noteNear(
 }
 
 /**
- * A warning is given again at so many times the step's distance. A reduced position has as much, so
- * that the next small move does not reduce it anew.
+ * Warned again at so many times the step's distance. A reduction reaches as much, so that the next
+ * small move does not reduce anew.
  */
 export const REARMED = 1.1
 
@@ -458,7 +452,7 @@ export function confirmNear(
   )
 }
 
-/** The price's moves are looked at all the same, for the next position. */
+/** Its moves are followed all the same, for the next position. */
 export function forgetDistances(core: Core, symbol: string): void {
   const { liquidation } = core
   noteHourlyPrice(core, symbol, ownPriceOf(core, symbol).price)
@@ -480,17 +474,16 @@ export function forgetHours(core: Core, symbol: string): void {
 }
 
 /*
- * How far a price moves in an hour: the median of the moves between hourly closes, in any
- * direction, of the last 24 hours. A mean would follow one jump.
+ * How far a price moves in an hour: the median between hourly closes of 24 hours, in any direction.
+ * A mean would follow one jump.
  */
 
 const HOUR_MS = 3_600_000
 /** One close more than moves, and the present hour. */
 const CLOSES_MAX = 24 + 2
-/** The median of fewer is chance. */
 const MOVES_MIN = 3
 
-/** It costs a comparison, and a count when another hour begins. */
+/** Costs a comparison, and a count in each new hour. */
 function noteHourlyPrice(core: Core, symbol: string, price: number): void {
   if (!(price > 0)) return
   const hour = Math.floor(exchangeNow(core) / HOUR_MS)
@@ -504,7 +497,6 @@ function takeClose(hours: HourlyCloses, price: number): void {
   own(hours.closes)[hours.closes.length - 1] = price
 }
 
-/** Share of the price; NaN with fewer than three moves. */
 function typicalMoveOf(core: Core, symbol: string): number {
   return core.hours.get(symbol)?.typical ?? Number.NaN
 }
@@ -520,7 +512,7 @@ function beginHour(core: Core, symbol: string, hour: number): HourlyCloses {
   return begun
 }
 
-/** Closed candles survive a restart: they know the hours before this run. */
+/** Closed candles survive a restart: they know earlier hours. */
 function fillFromCandles(core: Core, symbol: string, closes: number[], hour: number): void {
   for (const [key, series] of core.book.candles) {
     if (!key.startsWith(`${symbol}|`) || HOUR_MS % series.intervalMs !== 0) continue
@@ -532,7 +524,7 @@ function fillFromCandles(core: Core, symbol: string, closes: number[], hour: num
   }
 }
 
-/** NaN where the candle is not kept, or was seen by nobody. */
+/** NaN where the candle is not kept, or nobody saw it. */
 function closeAt(series: CandleSeries, endAt: number): number {
   const { intervalMs, length } = series
   const place = length - 1 - (newestOpenAt(series) + intervalMs - endAt) / intervalMs

@@ -35,10 +35,9 @@ const DAY_MS_MIN = 23 * 3_600_000
 /** A rise of this share of the equity, or of the tightest limit, is recorded. */
 const PEAK_STEP_OF_EQUITY = 0.001
 const PEAK_STEP_OF_LIMIT = 0.1
-/** Polls bring more. */
 const ASK_AGAIN_MS = 1000
 
-/** Notes what the exchange says that the account holds, and its worth. */
+/** The exchange's word on what the account holds, and its worth. */
 export function noteStatement(core: Core, { symbol, rows, requestedAt }: PositionReading): void {
   let { longLots, shortLots } = FLAT
   let unrealised = 0
@@ -84,8 +83,8 @@ interface StatedEntry {
 }
 
 /**
- * Lots that no fill explains. Their side takes the exchange's average price once two readings have
- * stated the same.
+ * Lots that no fill explains take the exchange's average price once two readings have stated the
+ * same.
  */
 function noteStatedEntry(core: Core, stated: StatedEntry): void {
   const { symbol, holdSide, lots, openPriceAvg, requestedAt } = stated
@@ -114,7 +113,7 @@ function noteStatedEntry(core: Core, stated: StatedEntry): void {
   record(core, { kind: 'entry', at: core.now, symbol, holdSide, lots, statedLots, ticks })
 }
 
-/** Stated by one reading; undefined: it waits for none any more. */
+/** Stated by one reading; undefined: waits for none any more. */
 export function noteStatedCounter(
   { losses }: Core,
   key: string,
@@ -124,7 +123,7 @@ export function noteStatedCounter(
   else if (losses.statedCounters.has(key)) own(losses.statedCounters).delete(key)
 }
 
-/** Something is decided by the next reading. */
+/** The next reading decides something. */
 export function askForPositionAgain(core: Core, symbol: string): void {
   if (core.now - (core.losses.askedAt.get(symbol) ?? Number.NEGATIVE_INFINITY) < ASK_AGAIN_MS)
     return
@@ -145,7 +144,7 @@ function isSame(read: Holding, held: Holding): boolean {
   return read.longLots === held.longLots && read.shortLots === held.shortLots
 }
 
-/** Settled by its own lots at its own prices. It has no funding. */
+/** Settled by its own lots and prices, without funding. */
 export function settledOfStrategy({ book }: Core, id: string, symbol: string): number {
   const money = ownMoneyOf(book, pairKey(id, symbol))
   return money ? Number(money.profit.minus(money.fees).toString()) : 0
@@ -247,7 +246,6 @@ function isOtherAnswer(
   return (trust === 'alone' && !needsBoth) || before.positionAt !== positionAt
 }
 
-/** Since the journal began, by each figure of {@link Worth}; NaN while a part is not known. */
 interface ScopeWorth {
   readonly isDisputed: boolean
   readonly ours: number
@@ -288,7 +286,6 @@ function worthsOfAccount(core: Core): readonly (Worth | undefined)[] {
   return worths
 }
 
-/** Where nothing is held and the position was not read, nothing is unrealised. */
 function worthOfInstrument(core: Core, symbol: string): Worth | undefined {
   const known = core.losses.worths.get(symbol)
   if (known) return known
@@ -375,7 +372,7 @@ function toEquity({ settings: { capital } }: Core, net: number): number | undefi
   return Number.isNaN(net) || capital === undefined ? undefined : Number(capital.toString()) + net
 }
 
-/** The shown and the limited figure both come from here. */
+/** Both the shown and the limited figure. */
 export function accountEquityOf(core: Core): Equity | undefined {
   const equity = equityOf(core)
   if (equity === undefined) return undefined
@@ -396,7 +393,6 @@ export function notePeak(core: Core): void {
   if (!Number.isNaN(peak)) own(core.losses.peaks).set(ACCOUNT, peak)
 }
 
-/** The instrument has left: what it has settled counts on. */
 export function forgetWorths({ losses }: Core, symbol: string): void {
   const { worths, statements, askedAt } = own(losses)
   for (const key of Array.from(worths.keys()))
@@ -409,7 +405,7 @@ export function forgetWorths({ losses }: Core, symbol: string): void {
   askedAt.delete(symbol)
 }
 
-/** Instruments that were traded and are not configured any more. */
+/** Traded, and not configured any more. */
 function otherSymbols(core: Core): readonly string[] {
   const { instruments } = core.settings
   const others: string[] = []
@@ -417,7 +413,7 @@ function otherSymbols(core: Core): readonly string[] {
   return others
 }
 
-/** Since the day began and since the peak, by the figures of the limits. */
+/** Since the day began and since the peak, by the limits' figures. */
 export interface MeasuredLoss {
   readonly isDisputed: boolean
   readonly believed: Fall
@@ -425,7 +421,7 @@ export interface MeasuredLoss {
   readonly worse: Fall
 }
 
-/** Records the values from which it counts when they have changed enough. */
+/** Records what it counts from when that changed enough. */
 export function measureLoss(core: Core, scope: Scope, timeZone: string): MeasuredLoss {
   const worth = worthOf(core, scope)
   const known = core.book.watermarks.get(scope)
@@ -478,10 +474,7 @@ function fallOf({ settings }: Core, scope: Scope, peak: number, net: number): nu
   return capital > 0 ? fallen / Math.max(capital + peak, 1e-9) : Number.NaN
 }
 
-/**
- * A peak rises only to what two readings have confirmed (MON1); a first one is the net profit of
- * then.
- */
+/** Rises only to what two readings have confirmed (MON1); a first one is the net profit of then. */
 function peakOf({ book, losses }: Core, scope: Scope, { low, basis }: ScopeWorth): number {
   const written = book.watermarks.get(scope)?.peak ?? undefined
   if (written === undefined) return basis
@@ -515,7 +508,7 @@ function noteUsed({ losses }: Core, scope: Scope, { net, fall, peak, lastPeak }:
 }
 
 function isDayOver(now: number, dayFrom: number, timeZone: string): boolean {
-  // A future time: this machine's clock was ahead.
+  // This machine's clock was ahead.
   if (dayFrom - now > DAY_MS_MIN) return true
   return now - dayFrom >= DAY_MS_MIN && startOfDay(now, timeZone) > dayFrom
 }
@@ -543,7 +536,6 @@ export function writePeaks(core: Core): void {
   if (risen.length > 0) writeDown(core, risen)
 }
 
-/** Passed since this was last asked. */
 export function noteWarned({ losses }: Core, scope: Scope, isBeyond: boolean): boolean {
   const isNews = isBeyond && !losses.warned.has(scope)
   if (isBeyond) own(losses.warned).add(scope)
@@ -551,7 +543,7 @@ export function noteWarned({ losses }: Core, scope: Scope, isBeyond: boolean): b
   return isNews
 }
 
-/** A flatten waits for a second reading: then it is judged with the next prices too. */
+/** A waiting flatten is judged with the next prices too. */
 export function noteAwaited({ losses }: Core, scope: Scope, waits: boolean): void {
   if (waits === losses.awaited.has(scope)) return
   if (waits) own(losses.awaited).add(scope)

@@ -1,8 +1,7 @@
 import type { ContractRules } from '../../domain/contract-rules.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
-import { canRest, type Order } from '../../domain/order.ts'
+import { canRest, type Order, tradesAs } from '../../domain/order.ts'
 import type { PositionReading } from '../../domain/position.ts'
-import { tradesAs } from '../../domain/order-action.ts'
 import type { SeenMarket } from '../../domain/seen-market.ts'
 import { DELIVERY_STATES, isOvertaken, type TickerTable } from '../../domain/ticker-table.ts'
 import { own } from '../../lib/own.ts'
@@ -36,12 +35,11 @@ export function noteContracts(
   own(market).contracts = new Map(contracts)
 }
 
-/** The instrument has left. */
 export function forgetMark({ market }: Core, symbol: string): void {
   own(market.marks).delete(symbol)
 }
 
-/** Keeps what the exchange says of a position beside its size, for strategies to see. */
+/** For strategies to see. */
 export function noteMark({ market }: Core, { symbol, rows, requestedAt }: PositionReading): void {
   const margin = rows.reduce((sum, row) => sum + (row.margin ?? Number.NaN), 0)
   const markPrice = rows[0]?.markPrice ?? Number.NaN
@@ -49,7 +47,7 @@ export function noteMark({ market }: Core, { symbol, rows, requestedAt }: Positi
   own(market).marks.set(symbol, { markPrice, unrealised, margin, readAt: requestedAt })
 }
 
-/** Beside what the exchange says. */
+/** Our own figure beside the exchange's. */
 export function noteUnrealised({ market }: Core, symbol: string, unrealised: number): void {
   const mark = market.marks.get(symbol)
   if (mark !== undefined && mark.unrealised !== unrealised)
@@ -64,7 +62,6 @@ function isHeardAgain(
   return tickers !== undefined && requestTime === tickers.requestTime && readAt === tickers.readAt
 }
 
-/** All prices are NaN where there is no row. */
 export function marketOf(core: Core, symbol: string): RiskMarket {
   const { tickers } = core.market
   const row = tickers?.rowOf(symbol) ?? -1
@@ -87,13 +84,13 @@ const NO_MARKET: RiskMarket = {
   deliveryState: undefined,
 }
 
-/** The age of answer or row, whichever is older. */
+/** The older of answer and row. */
 function ageOf(core: Core, { columns, readAt }: TickerTable, row: number): number {
   const rowAgeMs = exchangeNow(core) - (columns.ts[row] ?? Number.NaN)
   return Math.max(core.now - readAt, Number.isNaN(rowAgeMs) ? Number.POSITIVE_INFINITY : rowAgeMs)
 }
 
-/** An order decided on the present prices may be sent until then: Unix ms, our clock (MKT1). */
+/** Until then an order decided on the present prices may be sent: Unix ms, our clock (MKT1). */
 export function freshUntil(core: Core, symbol: string): number {
   const { tickers } = core.market
   const row = tickers?.rowOf(symbol) ?? -1
@@ -108,7 +105,6 @@ export function seenMarketOf(core: Core, symbol: string): SeenMarket {
   return { bid: orZero(bid), ask: orZero(ask), ageMs: orZero(ageMs) }
 }
 
-/** Last prices, however old. */
 export function isBeyondOrder(core: Core, symbol: string): boolean {
   const { tickers } = core.market
   const row = tickers?.rowOf(symbol) ?? -1
@@ -122,7 +118,7 @@ export function isBeyondOrder(core: Core, symbol: string): boolean {
   )
 }
 
-/** The market has gone beyond them: they must have been filled, even if no fill is read yet. */
+/** The market is beyond them: they must have been filled, even if no fill is read yet. */
 export function crossedOrders(core: Core, symbol: string): readonly Order[] {
   if (!isBeyondOrder(core, symbol)) return NO_ORDERS
   const { bid, ask, ageMs } = marketOf(core, symbol)
@@ -149,9 +145,8 @@ export function exchangeNow(core: Core): number {
 }
 
 /**
- * Why no order may leave because of the clocks: its signature, acceptance deadline and idempotency
- * window need the exchange's. Cancel-alls and reads go on: late ones do no harm, and reads measure
- * the clock again.
+ * Signatures, acceptance deadlines and idempotency windows need the exchange's clock. Cancel-alls
+ * and reads go on: late ones do no harm, and reads measure the clock again.
  */
 export function clockUnsynchronised({ clock, now }: Core): string | undefined {
   if (clock.unsynchronised !== undefined) return clock.unsynchronised
@@ -167,7 +162,7 @@ export function clockUnsynchronised({ clock, now }: Core): string | undefined {
     : `the exchange's clock was measured ${ageMs} ms ago`
 }
 
-/** Measured by public answers, before any signed one: enough for reads; no order leaves. */
+/** Measured by public answers alone: enough for reads; no order leaves. */
 export function noteClockMeasured(core: Core, offsetMs: number): void {
   own(core.clock).offsetMs = offsetMs
 }
@@ -184,8 +179,8 @@ export function noteClockSynchronised(core: Core, offsetMs: number): void {
 }
 
 /**
- * The batch's orders are queued, and would be refused again: the next leaves after a second, then
- * twice as long each time, up to a minute.
+ * The queued orders would be refused again: the next batch leaves after a second, then twice as
+ * long each time, up to a minute.
  */
 export function noteBatchClockRefused(core: Core, code: string): void {
   const clock = own(core.clock)
@@ -199,7 +194,6 @@ export function noteBatchClockAccepted({ clock }: Core): void {
   if (clock.refusals > 0) own(clock).refusals = 0
 }
 
-/** No order leaves before the next measurement without contradiction. */
 export function noteClockUnsynchronised(core: Core, reason: string): void {
   const clock = own(core.clock)
   // Before the first measurement no order leaves anyway.

@@ -6,7 +6,6 @@ import type { GrantedEndpoint } from '../event.ts'
 import { type Core, emit, type OpenBatch, type OpenCancel } from './core.ts'
 import { exchangeNow } from './market-state.ts'
 
-/** Unless one is asked for already. */
 export function askForGrant(core: Core, endpoint: GrantedEndpoint, priority: Priority): void {
   const { asked } = own(core.calls)
   if (asked.has(endpoint)) return
@@ -34,7 +33,7 @@ export function closeBatch({ calls }: Core, batchId: number): OpenBatch | undefi
   return batch
 }
 
-/** A resolution that begins from now on does not ask for its own. */
+/** A later resolution does not ask for its own. */
 export function openCancel(
   core: Core,
   scope: Pick<OpenCancel, 'symbols' | 'takesProduct'>,
@@ -47,7 +46,7 @@ export function openCancel(
   return calls.cancelId
 }
 
-/** The next cancel-all is made with the time of its refusal. */
+/** The next cancel-all uses the time of this refusal. */
 export function noteCancelClock({ calls }: Core, answer: Answer<unknown>): void {
   const refusals = hearOfClock(calls.clockRefusals, answer)
   if (refusals !== calls.clockRefusals) own(calls).clockRefusals = refusals
@@ -84,7 +83,6 @@ export function isUnderCancel({ calls }: Core, symbol: string): boolean {
   return false
 }
 
-/** @returns the call's number */
 export function openAccountCall({ calls }: Core, pair: string): number {
   const state = own(calls)
   state.accountCallId += 1
@@ -92,7 +90,6 @@ export function openAccountCall({ calls }: Core, pair: string): number {
   return state.accountCallId
 }
 
-/** @returns strategy and key */
 export function closeAccountCall({ calls }: Core, callId: number): string | undefined {
   const { accountCalls } = own(calls)
   const pair = accountCalls.get(callId)
@@ -109,12 +106,11 @@ export function forgetAccountCall({ calls }: Core, pair: string): void {
   own(calls).accountCallsNotBefore.delete(pair)
 }
 
-/** Neither answered nor given up. */
 export function isAnythingOpen({ calls }: Core): boolean {
   return calls.batches.size > 0 || calls.cancels.size > 0 || calls.accountCalls.size > 0
 }
 
-/** Without cancel-alls of nothing but these instruments. */
+/** Apart from cancel-alls of these instruments alone. */
 export function isAnythingOpenBeside(core: Core, isLeftOut: (symbol: string) => boolean): boolean {
   const { batches, cancels, accountCalls } = core.calls
   if (batches.size > 0 || accountCalls.size > 0) return true

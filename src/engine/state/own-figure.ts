@@ -12,9 +12,8 @@ import { marketOf } from './market-state.ts'
 export interface OwnPrice {
   /** The last price, held inside bid and ask; NaN without fresh and possible prices. */
   readonly price: number
-  /** Exchange clock: the answer. */
   readonly answeredAt: number
-  /** Last price, bid, ask and index lie close to each other. */
+  /** Last price, bid, ask and index are close to each other. */
   readonly isInBand: boolean
 }
 
@@ -35,12 +34,12 @@ export function ownPriceOf(core: Core, symbol: string): OwnPrice {
   return { price, answeredAt, isInBand: [last, bid, ask].every(isClose) && isNearIndex }
 }
 
-/** Beyond this share of our price a mark is another one, and not of another moment. */
+/** Beyond this share of our price a mark is another one, not of another moment. */
 const MARK_APART = 0.02
 
 /**
- * The exchange's mark price, or ours where two witnesses are against it: a mark far from our price,
- * while last price, bid, ask and index agree and the exchange states the profit that our price gives.
+ * The exchange's mark, or ours where two witnesses are against it: far from our price, while last
+ * price, bid, ask and index agree and the exchange states the profit that our price gives.
  */
 export function possibleMark(core: Core, symbol: string, mark: number): number {
   const { price, isInBand } = ownPriceOf(core, symbol)
@@ -56,7 +55,6 @@ export function unrealisedOfAccount(core: Core, symbol: string, price: number): 
   return valueAt(core, symbol, { held, entry: core.book.entries.get(symbol), price })
 }
 
-/** The same of a strategy's holding. */
 export function unrealisedOfStrategy(
   core: Core,
   id: string,
@@ -71,7 +69,7 @@ export function unrealisedOfStrategy(
   })
 }
 
-/** On all its instruments, at the last prices; undefined where a part is not known. */
+/** At the last prices; undefined where a part is not known. */
 export function unrealisedOfWholeStrategy(core: Core, strategyId: string): number | undefined {
   const strategy = [...core.settings.strategies.values()].find(({ id }) => id === strategyId)
   if (!strategy) return undefined

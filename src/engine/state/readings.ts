@@ -13,16 +13,13 @@ import {
 } from './core.ts'
 
 /**
- * Fills are read again from this far before the newest known one, beyond the time in which fills
- * become visible.
+ * Fills are read again from this far before the newest known, beyond the time in which they become
+ * visible.
  */
 const KNOWN_MARGIN_MS = 2000
-/**
- * And from this far before the time up to which they were read: the exchange's clock may be known
- * no better.
- */
+/** And from this far before the last reading: the exchange's clock may be known no better. */
 const READ_MARGIN_MS = 60_000
-/** Clocks further apart: ours no longer limits which trades can be forgotten. */
+/** Beyond, our clock no longer limits which trades are forgotten. */
 const CLOCKS_APART_MS_MAX = 7 * 86_400_000
 /** Trades are remembered from this long before fills are read again. */
 const TRADES_MARGIN_MS = 60_000
@@ -41,10 +38,6 @@ export function askForPositionSoon(core: Core, symbol: string): void {
   emit(core, { kind: 'readPosition', symbol, isUrgent: true })
 }
 
-/**
- * Unix ms, exchange clock. Earlier fills are all known, so whatever happened to orders since shows
- * in the fills read from here.
- */
 function fillsSince(core: Core): number {
   const { fillVisibilityMs } = core.settings.execution
   return Math.max(
@@ -65,22 +58,22 @@ function readThrough(core: Core): number {
   return Math.max(core.book.tradesSinceAt + TRADES_MARGIN_MS, lastReadAt)
 }
 
-/** Unix ms, exchange clock: earlier fills are known, if visible. Each read and fill moves it on. */
+/** Unix ms, exchange clock: earlier fills are known, if visible. */
 export function knownThrough({ book, readings }: Core): number {
   return Math.max(book.fillsThroughAt, readings.fillsReadThroughAt - READ_MARGIN_MS)
 }
 
 /** Unix ms, exchange clock: earlier trades are never read again. */
 export function tradesNeededSince(core: Core): number {
-  // If the exchange's clock is a day ahead for a while, fills to come must not count as forgotten:
-  // our clock limits it too, unless far behind.
+  // While the exchange's clock is a day ahead, fills to come must not count as forgotten: our clock
+  // limits it too, unless far behind.
   const notAhead = Math.max(core.now, exchangeNow(core) - CLOCKS_APART_MS_MAX)
   return Math.max(0, Math.min(fillsSince(core), notAhead) - TRADES_MARGIN_MS)
 }
 
 /**
- * Since the last complete reading of fills or of the position was asked for, the longer one. @param
- * now Unix ms, our clock: the step's, or later
+ * Since fills or position were last asked for, the longer one. @param now Unix ms, our clock: the
+ * step's, or later
  */
 export function accountAgeMs(
   { readings, instruments, now: steppedAt }: Core,
@@ -91,16 +84,14 @@ export function accountAgeMs(
   return Math.max(ageMs(readings.fillsAskedAt, now), ageMs(positionReadAt, now))
 }
 
-/** Infinite without a reading, or where our clock was set back since. */
 function ageMs(readAt: number, now: number): number {
   return readAt === 0 || readAt > now ? Number.POSITIVE_INFINITY : now - readAt
 }
 
-/** Older than its limit: nothing that adds risk leaves. */
+/** Nothing that adds risk leaves. */
 export interface StaleReading {
   /** `fills` or `position BTCUSDT`. */
   readonly what: string
-  /** Our clock: the last was asked for; 0: none. */
   readonly readAt: number
   readonly reason: string
 }
@@ -124,11 +115,11 @@ export function listStaleReadings(core: Core, now: number): readonly StaleReadin
   ]
 }
 
-/** It was never refused: it has not come. */
+/** Not refused: it has not come. */
 export const NO_ANSWER = 'no answer'
 
 /**
- * All fills readable when this was asked for are known. @returns up to when: Unix ms, our clock
+ * @returns up to when fills are known: Unix ms, our clock
  * @param isReadAgain a row could not be read: the next reading begins where this one began
  */
 export function noteFillsRead(core: Core, reading: FillsReading, isReadAgain: boolean): number {
@@ -137,7 +128,7 @@ export function noteFillsRead(core: Core, reading: FillsReading, isReadAgain: bo
   const state = own(core.readings)
   const readableAt = requestedAt - fillVisibilityMs
   state.fillsReadAt = Math.max(state.fillsReadAt, readableAt)
-  // Not the later one: after our clock was set back the age must not count from a future time.
+  // After our clock was set back the age must not count from a future time.
   state.fillsAskedAt = requestedAt
   if (isReadAgain) return readableAt
   // The earlier of two clocks: either may be wrong once.
@@ -148,8 +139,8 @@ export function noteFillsRead(core: Core, reading: FillsReading, isReadAgain: bo
 }
 
 /**
- * Fills known up to a future time that no fill has: a run began while public answers alone told the
- * time. It would hide fills from later runs.
+ * A future time that no fill has, from a run whose time came from public answers alone, would hide
+ * fills from later runs.
  */
 function bringBackKnown(core: Core, { fills }: FillsReading, askedAt: number): void {
   const { book, now, settings } = core
@@ -184,7 +175,7 @@ export function noteReadFailure(
   else failures.set(what, failure)
 }
 
-/** For an operator: code and words of the answer, or that there was none. */
+/** Code and words of the answer, or that there was none. */
 export function toReadFailure({
   reason,
   status,
@@ -209,7 +200,7 @@ export function noteOrphanLogged({ readings }: Core, orderId: OrderId, note: Orp
   own(readings.orphans).set(orderId, { ...note, isLogged: true })
 }
 
-/** They have waited and have an owner now, or belong to no strategy; each once. */
+/** They have an owner now, or belong to no strategy; each once. */
 export function takeSettledOrphans({
   readings,
   book,

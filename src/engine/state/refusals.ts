@@ -1,6 +1,5 @@
 import type { StrategyId } from '../../domain/ids.ts'
-import { isClosing, tradesAs } from '../../domain/order-action.ts'
-import type { OrderTerms } from '../../domain/order.ts'
+import { isClosing, type OrderTerms, tradesAs } from '../../domain/order.ts'
 import { netLots } from '../../domain/position.ts'
 import type { ItemOutcome } from '../../domain/record.ts'
 import {
@@ -12,21 +11,20 @@ import {
   type RefusableTerms,
   stepsOf,
 } from '../../execution/refusal-causes.ts'
-import type { ApprovedItem } from '../../execution/pack-batch.ts'
+import type { ApprovedItem } from '../../execution/batch.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { own } from '../../lib/own.ts'
 import { holdingOf, pairKey, pairOf } from '../book/book.ts'
 import { announce, type Core, type Refusal, specOf } from './core.ts'
 
-/** Orders wait after the second refusal in a row, doubling up to the maximum. */
+/** From the second refusal in a row, doubling up to the maximum. */
 const WAIT_MS = 250
 const WAIT_MS_MAX = 60_000
 /** Orders that reduce never wait long. */
 const REDUCING_WAIT_MS_MAX = 5000
 const LOGGED_FROM = 5
-/** So many accepted in a row, each concerned, show that the cause is gone. */
 const ACCEPTED_IN_ROW = 10
-/** After the last refusal: nothing that it concerns was wanted since. */
+/** Nothing concerned was wanted since the last refusal. */
 const FORGOTTEN_MS = { passing: 300_000, lasting: 3_600_000 }
 
 export interface AnsweredOrder extends Pick<ItemOutcome, 'outcome'> {
@@ -39,7 +37,7 @@ export interface AnsweredOrder extends Pick<ItemOutcome, 'outcome'> {
 export type Wish = RefusableTerms &
   Pick<OrderTerms, 'symbol' | 'purpose' | 'exit'> & { readonly strategyId: string }
 
-/** Neither a flatten nor what reduces waits because something that adds was refused. */
+/** Neither a flatten nor what reduces waits for refusals of what adds. */
 export function kindOf({ book, settings }: Core, wish: Wish): Refusal['kind'] {
   const { strategyId, symbol, purpose, action, lots, exit } = wish
   // An exit may go at any price too.
@@ -56,8 +54,7 @@ export function kindOf({ book, settings }: Core, wish: Wish): Refusal['kind'] {
  */
 export function noteAnswered(core: Core, answered: readonly AnsweredOrder[]): void {
   const accepted = answered.filter(({ outcome }) => outcome === 'accepted' || outcome === 'exists')
-  // First, because an order of the batch itself disproves nothing: it may have used up what others
-  // lack.
+  // First, because the batch's own orders disprove nothing: one may have used up what others lack.
   if (core.refusals.size > 0) for (const { terms } of accepted) noteAccepted(core, terms)
   const refused = answered.filter(({ outcome }) => outcome === 'rejected')
   for (const [key, group] of Map.groupBy(refused, (one) => keyOf(core, one))) {
@@ -66,8 +63,8 @@ export function noteAnswered(core: Core, answered: readonly AnsweredOrder[]): vo
 }
 
 /**
- * Keyed by strategy, instrument and kind, and but for a flatten by cause: that tries a price and no
- * price in turn.
+ * Keyed by strategy, instrument and kind, and except for a flatten by cause: that tries a price and
+ * no price in turn.
  */
 function keyOf(core: Core, { terms, code, message }: AnsweredOrder): string {
   const kind = kindOf(core, terms)
@@ -184,7 +181,7 @@ function whose({ strategyId, symbol, cause, code }: Refusal) {
   return { strategy: strategyId, symbol, cause, code }
 }
 
-/** An operator has looked: what was refused is tried as if for the first time. */
+/** An operator has looked: it is tried as if for the first time. */
 export function endRefusalsIn(core: Core, scope: Scope): void {
   for (const [key, refusal] of core.refusals) {
     const { symbol, strategyId } = refusal
@@ -192,7 +189,6 @@ export function endRefusalsIn(core: Core, scope: Scope): void {
   }
 }
 
-/** Nothing wants such orders any more. */
 export function forgetRefusals(core: Core): void {
   for (const [key, refusal] of core.refusals) {
     const { cause, at } = refusal
@@ -243,9 +239,7 @@ export function oneForEachRefusal(
   })
 }
 
-/**
- * After a first refusal that the market may have caused everything is tried again, else one order.
- */
+/** After a first refusal that the market may have caused everything is tried, else one order. */
 function isTriedSingly({ kind, cause, inRow }: Refusal): boolean {
   return inRow > 1 || (kind === 'opens' && REFUSAL_CAUSES[cause].pace === 'lasting')
 }
@@ -257,7 +251,7 @@ function retryAtOf({ kind, at, inRow }: Refusal): number {
   return at + Math.min(waitMsMax, WAIT_MS * 2 ** (inRow - 2))
 }
 
-/** In a fast market the exchange refuses limit orders far from its mark price, which lags. */
+/** In a fast market limit orders far from the lagging mark price are refused. */
 export function wasPriceRefused(
   { refusals }: Core,
   strategyId: StrategyId,
@@ -278,9 +272,7 @@ const PRICE_CAUSES: ReadonlySet<Refusal['cause']> = new Set([
   'price',
 ])
 
-/**
- * The configured grid is wrong: no price of an order to reduce lies on the exchange's for certain.
- */
+/** No price of a reducing order lies on the exchange's grid for certain. */
 export function isPriceGridWrong(
   { refusals }: Core,
   strategyId: StrategyId,
@@ -298,7 +290,6 @@ export interface LoggedRefusal {
   readonly strategyId: StrategyId
   readonly symbol: string
   readonly reason: string
-  /** Our clock: one order tries again. */
   readonly retryAt: number
 }
 

@@ -8,13 +8,13 @@ import { type Book, pairOf } from '../book/book.ts'
 import type { EngineSettings, StrategySettings, StrategyUniverse } from '../settings.ts'
 
 /**
- * The instruments of the account and of its strategies, where rules choose them. What is configured never changes; members
- * of a universe come and go with the records of the book, so settings and book together always give the same roster.
+ * Configured instruments never change; members of universes come and go with records, so settings
+ * and book together always give the same roster.
  */
 
 /**
- * Puts the members that the book has into the settings, also those of strategies that have no universe any more: a start
- * lets them leave. Returns the instruments that were not there.
+ * Also members of strategies without a universe: a start lets them leave. @returns the instruments
+ * that were not there
  */
 export function enterMembers(
   settings: EngineSettings,
@@ -34,7 +34,7 @@ export function enterMembers(
   return entered
 }
 
-/** Settings that one run may change: where no rule chooses instruments, these themselves. */
+/** One run may change these; where no rule chooses, the settings themselves. */
 export function copyRoster(settings: EngineSettings): EngineSettings {
   if (![...settings.strategies.values()].some(({ universe }) => universe)) return settings
   const strategies = [...settings.strategies].map(
@@ -65,7 +65,7 @@ function limitsOf(instrument: Instrument, limits: StrategyUniverse['limits']): S
   return { ...limits, positionMax: most, orderSizeMax: most }
 }
 
-/** A member has left its strategy. Returns whether nothing else of the account needs the instrument. */
+/** @returns whether nothing else of the account needs the instrument */
 export function dismissMember(
   settings: EngineSettings,
   { strategyId, symbol }: { readonly strategyId: StrategyId; readonly symbol: string },
@@ -102,7 +102,7 @@ export function leavingOf(
   return leavings.size === 0 ? undefined : leavings.get(pairOf(strategyId, symbol))
 }
 
-/** Whether the strategy is shown an instrument: not one that is closed or handed back as it leaves. */
+/** Not shown: one that is closed or handed back as it leaves. */
 export function isShown(book: Pick<Book, 'leavings'>, id: StrategyId, symbol: string): boolean {
   const leaving = leavingOf(book, id, symbol)
   return leaving === undefined || leaving.policy === 'keep'

@@ -10,15 +10,12 @@ import type { StopPolicy } from '../event.ts'
 export type RunPhase = 'starting' | 'running' | 'stopping' | 'stopped'
 
 /**
- * Changed by `run-state.ts`; the states of start, stop and kill by the files of that name in
+ * Changed by `run-state.ts`; states of start, stop and kill by the files of that name in
  * `lifecycle/`.
  */
 export interface RunState {
   readonly phase: RunPhase
-  /**
-   * Unix ms, our clock. Times of earlier runs may be wrong, since the machine's clock may have been
-   * set.
-   */
+  /** Unix ms, our clock. Earlier runs' times may be wrong, since the clock may have been set. */
   readonly startedAt: number
   readonly start: StartState
   readonly stop: StopState | undefined
@@ -28,7 +25,7 @@ export interface RunState {
   readonly prunedAt: number
   /** Since when the journal's disk is nearly full; Unix ms, our clock. */
   readonly spaceLowSince: number | undefined
-  /** Exceeded limits of pace, which restrict the account as long as they are. */
+  /** They restrict the account as long as they are exceeded. */
   readonly beyondLimit: ReadonlyMap<PaceReason, BeyondLimit>
   readonly flatBeforeStop: FlatBeforeStop | undefined
 }
@@ -42,9 +39,9 @@ export interface BeyondLimit {
 }
 
 export interface FlattenProgress {
-  /** All that was left when nothing was held or rested any more, as it was logged. */
+  /** The rest when nothing was held or rested, as logged. */
   readonly ended?: string
-  /** After this a log line says that it takes long; Unix ms, our clock. */
+  /** Then a log line says that it takes long; Unix ms, our clock. */
   readonly patientUntil: number
 }
 
@@ -52,15 +49,14 @@ export interface FlattenProgress {
 export interface StartState {
   /** Every instrument is proved. */
   readonly isOver: boolean
-  /** Whether every instrument was proved once: what is proved later has joined while the account runs. */
+  /** Instruments proved later have joined while the account runs. */
   readonly hasEnded: boolean
   /** Unix ms, our clock, when missing readings were last asked for; 0: never. */
   readonly askedAt: number
   /** Our clock. */
   readonly saidAt: number
   /**
-   * Keyed by symbol: wishes are placed once their strategy has decided on this snapshot or a later
-   * one.
+   * Keyed by symbol: wishes are placed once their strategy has decided on this snapshot or later.
    */
   readonly wishesFrom: ReadonlyMap<string, number>
   readonly wishesFromLatest: number
@@ -75,7 +71,6 @@ export type StartStage = 'reading' | 'resolving' | 'checking' | 'proved'
 
 export interface InstrumentStart {
   readonly stage: StartStage
-  /** Only a position that is asked for later counts; Unix ms, our clock. */
   readonly readSince: number
 }
 
@@ -83,7 +78,6 @@ export interface InstrumentStart {
 export interface FlatBeforeStop {
   /** Our clock. */
   readonly askedAt: number
-  /** Keyed by symbol: resolutions that cancelled before. */
   readonly cancelledBefore: ReadonlyMap<string, number>
 }
 
@@ -92,12 +86,9 @@ export interface StopState {
   /** Our clock. */
   readonly startedAt: number
   readonly phase: 'draining' | 'cancelling' | 'confirming' | 'proving'
-  /** Readings that are asked for later prove the end; Unix ms, our clock. */
+  /** Readings asked for later prove the end; Unix ms, our clock. */
   readonly provingAt: number
-  /**
-   * Keyed by symbol: resolutions that cancelled before. An instrument with more is cancelled once
-   * more, to confirm.
-   */
+  /** Keyed by symbol: resolutions that cancelled before. More cancels once more, to confirm. */
   readonly cancelledBefore: ReadonlyMap<string, number>
   /** Cancel-alls that had found something when this phase began. */
   readonly foundBefore: number
@@ -117,20 +108,15 @@ export interface KillState {
     | 'confirming'
     | 'proving'
     | 'clean'
-  /** Cancel-alls that had found something when this phase began. */
   readonly foundBefore: number
-  /**
-   * When the present round of `proving` began (Unix ms, our clock), and how many rounds in a row
-   * have agreed.
-   */
+  /** Unix ms, our clock, and how many rounds in a row have agreed. */
   readonly roundAt: number
   readonly rounds: number
   /** The holdings, and how far fills were known, in the last round. */
   readonly seen: string
   readonly leftOut: readonly string[]
-  /** After this a log line says that it takes long; Unix ms, our clock. */
+  /** Then a log line says that it takes long; Unix ms, our clock. */
   readonly patientUntil: number
-  /** Unix ms, our clock. */
   readonly saidAt: number
   /** The last log line, and how many times in a row it came. */
   readonly said: string
@@ -138,7 +124,7 @@ export interface KillState {
   readonly stopAskedAt: number | undefined
   /** With `flatten` that stop ends clean only if nothing is held. */
   readonly stopPolicy: 'leave' | 'flatten'
-  /** A release that was asked for before all was proved. */
+  /** Asked for before all was proved. */
   readonly release: KillCommand | undefined
 }
 
@@ -159,19 +145,16 @@ export function noteStart(run: RunState, change: Partial<StartState>): void {
   Object.assign(own(run.start), change)
 }
 
-/** Its strategies must decide on that snapshot or a later one before anything is placed. */
 export function holdWishesOn(run: RunState, symbol: string, snapshot: number): void {
   const start = own(run.start)
   start.wishesFrom.set(symbol, snapshot)
   start.wishesFromLatest = snapshot
 }
 
-/** The instrument has left. */
 export function forgetWishesOn(run: RunState, symbol: string): void {
   own(run.start.wishesFrom).delete(symbol)
 }
 
-/** The stop begins: nothing is decided any more. */
 export function beginStopping(run: RunState, stop: StopState): void {
   own(run).phase = 'stopping'
   own(run).stop = stop

@@ -9,17 +9,13 @@ import type { EngineEvent } from '../event.ts'
 import { announce, type Core, type Outage, type SilenceState, type SilentCalls } from './core.ts'
 import { kindOf, type Wish } from './refusals.ts'
 
-/** After so long without an answer, and twice at least: before, it may be one bad connection. */
 const OUTAGE_MS = 10_000
-/**
- * Orders and cancel-alls are sent for a reason. After so long without one, that they failed once
- * says nothing.
- */
+/** Orders and cancel-alls have a reason. After so long without one, one failure says nothing. */
 const FORGOTTEN_MS = 120_000
 
 /**
- * Each attempt at orders without an answer costs a cancel-all and readings: from the second in a
- * row on, the next waits twice as long each time.
+ * Each attempt without an answer costs a cancel-all and readings: from the second in a row, the
+ * next waits twice as long.
  */
 const PAUSE_MS = 2000
 const PAUSE_MS_MAX = 60_000
@@ -86,7 +82,7 @@ export function isSilent({ silence }: Core, kinds: readonly string[]): boolean {
   return silence.calls.size > 0 && kinds.some((kind) => silence.calls.has(kind))
 }
 
-/** The last orders of the instrument had no answer. A flatten never waits. */
+/** The instrument's last orders had no answer. A flatten never waits. */
 export function waitsInSilence(core: Core, wish: Wish): boolean {
   const calls = core.silence.calls.get(ordersOf(wish.symbol))
   // One that never left costs nothing, and is soon tried again.
@@ -103,7 +99,7 @@ function pauseMs({ times }: SilentCalls, mostMs = PAUSE_MS_MAX): number {
   return times < 2 ? 0 : Math.min(mostMs, PAUSE_MS * 2 ** (times - 2))
 }
 
-/** So long that it is said, the longest first. */
+/** Long enough to be said, the longest first. */
 export function listSilent(
   { silence: { calls } }: Core,
   now: number,
@@ -113,7 +109,7 @@ export function listSilent(
     .toSorted(([, left], [, right]) => left.since - right.since)
 }
 
-/** At its end it reports what that has brought about. */
+/** At its end it reports what it brought about. */
 export function followOutage(core: Core, event: EngineEvent): void {
   const { silence, now } = core
   if (event.kind === 'timePassed') forgetOld(core)
@@ -126,9 +122,7 @@ export function followOutage(core: Core, event: EngineEvent): void {
   if (!isAnySilent(silence) && silence.outage.unproved.size === 0) endOutage(core, silence.outage)
 }
 
-/**
- * A batch that was lost once is followed only where something is wanted, so it is not waited for.
- */
+/** A batch lost once is followed only where something is wanted, so it is not waited for. */
 function isAnySilent({ calls }: SilenceState): boolean {
   return [...calls].some(([kind, { times }]) => !isOfOrders(kind) || times > 1)
 }
@@ -168,7 +162,7 @@ function countUnknown({ book }: Core): number {
   return orders.filter(({ state }) => state === 'unknown').length
 }
 
-/** Counts what this step has recorded, and which instruments it leaves unproved. */
+/** Reads this step's records, and which instruments they leave unproved. */
 function gather(core: Core, outage: Outage): void {
   const { book, effects, instruments } = core
   const state = own(outage)
@@ -188,7 +182,7 @@ function gather(core: Core, outage: Outage): void {
     }
   }
   for (const { symbol, resolution } of instruments.values()) {
-    // One that was halted meanwhile waits for an operator.
+    // A halted one waits for an operator.
     const isUnproved = resolution !== undefined && Number.isFinite(resolution.patientUntil)
     if (isUnproved && isAnySilent(core.silence)) state.unproved.add(symbol)
     if (!isUnproved && outage.unproved.has(symbol)) {

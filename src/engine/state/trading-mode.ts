@@ -1,7 +1,7 @@
 import type { StrategyId } from '../../domain/ids.ts'
 import type { MarginMode } from '../../domain/instrument.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
-import { isClosing } from '../../domain/order-action.ts'
+import { isClosing } from '../../domain/order.ts'
 import type { ReleasedRecord } from '../../domain/record.ts'
 import {
   ACCOUNT,
@@ -31,15 +31,13 @@ import { noteChanged } from './changes.ts'
 export const RELEASE_HINT =
   "look at the exchange's own order history and position, give what no strategy holds to one (intentd adopt) or flatten it, and then release the instrument"
 
-/** Names the author of a restriction. */
 const DAEMON = 'intentd'
 
-/** It survives a restart (RSK2). */
 export function halt(core: Core, scope: Scope, code: ModeReason, reason: string): void {
   restrict(core, { scope, mode: MODE_REASONS[code].mode, code, reason, by: DAEMON })
 }
 
-/** Whatever is sent would be refused. */
+/** Everything sent would be refused. */
 export function haltForKey(core: Core, errorCode: string): void {
   halt(core, ACCOUNT, 'refused', `the exchange refuses the key: ${errorCode}`)
 }
@@ -54,7 +52,7 @@ interface NewRestriction {
   readonly key?: string
 }
 
-/** Repeated with the same mode and reason it changes nothing, except where a part is to be closed. */
+/** Repeating mode and reason changes nothing, except for a partial close. */
 export function restrict(core: Core, restriction: NewRestriction): void {
   const { scope, mode, code, reason, by, keeps } = restriction
   const held = restrictionOf(core.book, scope, code)
@@ -78,13 +76,13 @@ export function release(core: Core, { scope, reason, by, peak }: ScopeRelease): 
   }
   record(core, { kind: 'released', at: core.now, scope, reason, by, ...(peak && { peak }) }, true)
   announce(core, 'warn', 'trading.released', { scope, reason, by })
-  // Earlier wishes are placed only after their strategy has decided again.
+  // Earlier wishes wait for a new decision.
   holdAllWishes(core)
   endRefusalsIn(core, scope)
   noteFlatten(core.run, scope, undefined)
 }
 
-/** It ends without an operator; others of the scope go on. */
+/** Without an operator; others of the scope go on. */
 export function endHalt(core: Core, scope: Scope, code: ModeReason, reason: string): void {
   record(core, { kind: 'released', at: core.now, scope, code, reason, by: DAEMON }, true)
   announce(core, 'warn', 'trading.released', { scope, code, reason, by: DAEMON })
@@ -96,18 +94,14 @@ export interface ReleaseCommand {
   readonly scope: Scope
   readonly reason: string
   readonly by: string
-  /** All steps of the scope's drawdown count from now. */
   readonly newPeak?: boolean | undefined
-  /** Lots that no strategy holds may stay so, although a strategy would order them again. */
+  /** Lots that no strategy holds may stay so, although one would order them again. */
   readonly unclaimed?: boolean | undefined
 }
 
 export type ScopeRelease = Pick<ReleasedRecord, 'scope' | 'reason' | 'by' | 'peak'>
 
-/**
- * Everything that restricts the order: for the account, the instrument or the strategy, recorded or
- * only true just now.
- */
+/** For account, instrument and strategy, recorded or only true now. */
 export function tradingStateOf(
   core: Core,
   symbol: string,
@@ -125,7 +119,7 @@ export function allRestrictions(core: Core): readonly Restriction[] {
   return [...core.book.restrictions.values(), ...volatileRestrictions(core)]
 }
 
-/** They hold as long as their cause is there. */
+/** They hold as long as their cause. */
 function volatileRestrictions(core: Core): readonly Restriction[] {
   const { clock, run, readings, disputes } = core
   const held: Restriction[] = []
@@ -175,10 +169,6 @@ function byDaemon(code: ModeReason, reason: string, at: number): Restriction {
   return { scope: ACCOUNT, mode: MODE_REASONS[code].mode, code, reason, by: DAEMON, at }
 }
 
-/**
- * Strategies are asked and their wishes planned: no stop, no kill. What may leave is the trading
- * mode.
- */
 export function isTrading({ run, book }: Core): boolean {
   return run.phase === 'running' && run.flatBeforeStop === undefined && killOf(book) === undefined
 }
@@ -188,7 +178,7 @@ export function isKilling({ run, book }: Core): boolean {
   return run.phase === 'running' && killOf(book) !== undefined
 }
 
-/** Its holding is being closed, wholly or in part: until then it places nothing. */
+/** Wholly or in part: until then it places nothing. */
 export function isFlattening(core: Core, symbol: string, strategyId: StrategyId | string): boolean {
   return (
     isClosedByDaemon(core, symbol, strategyId) ||
@@ -196,7 +186,7 @@ export function isFlattening(core: Core, symbol: string, strategyId: StrategyId 
   )
 }
 
-/** Without exits of the strategy: closing orders leave under `halted` too. */
+/** Closing orders leave under `halted` too, unless they are exits of the strategy. */
 export function isClosedByDaemon(
   core: Core,
   symbol: string,
@@ -209,8 +199,8 @@ export function isClosedByDaemon(
 }
 
 /**
- * A flatten takes the place of an order placed by name. While only a part is closed, an exit of the
- * rest stays wanted.
+ * A flatten takes the place of an order by name. In a partial close, an exit of the rest stays
+ * wanted.
  */
 export function isCovered(
   core: Core,
@@ -238,7 +228,6 @@ export function isFlatteningAll(
   )
 }
 
-/** It is halted because it failed, so not asked. */
 export function hasFailed({ book }: Core, strategyId: StrategyId): boolean {
   if (book.restrictions.size === 0) return false
   return restrictionOf(book, strategyScope(strategyId), 'strategyFailed') !== undefined
@@ -250,7 +239,7 @@ interface ReductionsOwner {
   readonly reductions: ReadonlyMap<string, Reduction>
 }
 
-/** Lots that a strategy keeps on the side of which a part is closed. */
+/** On the side of which a part is closed. */
 export interface StrategyReduction {
   readonly holdSide: HoldSide
   readonly keptLots: number
@@ -271,7 +260,7 @@ export function reductionOf(
     : closeOf(owner, symbol, id)
 }
 
-/** The part that a person lets close: one side after the other. Less than an order is left. */
+/** One side after the other. Less than an order is left. */
 function closeOf(
   { book, settings }: Omit<ReductionsOwner, 'reductions'>,
   symbol: string,
@@ -292,7 +281,7 @@ function closeOf(
   return undefined
 }
 
-/** Takes them from the strategies that trade it, in their order. @returns whether anything is new */
+/** From the strategies that trade it, in order. @returns whether anything is new */
 export function reduceTo(
   core: Core,
   order: { readonly symbol: string; readonly lots: number } & Pick<
@@ -332,14 +321,14 @@ export function endReductions(
   }
 }
 
-/** Another strategy holds it now: the next reading says anew what is to be closed. */
+/** Another strategy holds it now: the next reading says anew what to close. */
 export function forgetReduction(core: Core, symbol: string): void {
   own(core.reductions).delete(symbol)
 }
 
 /**
- * The position's, which a batch names and a liquidation follows: the configured one, unless two
- * readings have said another. Then only orders that close leave.
+ * Named by a batch, and decisive for a liquidation: the configured mode, unless two readings said
+ * another. Then only closing orders leave.
  */
 export function marginModeOf(core: Core, symbol: string): MarginMode {
   const isOther = restrictionOf(core.book, symbol, 'marginMode') !== undefined

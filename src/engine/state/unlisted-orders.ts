@@ -6,10 +6,9 @@ import type { Core } from './core.ts'
 /**
  * With `foreignFills: adopt` a fill of nobody through the API halts nothing. It may be of an order
  * that a lost run left resting, until a cancel-all of this run has listed what rests from before.
- * So one is sent for it (`resolution/older-state.ts`), and nothing is placed meanwhile.
+ * So one is sent (`resolution/older-state.ts`), and nothing is placed meanwhile.
  */
 
-/** It says no name: what rests beside it does. */
 export function noteAdopted(core: Core, fill: Fill): void {
   const listedAt = core.unlisted.listedAt.get(fill.symbol) ?? Number.POSITIVE_INFINITY
   if (isOfOthers(fill) || fill.filledAt >= listedAt || findFilledExit(core.book, fill)) return

@@ -25,7 +25,7 @@ export function createWorstCase(): WorstCaseState {
   return { last: undefined, equity: undefined, isWarned: false, awaited: undefined }
 }
 
-/** For approvals; undefined where no move must be survived. */
+/** Undefined where no move must be survived. */
 export function worstCaseBasisOf(core: Core, symbol: string): WorstCaseBasis | undefined {
   const { survives } = core.settings
   if (survives === undefined) return undefined
@@ -47,7 +47,7 @@ export function measureWorstCase(core: Core): WorstCase | undefined {
   return core.worstCase.last
 }
 
-/** Both witnesses agree on at least this (MON1); with all that rests, and what can be closed. */
+/** Both witnesses agree on at least this (MON1). */
 export interface BelievedWorstCase {
   readonly worst: WorstCase
   /** The share by two readings of each instrument; NaN: there is only one. */
@@ -55,7 +55,6 @@ export interface BelievedWorstCase {
   /** The share on which both witnesses agree at most; NaN: not known. */
   readonly usedAtMost: number
   readonly equity: number
-  /** Without what rests. */
   readonly held: readonly ReducibleRisk[]
 }
 
@@ -164,8 +163,8 @@ function fundingRateOf({ market: { tickers } }: Core, symbol: string): number {
 const UNKNOWN_RULES = { tiers: [], takerFeeRate: Number.NaN }
 
 /**
- * Most is at risk at this price, of the tickers or the position's last mark; the lowest for an
- * inverse contract. So one wrong price lets no more be held. NaN: unknown or too old.
+ * Most is at risk at this price of tickers or last mark (the lowest for an inverse contract), so
+ * one wrong price lets no more be held. NaN: unknown or too old.
  */
 function dearestPrice(core: Core, symbol: string): number {
   if (hasEnded(core, symbol)) return lastMarkOf(core, symbol)
@@ -177,10 +176,7 @@ function dearestPrice(core: Core, symbol: string): number {
     : Math.max(ask, last || ask, mark || ask)
 }
 
-/**
- * Our own price or the exchange's mark, by which less is at risk: nothing is closed for one of them
- * alone.
- */
+/** Our own price or the mark, by which less is at risk: nothing is closed for one of them alone. */
 function mildestPrice(core: Core, symbol: string): number {
   const { low, high } = twoPrices(core, symbol)
   return isInverse(specOf(core, symbol)) ? high : low
@@ -214,7 +210,7 @@ function lastMarkOf(core: Core, symbol: string): number {
   return comparableStatement(core, symbol)?.markPrice ?? Number.NaN
 }
 
-/** The worse figure of the last comparison, less what was lost since; NaN: not known. */
+/** The worse figure of the last comparison, less what was lost since; NaN: unknown. */
 function equityNow(core: Core): number {
   let equity = core.worstCase.equity ?? equityAtWorst(core) ?? Number.NaN
   for (const symbol of core.settings.instruments.keys()) {
@@ -227,7 +223,7 @@ function equityNow(core: Core): number {
   return equity
 }
 
-/** Just used so far that it is warned; said again after it was clearly less. */
+/** Warned once; again after clearly less was used. */
 export function noteNearBudget({ worstCase }: Core, isNear: boolean, isFar: boolean): boolean {
   const isNews = isNear && !worstCase.isWarned
   if (isNews) own(worstCase).isWarned = true

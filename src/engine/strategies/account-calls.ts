@@ -16,25 +16,23 @@ import {
 } from '../state/open-calls.ts'
 import { isTrading, tradingStateOf } from '../state/trading-mode.ts'
 
-/** How long a call is wanted, and the pause before a failed one is made again. */
+/** The second is the pause before repeating a failed call. */
 const CALL_TTL_MS = 60_000
 const CALL_REPEAT_MS = 1000
 
 /**
- * Calls on the account that place no order: a trigger order changed, margin orders cancelled, copy
- * settings.
+ * A trigger order changed, margin orders cancelled, copy settings:
  *
  *     (decided) ──► waiting ──approved, recorded──► on the wire ──accepted, rejected──► ended
  *                      ▲  └──its time is over──► expired       │
  *                      └────────429, no answer, not sent───────┘
  *
- * Made twice it does no harm, so one with an unknown outcome is made again, after a restart too.
+ * Made twice it does no harm, so an unknown outcome is repeated, after a restart too.
  */
 export type CallTaken =
   | { readonly ok: true; readonly call: AccountCall }
   | { readonly ok: false; readonly code: DenialCode; readonly detail: string }
 
-/** Returns why it is denied. */
 export function takeAccountCall(
   core: Core,
   strategyId: string,
@@ -73,10 +71,7 @@ function isUnproved({ instruments }: Core, symbol: string): boolean {
   return instrument !== undefined && !isProved(instrument)
 }
 
-/**
- * If risk approves. While trading is restricted, a call that cancels nothing waits until its time
- * is over.
- */
+/** If risk approves. While restricted, a call that cancels nothing waits until its time is over. */
 function sendCall(core: Core, pair: string, call: AccountCall): void {
   const approved = approveCall(call, tradingStateOf(core, call.symbol, call.strategyId))
   if (!approved) return
@@ -113,13 +108,12 @@ export function answerCall(core: Core, callId: number, answer: Answer<unknown>):
   announce(core, 'warn', 'call.repeated', { strategy: call.strategyId, key: call.key, reason })
 }
 
-/** The exchange's words, or what became of the call. */
 function reasonOf(answer: RefusedAnswer | UnknownAnswer): string {
   const said = `${answer.code} ${answer.message}`.trim()
   return said === '' && answer.kind === 'unknown' ? answer.cause : said
 }
 
-/** Those that have not left are dropped. One that has left still gets its answer. */
+/** One that has left still gets its answer. */
 export function withdrawCalls(core: Core, strategyId: string): void {
   const onWire = new Set(core.calls.accountCalls.values())
   for (const [pair, call] of core.book.calls) {

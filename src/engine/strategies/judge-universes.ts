@@ -23,21 +23,22 @@ import { enterMembers } from '../state/roster.ts'
 import { noteStart } from '../state/run-state.ts'
 
 /*
- * An instrument that a rule chooses, and one that it chooses no more:
+ * How a rule's instruments come and go:
  *
  *     (out) ──chosen──► in, proved as at a start ──not chosen──► leaving ──nothing open, and flat or handed back──► (out)
  *                        ▲                                          │
  *                        └────────────────chosen again──────────────┘
  *
- * Evaluations are due by the exchange's time alone, so they are the same live and in a replay. What they decide are records.
+ * Evaluations are due by the exchange's time alone, so live and replay agree. What they decide are
+ * records.
  */
 
-/** Evaluates the rules that are due, before any strategy sees the tickers. */
+/** Before any strategy sees the tickers. */
 export function judgeUniverses(core: Core, tickers: TickerTable): void {
   const { phase, startedAt, kill } = core.run
   const { contracts } = core.market
   if (startedAt === 0 || kill || !contracts || (phase !== 'starting' && phase !== 'running')) return
-  // A wrong clock of one answer must not make all later evaluations wait.
+  // One answer's wrong clock must not make all later evaluations wait.
   const at = Math.min(tickers.requestTime, exchangeNow(core))
   for (const strategy of core.settings.strategies.values()) {
     const { universe } = strategy
@@ -107,7 +108,7 @@ function toRecord(
   }
 }
 
-/** Those of an instrument that the account has already stay: other strategies trade it by them. */
+/** An instrument's present grid stays: other strategies trade by it. */
 function gridsOf({ settings }: Core, symbol: string, rules: ContractRules): InstrumentGrids {
   const known = settings.instruments.get(symbol)
   return {
@@ -134,7 +135,7 @@ function changedVerdicts(
   return Object.fromEntries(changed)
 }
 
-/** A reason that keeps an instrument out although the rule would choose it: no order of it could leave. */
+/** No order of it could leave, although the rule would choose it. */
 function objectToMember(
   { book, settings }: Core,
   { universe, capital }: StrategySettings,
@@ -165,7 +166,7 @@ function objectToMember(
     universe?.limits.positionNotionalMax ?? Number.POSITIVE_INFINITY,
   )
   if (least > most) return { isIn: false, reason: 'orderTooLarge', value: least, limit: most }
-  // A share counts from the capital at the beginning, so that a replay judges the same.
+  // From the capital at the beginning, so that a replay judges the same.
   const own = capital && capitalAt(capital, settings.capital?.toNumber())
   const margin = least / (instrument.leverage ?? 1)
   const isTooMuch = own !== undefined && margin > own
@@ -174,7 +175,7 @@ function objectToMember(
     : undefined
 }
 
-/** Puts what the book has as members into the account: each new instrument is read and proved like at a start. */
+/** Each new instrument is read and proved as at a start. */
 function takeIn(core: Core): void {
   for (const symbol of enterMembers(core.settings, core.book)) {
     addInstrument(core, symbol)
@@ -201,8 +202,8 @@ function logChange(core: Core, { id, symbols }: StrategySettings, choice: Univer
 }
 
 /**
- * At the beginning of a run: members that the configuration names by now are no members any more, and those of strategies
- * without a universe are handed back, as a reload does with instruments that a strategy lists no more.
+ * At the beginning of a run: members that the configuration names by now are none any more, and
+ * those of strategies without a universe are handed back, as a reload does.
  */
 export function endUnconfiguredUniverses(core: Core): void {
   for (const [strategyId, { members, evaluatedAt }] of Array.from(core.book.universes)) {

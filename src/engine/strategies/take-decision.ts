@@ -31,7 +31,6 @@ import type { StrategySettings } from '../settings.ts'
 /** Minutes of what the exchange takes. */
 export const PLACES_MAX = 1000
 
-/** A strategy's answer to one snapshot. */
 export interface Decision {
   readonly strategyId: StrategyId
   readonly sequence: number
@@ -39,7 +38,6 @@ export interface Decision {
   readonly state: unknown
   readonly denials: readonly Denial[]
   readonly usedKeys?: readonly UsedKey[]
-  /** A person decided it for the strategy. */
   readonly command?: DecisionRecord['command']
 }
 
@@ -75,7 +73,7 @@ export function takeDecision(core: Core, decision: Decision): void {
   }
 }
 
-/** Most decisions do: they only ask for what stands already. */
+/** Most decisions only ask for what stands already. */
 function repeatsItself(
   core: Core,
   { id, symbols }: StrategySettings,
@@ -266,7 +264,7 @@ function countPlaces({ book: { places } }: Core, strategyId: StrategyId): number
   return [...places.values()].filter((place) => place.strategyId === strategyId).length
 }
 
-/** Ladder, resting orders and waiting places on the instrument. The target stays. */
+/** The target stays. */
 function takeCancelAll(
   core: Core,
   strategy: StrategySettings,
@@ -378,8 +376,8 @@ export function dropPlaces(core: Core, reason: string): void {
 }
 
 /**
- * Wishes of the journal beyond what their instrument can count: earlier versions accepted them. A
- * ladder is withdrawn, and a target becomes what is held.
+ * Earlier versions accepted wishes that cannot be counted. A ladder is withdrawn, and a target
+ * becomes what is held.
  */
 export function dropUncountable(core: Core): void {
   const { book, settings } = core
@@ -428,13 +426,11 @@ export function withdrawWishes(core: Core, strategyId: StrategyId): void {
 }
 
 /**
- * A state may change with every snapshot. It is recorded with each decision that wants something
- * new, else after so long. So a crash sets a strategy back by no more, and never to before
- * something that it wanted.
+ * A state is recorded with each decision that wants something new, else after so long. A crash sets
+ * a strategy back by no more, and never before something that it wanted.
  */
 export const STATE_UNRECORDED_MS_MAX = 10_000
 
-/** Recorded yet or not. */
 export function newestStates({ book, decisions }: Core): ReadonlyMap<StrategyId, string> {
   const newest = new Map(book.strategyStates)
   for (const [strategyId, { state }] of decisions.states)
@@ -465,7 +461,7 @@ function recordStates(core: Core, since: number): void {
   }
 }
 
-/** JSON text; undefined where the book holds it, or is to hold none. */
+/** JSON; undefined where the book holds it, or is to hold none. */
 function newestStateOf(
   { book, decisions, settings }: Core,
   strategyId: StrategyId,

@@ -4,8 +4,8 @@ import { announce, type Core, record } from '../state/core.ts'
 import { showSignal } from './take-snapshot.ts'
 
 /**
- * Its sender is answered when one of the two lines is announced, which is after the record is
- * durable: so a signal that was answered survives a restart, and is not taken twice.
+ * The sender is answered when one of the two lines is announced, after the record is durable: an
+ * answered signal survives a restart, and is not taken twice.
  */
 export function takeSignal(core: Core, { feed, id, value }: Signal): void {
   const terms = core.settings.signals?.get(feed)

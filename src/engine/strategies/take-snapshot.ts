@@ -24,8 +24,7 @@ import type { DecideOn, StrategySettings } from '../settings.ts'
 import { hasFailed, isTrading } from '../state/trading-mode.ts'
 
 /**
- * Every strategy with fresh data decides on the same moment (MKT1, MKT2). An older answer is
- * ignored.
+ * Every strategy with fresh data decides on one moment (MKT1, MKT2). An older answer is ignored.
  */
 export function takeSnapshot(core: Core, tickers: TickerTable): void {
   if (!noteTickers(core, tickers)) return
@@ -35,7 +34,7 @@ export function takeSnapshot(core: Core, tickers: TickerTable): void {
   if (isTrading(core) && noteCrossing(core)) askForFills(core)
 }
 
-/** Candles that have closed are noticed with the next snapshot. */
+/** The next snapshot shows closed candles. */
 type DecisionCause = Exclude<DecideOn, 'candle'>
 
 /** Because of their own fills: prices are the same, the position is not. */
@@ -45,7 +44,6 @@ export function showFills(core: Core, strategyIds: ReadonlySet<StrategyId>): voi
   if (strategies.length > 0) askToDecide(core, 'fill', strategies)
 }
 
-/** Because of a signal that they read. */
 export function showSignal(core: Core, feed: FeedId): void {
   const reading = [...core.settings.strategies.values()].filter(({ feeds }) =>
     [...feeds.values()].includes(feed),
@@ -72,9 +70,8 @@ function askToDecide(
 }
 
 /**
- * For a cause that it has named, and at the first snapshot after a start has proved one of its
- * instruments or after a release. If a candle closed while it could not be asked, as soon as it
- * can.
+ * For a cause that it named, and at the first snapshot after its instrument's proof or a release.
+ * If a candle closed while it could not be asked, as soon as it can.
  */
 function isToAsk(
   core: Core,
@@ -92,7 +89,7 @@ function tradesAny(core: Core, { symbols }: StrategySettings): boolean {
   return false
 }
 
-/** The market has reached a resting order: its fill is read at once, not only by the grid. */
+/** A reached order's fill is read at once, not only by the grid. */
 function noteCrossing(core: Core): boolean {
   let hasCrossed = false
   for (const symbol of core.instruments.keys()) {
@@ -128,7 +125,7 @@ function momentsOf(core: Core, { id, symbols }: StrategySettings): InstrumentMom
   })
 }
 
-/** Nothing is copied or worked out before a strategy asks; read before the core changes again. */
+/** Copies nothing before a strategy asks; read before the core changes again. */
 class LazyAccountMoment implements AccountMoment {
   readonly #core: Core
   readonly #id: StrategyId

@@ -22,7 +22,7 @@ const GUNZIP_CHUNK_BYTES = 512 * 1024
 
 /** Definite for an item of a batch, not for a whole request. */
 const AMBIGUOUS_FOR_A_REQUEST: ReadonlySet<string> = new Set([
-  // A generic check of values. The exchange also answers it during its own releases.
+  // A generic check of values, which the exchange also answers during its own releases.
   '40808',
 ])
 
@@ -44,7 +44,7 @@ export type ParsedData<Data> =
   | { readonly success: true; readonly data: Data }
   | { readonly success: false; readonly problem: string }
 
-/** An answer that is not understood is unknown. Document: Common conventions, 2. Never throws. */
+/** Never throws: an answer that is not understood is unknown. Document: Common conventions, 2. */
 export function readAnswer<Data>(answer: WireAnswer, rules: AnswerRules<Data>): Answer<Data> {
   const { status } = answer
   if (status === 429) return rateLimited(answer, parseEnvelope(answer, rules))
@@ -173,14 +173,13 @@ function messageOf(read: Envelope): string {
   return (read.msg ?? read.message ?? '').slice(0, MESSAGE_CHARS_MAX)
 }
 
-/** A cleaned id could be the id of another order. */
 const IDS: ReadonlySet<string> = new Set(['orderId', 'clientOid', 'tradeId', 'endId'])
 
 const NUMBER = /^[\d.+-]*$/
 
 /**
- * For logs and files: one line for each text, no terminal codes, then no secrets, even where such
- * codes stood between their letters. Ids only lose secrets; their pattern refuses anything odd.
+ * For logs and files: texts get one line, no terminal codes, then no secrets, even with codes
+ * between their letters. Ids only lose secrets.
  * @param text from which `json` was parsed; if it is clean, `json` is returned as it is
  */
 function cleanAnswer(json: unknown, text: string, scrub: (text: string) => string): unknown {
@@ -214,7 +213,7 @@ interface ExactJson {
 
 const exact = JSON as unknown as ExactJson
 
-/** One line, with unknown fields and the exact digits; `null` without data. */
+/** Keeps unknown fields and the exact digits; `null` without data. */
 function dataText(envelopeJson: string): string {
   const read = exact.parse(envelopeJson, (_name, value, { source }) =>
     typeof value === 'number' && source !== undefined ? exact.rawJSON(source) : value,

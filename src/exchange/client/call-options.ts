@@ -8,12 +8,12 @@ import type { Timers } from '../../lib/timers.ts'
 export interface CallOptions {
   /** The client ends the grant, however the call ends. */
   readonly grant?: Grant | undefined
-  /** Where no grant is given. Default: that of a read. */
+  /** Without a grant. Default: that of a read. */
   readonly priority?: Priority | undefined
   readonly clockAheadMs?: number | undefined
   /**
    * Called after all waits, in the turn in which the first byte is written. A returned reason
-   * prevents the write: class `notSent`, code `ABORTED`.
+   * prevents that: class `notSent`, code `ABORTED`.
    */
   readonly beforeWrite?: (() => string | undefined) | undefined
 }
@@ -63,7 +63,6 @@ export function awaitGrant(
   })
 }
 
-/** These move money out of the account or create accounts. */
 export type GuardedEndpoint = Extract<EndpointName, 'spotWithdrawal' | 'createVirtualSubaccounts'>
 
 const GUARDED: readonly CallableName[] = [
@@ -72,7 +71,7 @@ const GUARDED: readonly CallableName[] = [
 ] satisfies GuardedEndpoint[]
 
 /**
- * Locked unless a client was created for the endpoint by name. The daemon's never are, so no
+ * Locked unless a client names the endpoint when it is created. The daemon never does, so no
  * strategy, defect or journal can withdraw.
  */
 export function isGuarded(endpoint: CallableName): endpoint is GuardedEndpoint {

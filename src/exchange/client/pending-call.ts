@@ -1,8 +1,13 @@
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
-import type { RequestHandler } from './connections.ts'
 import type { OutgoingRequest } from './request-writer.ts'
+
+export interface RequestHandler extends Dispatcher.DispatchHandler {
+  /** Must be called once, when the HTTP client is done with the request in any way. */
+  onFree: () => void
+  onUnsent: (error: unknown) => void
+}
 
 export interface WireRequest<Result> extends Pick<
   OutgoingRequest,
@@ -26,8 +31,8 @@ export interface WireAnswer {
 
 /**
  * - `answered`: a complete answer came.
- * - `notSent`: no byte of the request has left, and none will.
- * - `lost`: a part of it has left, and no complete answer came.
+ * - `notSent`: no byte has left, and none will.
+ * - `lost`: a part has left, and no complete answer came.
  */
 export type WireOutcome<Result> =
   | { readonly kind: 'answered'; readonly result: Result }
@@ -49,7 +54,7 @@ export type WireOutcome<Result> =
 type NotSentCode = 'ABORTED' | 'CONNECT_FAILED' | 'CONNECT_TIMEOUT'
 type LossCause = 'timeout' | 'connectionLost' | 'tooLarge'
 
-/** Stops a request in the HTTP client. Fixed texts contain no secrets. */
+/** Fixed texts, so that no secret is in them. */
 class Refusal extends Error {
   override readonly name = 'Refusal'
 }
@@ -234,7 +239,7 @@ export class PendingCall<Result> implements RequestHandler {
   }
 }
 
-/** The HTTP client's text if a proxy does not answer CONNECT with 200. */
+/** The HTTP client's text if CONNECT is not answered with 200. */
 function proxyAnswer(error: unknown): string | undefined {
   const [, status] =
     (error instanceof Error && /^Proxy response \((\d{3})\)/.exec(error.message)) || []
@@ -285,7 +290,7 @@ export class AnswerBuffer {
   }
 }
 
-/** All tickers have some 300 KB: the buffer never grows. */
+/** Holds all tickers (300 KB) without growing. */
 const CAPACITY = 512 * 1024
 
 const KEPT_MAX = 4

@@ -20,16 +20,15 @@ export interface RequestWriterOptions {
   /** Why nothing may be signed now. */
   readonly objection?: (() => string | undefined) | undefined
   readonly platformCoin: string | undefined
-  /** The keys are those of the demo environment, which has the same address. */
+  /** Keys of the demo environment, which has the same address. */
   readonly isDemo?: boolean | undefined
 }
 
-/** The API document does not name it: it is the exchange's own page on demo trading. Not signed. */
+/** Not in the API document, but on the exchange's page on demo trading. Not signed. */
 const DEMO_HEADER = ['paptrading', '1'] as const
 
 export interface OutgoingRequest {
   readonly kind: 'written'
-  /** Document: `{base_url}` and `{gateway_url}`. */
   readonly host: 'api' | 'gateway'
   readonly method: 'GET' | 'POST'
   readonly target: string
@@ -43,7 +42,7 @@ export interface Unwritable {
   readonly message: string
 }
 
-/** Only this class knows both schemes. Document: Authentication. */
+/** The only class that knows both schemes. Document: Authentication. */
 export class RequestWriter {
   readonly #options: RequestWriterOptions
   readonly #headers: readonly string[]
@@ -108,7 +107,6 @@ export class RequestWriter {
   }
 }
 
-/** The same bytes are recorded, signed and sent. */
 export interface PreparedRequest<Name extends CallableName = CallableName> extends WrittenRequest {
   readonly endpoint: Name
 }
@@ -119,7 +117,7 @@ export type Preparation<Name extends CallableName> =
 
 const PROBLEMS_MAX = 5
 
-/** Values keep the order of the given object; undefined keys are left out. */
+/** Values keep the order of the object; undefined ones are left out. */
 export function prepareRequest<Name extends CallableName>(
   endpoint: Name,
   request: RequestOf<Name>,
@@ -185,7 +183,7 @@ export class Signer {
       this.#hidden.add(text)
   }
 
-  /** Alternating names and values. `signedAt`: exchange clock. */
+  /** Names and values in turn. `signedAt`: exchange clock. */
   headers(request: SignableRequest, signedAt: number): string[] {
     const timestamp = String(signedAt)
     return [
@@ -220,7 +218,6 @@ export class Signer {
     ]
   }
 
-  /** An exchange may repeat what it was sent. */
   scrub(text: string): string {
     return this.#hidden.remove(text)
   }

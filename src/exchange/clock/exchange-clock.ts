@@ -1,3 +1,5 @@
+import { type Clock, SteadyClock } from '../../lib/clock.ts'
+
 /** Anything on the way may have given a `public` answer. */
 export type AnswerOrigin = 'signed' | 'public'
 
@@ -17,9 +19,8 @@ const APART_MS = 2000
 const ANSWERS_IN_ROW = 3
 
 /**
- * The exchange's clock. Signed answers come from the servers that check our signatures, so their
- * time signs. Public ones may come from a cache or another machine: their time signs only until the
- * first signed answer, and then only what places no order.
+ * Signed answers come from servers that check our signatures, so their time signs. Public ones may
+ * come from a cache: they sign until the first signed answer, and then only what places no order.
  *
  *     nothing ──two public answers agree──► public: signs reads and cancel-alls
  *        └───────────┬─────────────────────────┘
@@ -85,7 +86,7 @@ export class ExchangeClock {
     return isKnown ? requestTime - this.#public.offsetMs + this.#signed.offsetMs : requestTime
   }
 
-  /** Our clock may have moved: only two fresh samples that agree are trusted again. */
+  /** Our clock may have moved, so two fresh samples must agree. */
   loseSynchronisation(now: number): void {
     this.#signed.loseSynchronisation(now)
     this.#public.loseSynchronisation(now)
@@ -129,7 +130,6 @@ export interface ClockSample {
 }
 
 export interface ClockJump {
-  /** Positive if the exchange's clock is now further ahead. */
   readonly movedMs: number
   readonly offsetMs: number
 }
@@ -144,7 +144,7 @@ const SAMPLES_MAX = 64
 /** Both clocks count whole ms. */
 const ROUNDING_MS = 1
 
-/** So far from the estimate, a clock was set; no answer is that slow. */
+/** This far from the estimate, a clock was set: no answer is so slow. */
 const STEP_MS = 250
 
 const JUMP_MS = 2000
@@ -155,10 +155,10 @@ interface Bounds {
 }
 
 /**
- * The exchange took a request after we sent it and before we had the answer: these bound its
- * clock's lead over ours. The sample with the smallest round trip alone is the estimate, so nothing
- * drifts. One sample that contradicts it is held back, because one wrong `requestTime` must not
- * spoil every signature; a second that agrees with the first replaces everything.
+ * The exchange took a request between our sending it and the answer, which bounds its clock's lead.
+ * The sample with the shortest round trip is the estimate, so nothing drifts. A contradicting
+ * sample is held back, because one wrong `requestTime` must not spoil every signature; a second
+ * that agrees with it replaces everything.
  */
 export class ClockOffset {
   readonly #onJump: ((jump: ClockJump) => void) | undefined
@@ -283,4 +283,87 @@ const width = ({ low, high }: Bounds): number => high - low
 
 function gapBetween(one: Bounds, other: Bounds): number {
   return Math.max(0, one.low - other.high, other.low - one.high)
+}
+
+/**
+ * `stepped`: the machine's clock was set, and this one did not follow. `slept`: the machine slept,
+ * and this one caught up.
+ */
+export type ClockVerdict = 'stepped' | 'slept'
+
+export interface TrustedClockListener {
+  readonly onUnsynchronised: (movedMs: number) => void
+  /** Answers agree again; `movedMs`: how far the clock was set, or how long the machine slept. */
+  readonly onSettled: (verdict: ClockVerdict, jump: ClockJump) => void
+  readonly onJump: (jump: ClockJump) => void
+  readonly onApart: (apart: ClocksApart | undefined) => void
+}
+
+/** Precision with which a step and a sleep can be told apart. */
+const AGREES_MS = 250
+
+/**
+ * Our clock and the exchange's, and whether they can be trusted.
+ *
+ *     synchronised ──the machine's clock moved against the monotonic one──► unsynchronised
+ *       ▲                                                                      │
+ *       └── two fresh answers of the exchange agree: the offset is as it was (stepped), or it grew
+ *           with the machine's clock (slept: ours is put forward) ─────────────┘
+ */
+export class TrustedClock {
+  readonly clock: SteadyClock
+  readonly offset: ExchangeClock
+  readonly #source: Clock
+  #listener: TrustedClockListener | undefined
+  #movedMs = 0
+
+  constructor(source: Clock) {
+    this.#source = source
+    this.clock = new SteadyClock(source)
+    this.offset = new ExchangeClock({
+      onJump: (jump) => this.#listener?.onJump(jump),
+      onSettled: (jump) => this.#settle(jump),
+      onApart: (apart) => this.#listener?.onApart(apart),
+    })
+    this.clock.onStep = (movedMs) => this.#loseSynchronisation(movedMs)
+  }
+
+  get isSynchronised(): boolean {
+    this.clock.now()
+    return this.offset.isSynchronised
+  }
+
+  get isMeasured(): boolean {
+    this.clock.now()
+    return this.offset.isMeasured
+  }
+
+  get aheadOfMachineMs(): number {
+    return this.offset.exchangeNow(this.clock.now()) - this.#source.now()
+  }
+
+  listen(listener: TrustedClockListener): void {
+    this.#listener = listener
+  }
+
+  #loseSynchronisation(movedMs: number): void {
+    this.#movedMs += movedMs
+    this.offset.loseSynchronisation(this.clock.now())
+    this.#listener?.onUnsynchronised(movedMs)
+  }
+
+  #settle(jump: ClockJump): void {
+    const machineMovedMs = this.#movedMs
+    const sleptMs = Math.min(machineMovedMs, jump.movedMs)
+    this.#movedMs = 0
+    const hasSlept = sleptMs > AGREES_MS
+    if (hasSlept) {
+      this.clock.advance(jump.movedMs)
+      this.offset.followOurClock(jump.movedMs)
+    }
+    this.#listener?.onSettled(
+      hasSlept ? 'slept' : 'stepped',
+      hasSlept ? jump : { ...jump, movedMs: machineMovedMs },
+    )
+  }
 }

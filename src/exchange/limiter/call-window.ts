@@ -14,9 +14,9 @@ export interface CallWindowOptions {
 }
 
 /**
- * A call counts from its grant until it has left the exchange's window, twice: the pool
- * (Bottleneck) counts tokens, with the precision of its timers; this class keeps exact instants. A
- * call needs both, so an error in one lets no call too many out.
+ * A call counts from its grant until it has left the exchange's window, twice: in the pool
+ * (Bottleneck) with the precision of its timers, here exactly. A call needs both, so an error in
+ * one lets no call too many out.
  */
 export class CallWindow {
   readonly #options: CallWindowOptions
@@ -49,7 +49,6 @@ export class CallWindow {
     return this.#inside
   }
 
-  /** Monotonic ms; infinite if all that count are in flight. */
   get nextLeavesAt(): number {
     this.#letLeave()
     return this.#leaving[0] ?? Number.POSITIVE_INFINITY
@@ -85,7 +84,6 @@ export class CallWindow {
     this.#wake()
   }
 
-  /** `onFree` is called once. No timer is set without this. */
   awaitFree(): void {
     // Calls that have left need no wake-up.
     this.#letLeave()
@@ -158,16 +156,15 @@ const LEAD_MS = 25
 /**
  * Bottleneck's reservoir (never refreshed by itself) counts the tokens.
  *
- * A job takes three turns of a timer, about 3.6 ms, so it is no call: it fetches all tokens that
- * the stock lacks, after the call that took one has been written. With one job a token, slow turns
- * hand out too few (turns of 30 ms, 50 calls a second: 13 of 430 reads granted).
+ * A job takes three turns of a timer, about 3.6 ms, so one job fetches all tokens that the stock
+ * lacks, after a call was written. One job a token hands out too few when turns are slow (30 ms, 50
+ * calls a second: 13 of 430 reads granted).
  */
 export class BottleneckPool implements TokenPool {
   readonly leadMs = LEAD_MS
   readonly #limiter: Bottleneck
   readonly #options: TokenPoolOptions
   #stock: number
-  /** In the reservoir, fetched by no job; -1 while a job waits for the next. */
   #left: number
   #isFetching = false
   #cancelFetch: (() => void) | undefined
@@ -175,7 +172,7 @@ export class BottleneckPool implements TokenPool {
 
   constructor(options: TokenPoolOptions) {
     this.#options = options
-    // Most of an account's hundred pools are never used, so the first stock is not fetched.
+    // Most of an account's hundred pools are never used.
     this.#stock = Math.min(options.stockMin, options.tokens)
     this.#left = options.tokens - this.#stock
     this.#limiter = new Bottleneck({ reservoir: this.#left })
@@ -236,9 +233,9 @@ export class BottleneckPool implements TokenPool {
 }
 
 /**
- * Bottleneck spaces jobs by the machine's clock even without a configured space: if the clock is
- * set back by minutes, every job waits as long. No public option prevents it. Source: bottleneck
- * 2.19.5, `LocalDatastore.__register__`; the version is pinned, and a test sets the clock.
+ * Bottleneck spaces jobs by the machine's clock: set back by minutes, every job waits as long, and
+ * no public option prevents it. Source: bottleneck 2.19.5, `LocalDatastore.__register__`; the
+ * version is pinned, and a test sets the clock.
  */
 function forgetWallClock(limiter: Bottleneck): void {
   Object.assign((limiter as unknown as { readonly _store: object })._store, { _nextRequest: 0 })
@@ -257,18 +254,18 @@ export const DRIFT = 5e-4
 const ROUNDING_MS = 1
 
 /**
- * The assumed offset's share of the distance between its bounds, above the lower one. A 429 then
- * needs a call that travels in less than a third of the shortest time seen. With 5 to 25 ms each
- * way, 98.2 % of 1 to 20 calls a second are used (share of one half: 98.4 %, without: 97.8 %),
- * without a 429 on 3000 networks with delays varying up to twentyfold. A single offset, from the
- * best of 64 answers, ages: LIM1 broken in 4 of 500 worlds.
+ * The assumed offset's share of the distance between its bounds. A 429 then needs a call that
+ * travels in less than a third of the shortest time seen. With 5 to 25 ms each way, 98.2 % of 1 to
+ * 20 calls a second are used (one half: 98.4 %, without: 97.8 %), without a 429 on 3000 networks
+ * with delays varying up to twentyfold. A single offset, the best of 64 answers, ages: LIM1 broken
+ * in 4 of 500 worlds.
  */
 const BELIEVED_SHARE = 1 / 3
 const ANSWERS_MIN = 8
 
 /**
- * Each answer bounds how far the exchange's clock is ahead of our monotonic one: at least
- * `requestTime - receivedAt`, at most `requestTime - sentAt`. The bounds are intersected.
+ * Each answer bounds the exchange's lead over our monotonic clock: at least `requestTime -
+ * receivedAt`, at most `requestTime - sentAt`. The bounds are intersected.
  */
 export class ArrivalBounds {
   #least = Number.NEGATIVE_INFINITY
@@ -282,7 +279,7 @@ export class ArrivalBounds {
     const most = requestTime + ROUNDING_MS - sentAt
     const driftMs = DRIFT * (receivedAt - this.#learnedAt)
     this.#learnedAt = receivedAt
-    // After so long a pause this answer alone is more precise than all earlier ones.
+    // After so long a pause this answer alone is more precise.
     if (driftMs > most - least) this.#answers = 0
     this.#least = Math.max(least, this.#least - driftMs)
     this.#most = Math.min(most, this.#most + driftMs)

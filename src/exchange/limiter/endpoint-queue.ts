@@ -35,26 +35,18 @@ const GRANTED: WaitingRequest = { cancel: () => undefined }
 
 const WAITING_MAX = 256
 
-/**
- * A share of the time between evenly spread calls. With 1, calls that come slightly early would be
- * lost.
- */
+/** A share of the time between evenly spread calls. With 1, slightly early calls would be lost. */
 const KEPT_SHARE = 0.5
 
 /**
- * Beyond the window. It doubles with each 429 of a call granted later, and halves with each served
- * call, and with time.
+ * Beyond the window. Doubles with each 429 of a call granted later; halves with each served call
+ * and with time.
  */
 const BACK_OFF_MS = 250
 const BACK_OFF_MS_MAX = 30_000
 /** Each such time takes back one doubling. */
 const FORGIVEN_AFTER_MS = 10_000
 
-/**
- * Instants are monotonic ms. For a while after each grant the last free call is kept for requests
- * that reduce risk: a burst leaves one call, and a busy endpoint spreads its calls over the window,
- * so that they wait for the next call, not for a whole window.
- */
 export class EndpointQueue {
   readonly #options: EndpointQueueOptions
   readonly #window: CallWindow
@@ -110,7 +102,7 @@ export class EndpointQueue {
     for (let priority = this.#mostUrgent(); priority !== undefined; priority = this.#mostUrgent()) {
       if (priority > upTo) break
       const now = clock.monotonic()
-      // A wait of the most urgent request holds up all others.
+      // The most urgent request holds up all others.
       if (!this.#canGrant(priority, now)) {
         this.#wakeFor(priority, now)
         break

@@ -1,16 +1,15 @@
 import type { CallableName } from '../../protocol/endpoints.ts'
 
-/** The lower number goes first. `background`: reads that nothing waits for. */
+/** Lower goes first. `background`: reads that nothing waits for. */
 export const PRIORITY = { reducesRisk: 0, addsRisk: 1, reads: 2, background: 3 } as const
 
 export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY]
 
 export const PRIORITIES = [0, 1, 2, 3] as const
 
-/** Only the first call of either method counts. */
 export interface Grant {
   readonly endpoint: CallableName
-  /** Not before the end of the call, since the window counts from now. */
+  /** At the end of the call, since the window counts from now. */
   release(call?: GrantedCall): void
   unused(): void
 }

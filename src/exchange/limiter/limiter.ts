@@ -27,13 +27,13 @@ export type AccountTier = 'ordinary' | 'copyTrader'
 export interface LimiterOptions {
   readonly clock: Clock
   readonly timers: Timers
-  /** The first limiter of the address counts what counts per address. */
+  /** The first limiter of the address has what counts per address. */
   readonly address?: Limiter | undefined
   readonly tier?: AccountTier
   /** Whether public and signed endpoints that are not in the document are called too. */
   readonly beyondDocument?: boolean
   readonly beyondDocumentPrivate?: boolean
-  /** A share of each documented limit; at least one call a window. Default 1. */
+  /** Share of each documented limit, at least one call a window. Default 1. */
   readonly use?: number
   /** Monotonic ms: a previous process may have made calls until then. */
   readonly previousRunEndedAt?: number | undefined
@@ -50,32 +50,29 @@ interface AddressParts {
   readonly served: Set<EndpointQueue>
 }
 
-/** Source: the exchange's limit of 6000 calls a minute and address, beyond the specification. */
 export const OVERALL_CALLS = 6000
 export const OVERALL_PER_MS = 60_000
 const OVERALL_STOCK = 128
 /**
- * Left unused in the first minute, for what the previous run may have used. The rest is 50 calls a
- * second, far more than a daemon polls.
+ * Unused in the first minute, for what the previous run may have used; 50 calls a second remain.
  */
 const OVERALL_SPENT_BEFORE = 1 / 2
 
 /** A second, plus time for the last call in flight. */
 const PREVIOUS_RUN_MS = 1200
 
-/** They keep a call for what reduces risk. Cancel-all has only one call in a window. */
+/** They keep a call for what reduces risk. Cancel-all has only one in a window. */
 const KEEPING: ReadonlySet<CallableName> = new Set(['batchPlaceOrder', 'isolatedBatchCancelOrders'])
 
 /**
- * No window sees more calls than the document allows, whether the exchange counts in fixed or
+ * No window has more calls than the document allows, whether the exchange counts in fixed or
  * sliding windows or by a bucket.
  *
- * An endpoint has a token for each call of a window. A token comes back one window and a margin
- * after the exchange took its call: at the answer's `requestTime` by our clock ({@link
- * ArrivalBounds}), or at the answer itself.
+ * A token, one for each call of a window, returns one window and a margin after the exchange took
+ * its call: at the answer's `requestTime` by our clock ({@link ArrivalBounds}), or at the answer.
  *
- * The limiters of one `address`, one for each account, share the queues counted per address, the
- * overall limit and the bounds of the exchange's clock; other daemons share through `shared`.
+ * Limiters of one `address`, one an account, share what counts per address and the bounds of the
+ * exchange's clock; other daemons share through `shared`.
  */
 export class Limiter implements GrantSource {
   readonly #options: LimiterOptions
@@ -104,9 +101,8 @@ export class Limiter implements GrantSource {
   }
 
   /**
-   * If a grant is ready and no request of at least this priority waits, `onGranted` is called
-   * before this returns. Others wait by priority, then age. Undefined: too many wait, and
-   * `onGranted` is never called.
+   * Called before this returns if a grant is ready and no request of at least this priority waits;
+   * others wait by priority, then age. Undefined: too many wait, and `onGranted` is never called.
    */
   request(
     endpoint: CallableName,
@@ -123,7 +119,7 @@ export class Limiter implements GrantSource {
     return [...this.#queues.values()].map((queue) => queue.statistics(now))
   }
 
-  /** The parts of the address go on for its other limiters. */
+  /** The address's parts go on for its other limiters. */
   async stop(): Promise<void> {
     const { overall, served } = this.#address
     for (const queue of this.#own) served.delete(queue)
@@ -145,7 +141,7 @@ export class Limiter implements GrantSource {
     const { clock, previousRunEndedAt, onCoolDown = () => undefined } = this.#options
     const calls = this.#allowed(OVERALL_CALLS)
     const stockMin = Math.min(calls, OVERALL_STOCK)
-    // A shared limit already keeps the previous run's calls in its share.
+    // A shared limit keeps the previous run's calls in its share.
     const hasSpent = previousRunEndedAt !== undefined && this.#options.shared === undefined
     const spentBefore = hasSpent ? OVERALL_SPENT_BEFORE : 0
     const shareOf = this.#options.shared?.add({

@@ -20,12 +20,10 @@ export interface OverallLimitOptions {
 const KEPT_SHARE = 0.02
 const KEPT_MIN = 10
 
-/**
- * Above this use, reads are spread over time, so that they do not stop when the window is used up.
- */
+/** Above this use, reads are spread, so that they do not stop at the end of a window. */
 const UNSPREAD_SHARE = 0.25
 const SPREAD_MS_MAX = 1000
-/** Many accounts are polled at one moment: reads missed within this time may be made at once. */
+/** Many accounts are polled at once: reads missed within this time may be made at once. */
 const MADE_UP_MS = 1000
 
 export class OverallLimit {
@@ -106,7 +104,7 @@ export class OverallLimit {
     return isSpread(allowed - free, allowed - this.#spentOf(allowed))
   }
 
-  /** So that the calls left last until one leaves the window. */
+  /** Makes the calls left last until one leaves the window. */
   #spread(): void {
     const { window, clock, perMs } = this.#options
     const now = clock.monotonic()
@@ -128,17 +126,17 @@ function isSpread(inside: number, allowed: number): boolean {
   return inside > allowed * UNSPREAD_SHARE
 }
 
-/** 429s on two endpoints within this time mean more than the limit of one endpoint. */
+/** 429s on two endpoints within this time mean more than one endpoint's limit. */
 const TOGETHER_MS = 1000
-/** Doubles if nothing was served since the rest before. */
+/** Doubles if nothing was served since the last rest. */
 const REST_MS = 2000
-/** Source: the exchange's FAQ says that recovery takes five minutes. */
+/** Source: the exchange's FAQ: recovery takes five minutes. */
 const REST_MS_MAX = 300_000
 
 /**
- * A 429 on two endpoints in a row with nothing served between means that the exchange refuses the
- * whole address. Reads then rest, so that without fresh prices no orders are placed; calls that
- * reduce risk go on. Instants are monotonic ms.
+ * 429s on two endpoints with nothing served between mean that the whole address is refused. Reads
+ *   then rest, so without fresh prices no orders are placed; calls that reduce risk go on. Instants
+ *   are monotonic ms.
  */
 class CoolDown {
   #until = Number.NEGATIVE_INFINITY

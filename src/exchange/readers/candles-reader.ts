@@ -6,7 +6,6 @@ import type { ProductType } from '../../protocol/values.ts'
 import type { CallOptions } from '../client/call-options.ts'
 import { PRIORITY } from '../limiter/grant.ts'
 
-/** Prices in quote coin, volume in base coin. */
 export interface ExchangeCandle {
   /** Exchange clock. */
   readonly openAt: number
@@ -32,7 +31,6 @@ export interface CandlesQuery {
   readonly granularity: Granularity
   /** Candles that open at or after it. */
   readonly fromAt?: number
-  /** Candles that open before it. Default: now. */
   readonly untilAt?: number
   readonly limit: number
 }
@@ -40,8 +38,8 @@ export interface CandlesQuery {
 const PRICE = /^\d{1,20}(\.\d{1,20})?$/
 
 /**
- * A page of candles, oldest first, behind everything that trades. The exchange may count the ends
- * of the span in or out, so rows beyond them are dropped.
+ * Oldest first, at background priority. The exchange may include the ends of the span or not, so
+ * rows beyond are dropped.
  */
 export async function readCandles(
   caller: BeyondCaller,

@@ -14,10 +14,7 @@ const DECIMAL = /^\d{1,18}(\.\d{1,18})?$/
 const MILLIS = /^[1-9]\d{9,15}$/
 const PLACES_MAX = 18
 
-/**
- * All contracts of a product type, behind everything that trades. Rows without a usable
- * symbol, tick, lot or minimum are left out.
- */
+/** At background priority. Rows without a usable symbol, tick, lot or minimum are left out. */
 export async function readContracts(
   caller: BeyondCaller,
   productType: ProductType,
@@ -46,7 +43,7 @@ function toRules(row: WireContract): ContractRules | undefined {
   return {
     tickSize: tick.toFixed(),
     lotSize: lot.toFixed(),
-    // An order has at least one lot, and whole lots.
+    // An order has whole lots, at least one.
     minSize: quotient(least, lot, { decimals: 0, rounding: 'up' }).times(lot).toFixed(),
     minNotional: notional.toFixed(),
     ...(row.quoteCoin ? { quoteCoin: row.quoteCoin } : {}),
@@ -58,7 +55,7 @@ function toRules(row: WireContract): ContractRules | undefined {
   }
 }
 
-/** A step that is too large or too fine for whole counts would throw wherever the instrument is built. */
+/** A step unfit for whole counts would throw wherever the instrument is built. */
 function isGrid(step: Decimal): boolean {
   try {
     createGrid(step.toFixed())
@@ -87,7 +84,6 @@ function readPlaces(text: string | null | undefined): Decimal | undefined {
   return places > PLACES_MAX ? undefined : decimal(`1e-${places}`)
 }
 
-/** Undefined unless above zero. */
 function readDecimal(text: string | null | undefined): Decimal | undefined {
   if (!DECIMAL.test(text ?? '')) return undefined
   const value = decimal(text ?? '')

@@ -17,10 +17,6 @@ const KINDS: Readonly<Record<string, ListedExit['kind']>> = {
   profit_plan: 'takeProfit',
 }
 
-/**
- * The exits that the exchange keeps for the positions of an instrument. One that cannot be read
- * makes the whole answer unknown: it must not count as absent. Trailing ones are no such exits.
- */
 export async function listExits(
   caller: BeyondCaller,
   instrument: Instrument,

@@ -1,14 +1,23 @@
 import type { Answer } from '../../domain/answer.ts'
-import { type Fill, fillKey, type FillsReading, type UnreadableFill } from '../../domain/fill.ts'
-import type { Instrument, PositionMode } from '../../domain/instrument.ts'
+import {
+  type CoinFee,
+  type Fill,
+  fillKey,
+  type FillKind,
+  type FillsReading,
+  type UnreadableFill,
+} from '../../domain/fill.ts'
+import { type Instrument, lotsMax, type PositionMode, ticksMax } from '../../domain/instrument.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import { FILLS_PAGE_MAX, type WireFill } from '../../protocol/futures/order-fills.ts'
 import { answeredId, type ProductType } from '../../protocol/values.ts'
 import type { ReadingCall } from '../client/call-options.ts'
-import { toFill } from './wire-fill.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { isUnreadable } from '../../protocol/answer-values.ts'
+import { toOrderId, toTradeId } from '../../domain/ids.ts'
+import { decimal, type Decimal, ZERO } from '../../lib/decimal.ts'
+import { parseOnGrid } from '../../lib/grid.ts'
 
 export interface FillsQuery {
   readonly productType: ProductType
@@ -22,7 +31,7 @@ export interface FillsCall extends ReadingCall {
   readonly query: FillsQuery
 }
 
-/** 20,000 fills, which take 20 s at 10 calls a second. */
+/** 20,000 fills, 20 s at 10 calls a second. */
 const FILLS_PAGES_MAX = 200
 
 /** The document allows three months; the shortest have 89 days. */
@@ -30,10 +39,6 @@ const SPAN_MS_MAX = 89 * 24 * 3_600_000
 
 const WINDOWS_MAX = 8
 
-/**
- * If one page fails, the whole reading fails. Of too many fills only the oldest are returned, as if
- * read before the newer ones existed. Document: GET /api/v2/mix/order/fills.
- */
 export async function readFills(call: FillsCall): Promise<Answer<FillsReading>> {
   const { clock, offset, query } = call
   const requestedAt = clock.now()
@@ -60,7 +65,7 @@ async function readPages(
 ): Promise<Answer<FillsReading> | { readonly newestAt: number; readonly reachedAt: number }> {
   const { pageMax = FILLS_PAGE_MAX } = query
   const askedAt = offset.exchangeNow(requestedAt)
-  // Fills up to a past instant are those that a read at that instant would have found.
+  // A reading at that past instant would have found these.
   const behindMs = untilAt === undefined ? 0 : askedAt - untilAt
   const span = {
     sinceAt,
@@ -106,11 +111,10 @@ function unknown(message: string, receivedAt: number): Answer<never> {
 }
 
 /**
- * Pages of fills become one reading: pure, so that the daemon, a backtest and the fault worlds
- * share it.
+ * Pure, so that daemon, backtest and fault worlds share it.
  *
- * Pages go back from the newest fill, until one is not full or reaches beyond the span. The two
- * fills of a self-trade have one tradeId, and a page may end between them. So the next page starts
+ * Pages go back from the newest fill until one is not full or reaches beyond the span. A
+ * self-trade's two fills share a tradeId, and a page may end between them, so the next page starts
  * with the oldest id once more, and known rows are dropped.
  */
 
@@ -169,7 +173,7 @@ export function takePage(
   const oldest = oldestId(fillList.map(named))
   if (oldest === undefined) return { kind: 'unreadable', message: 'a tradeId is not a number' }
   const { reachedId } = before
-  // This would not end: a page is full of one id, or the exchange ignores the id.
+  // Prevents endless reading: a page is full of one id, or the exchange ignores the id.
   if (reachedId !== undefined && BigInt(oldest) >= BigInt(reachedId)) {
     const message = `the page from trade ${reachedId} back does not reach beyond it`
     return { kind: 'unreadable', message }
@@ -184,8 +188,8 @@ export interface FillsReader {
 }
 
 /**
- * Each fill once. An unreadable row costs its instrument (MKT4); without a symbol it costs all, and
- * the good rows still count.
+ * An unreadable row costs its instrument (MKT4); without a symbol it costs all, and the good rows
+ * still count.
  */
 export function toFillsReading(
   { pages, exchangeTime = 0 }: FillsPages,
@@ -222,9 +226,7 @@ export function toFillsReading(
 
 const NO_FILLS: readonly Fill[] = []
 
-/**
- * A row on two pages takes its first place and its last content. A row without ids equals no other.
- */
+/** A row on two pages takes its first place and its last content. */
 function rowsOf(pages: FillsPages['pages']): Iterable<WireFill> {
   return new Map(pages.flat().map((row, place) => [keyOf(row) ?? place, row])).values()
 }
@@ -272,4 +274,117 @@ function compareFills(one: Fill, other: Fill): number {
 
 function compareIds(one: string, other: string): number {
   return one.length - other.length || (one < other ? -1 : one > other ? 1 : 0)
+}
+
+/** Some runtimes print small values with an exponent. */
+export const MONEY = /^-?\d{1,40}(\.\d{1,40})?([eE]-?\d{1,2})?$/
+
+/**
+ * Paid fees are negative on the wire and positive here. A missing fee or profit is unknown (MON2);
+ * the book decides whether an empty profit means an opening fill. Document: Futures fill.
+ */
+export function toFill(
+  instrument: Instrument,
+  positionMode: PositionMode,
+  row: WireFill,
+): Fill | string {
+  const ticks = parseOnGrid(instrument.tick, row.price)
+  if (ticks === undefined || ticks < 0 || ticks > ticksMax(instrument))
+    return `price "${row.price}" is off the grid of ${instrument.tick.step}`
+  const lots = parseOnGrid(instrument.lot, row.baseVolume)
+  if (lots === undefined || lots <= 0 || lots > lotsMax(instrument)) {
+    return `baseVolume "${row.baseVolume}" is off the grid of ${instrument.lot.step}`
+  }
+  const filledAt = Number(row.cTime)
+  if (!Number.isSafeInteger(filledAt) || filledAt <= 0)
+    return `cTime "${row.cTime}" is not Unix milliseconds`
+  const fees = feesOf(instrument, row)
+  if (fees === undefined) return 'a fee is not a decimal'
+  const { profit } = row
+  if (profit && !MONEY.test(profit)) return `profit "${profit}" is not a decimal`
+  const direction = toDirection(positionMode, row)
+  if (direction === undefined)
+    return `tradeSide "${row.tradeSide}" is not known in hedge position mode`
+  return {
+    tradeId: toTradeId(row.tradeId),
+    orderId: toOrderId(row.orderId),
+    symbol: instrument.symbol,
+    ...direction,
+    ticks,
+    lots,
+    ...kindOf(row),
+    ...fees,
+    ...(profit && { profit: decimal(profit).toString() }),
+    scope: row.tradeScope?.toLowerCase() === 'maker' ? 'maker' : 'taker',
+    source: (row.enterPointSource ?? '').toUpperCase(),
+    filledAt,
+  }
+}
+
+/** Without `fee` if an amount or its coin is missing. Undefined if an amount is no decimal. */
+function feesOf(
+  { marginCoin }: Instrument,
+  { feeDetail }: WireFill,
+): Pick<Fill, 'fee' | 'otherFees'> | undefined {
+  const paid = new Map<string, Decimal>()
+  let isKnown = (feeDetail?.length ?? 0) > 0
+  for (const { feeCoin, totalFee } of feeDetail ?? []) {
+    if (totalFee && !MONEY.test(totalFee)) return undefined
+    const amount = totalFee ? ZERO.minus(decimal(totalFee)) : undefined
+    if (amount === undefined || (!feeCoin && !amount.eq(ZERO))) isKnown = false
+    else if (feeCoin) {
+      const coin = feeCoin.toUpperCase()
+      paid.set(coin, (paid.get(coin) ?? ZERO).plus(amount))
+    }
+  }
+  const otherFees = [...paid].flatMap(([coin, amount]): CoinFee[] =>
+    coin === marginCoin || amount.eq(ZERO) ? [] : [{ coin, amount: amount.toString() }],
+  )
+  return {
+    ...(isKnown && { fee: (paid.get(marginCoin) ?? ZERO).toString() }),
+    ...(otherFees.length > 0 && { otherFees }),
+  }
+}
+
+/** The system's: `burst_close_long`, `reduce_close_short`, `delivery_close_long`, … */
+const SYSTEM_CLOSE = /^[a-z_]+_close_(long|short)$/
+
+const KINDS: readonly (readonly [prefix: string, kind: FillKind])[] = [
+  ['burst_', 'liquidation'],
+  ['reduce_', 'partialLiquidation'],
+  ['offset_', 'netting'],
+  ['delivery_', 'delivery'],
+  ['dte_sys_adl_', 'autoDeleveraging'],
+]
+const TRADES: ReadonlySet<string> = new Set(['open', 'close', 'buy_single', 'sell_single'])
+
+/** An undocumented word of the system is kept as it is. */
+function kindOf({ tradeSide, enterPointSource }: WireFill): Pick<Fill, 'fillKind' | 'systemWord'> {
+  const name = tradeSide?.toLowerCase() ?? ''
+  const [, known] = KINDS.find(([prefix]) => name.startsWith(prefix)) ?? []
+  if (known !== undefined) return { fillKind: known }
+  if (TRADES.has(name) || enterPointSource?.toUpperCase() !== 'SYS') return { fillKind: 'trade' }
+  return { fillKind: 'system', systemWord: name }
+}
+
+/**
+ * In hedge mode `side` is the direction of the position; the trade side names it if the system
+ * closed.
+ */
+function toDirection(
+  positionMode: PositionMode,
+  { side, tradeSide }: WireFill,
+): Pick<Fill, 'side' | 'tradeSide'> | undefined {
+  const name = tradeSide?.toLowerCase() ?? ''
+  const systemClose = SYSTEM_CLOSE.exec(name)
+  if (positionMode === 'hedge_mode') {
+    if (name === 'open' || name === 'close') return { side, tradeSide: name }
+    if (systemClose === null) return undefined
+    return { side: systemClose[1] === 'long' ? 'buy' : 'sell', tradeSide: 'close' }
+  }
+  // The words vary (`buy_single`, `reduce_sell_single`, `dte_sys_adl_…`), and the position does not
+  // depend on them.
+  const isClose =
+    name === 'close' || systemClose !== null || KINDS.some(([prefix]) => name.startsWith(prefix))
+  return { side, tradeSide: isClose ? 'close' : 'open' }
 }

@@ -7,20 +7,18 @@ import { type BeyondCaller, unreadableRow } from './candles-reader.ts'
 export interface FundingPayment {
   /** Exchange clock. */
   readonly at: number
-  /** A share of the position: 0.0001 is 1 bp, paid by longs. */
   readonly rate: number
 }
 
 export interface FundingQuery {
   readonly productType: ProductType
   readonly symbol: string
-  /** From 1: the newest payments. */
   readonly page: number
 }
 
 const RATE = /^-?\d{1,5}(\.\d{1,20})?$/
 
-/** Behind everything that trades. */
+/** At background priority. */
 export async function readFundingRates(
   caller: BeyondCaller,
   { productType, symbol, page }: FundingQuery,

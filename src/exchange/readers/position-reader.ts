@@ -6,14 +6,14 @@ import { isUnreadable } from '../../protocol/answer-values.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import type { WirePosition } from '../../protocol/futures/single-position.ts'
 import type { ReadingCall } from '../client/call-options.ts'
-import { MONEY } from './wire-fill.ts'
+import { MONEY } from './fills-reader.ts'
 
 export interface PositionCall extends ReadingCall {
   readonly instrument: Instrument
 }
 
 /**
- * A row that does not fit makes the whole answer unknown: it must not count as flat. Document: GET
+ * An unfit row makes the answer unknown: it must not count as flat. Document: GET
  * /api/v2/mix/position/single-position.
  */
 export async function readPosition(call: PositionCall): Promise<Answer<PositionReading>> {
@@ -105,7 +105,6 @@ function toLeverage(text: string | null | undefined): number | undefined {
   return leverage > 0 ? leverage : undefined
 }
 
-/** A missing or unreadable amount is unknown, not zero (MON2). */
 function toMoney(text: string | null | undefined): string {
   return text === null || text === undefined || !MONEY.test(text) ? '' : text
 }

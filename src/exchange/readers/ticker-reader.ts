@@ -6,13 +6,13 @@ import {
   type TickerColumn,
   type TickerTable,
 } from '../../domain/ticker-table.ts'
-import { isRecord } from '../../lib/is-record.ts'
+import { isRecord } from '../../lib/plain-data.ts'
 import { requestTimeOf, SUCCESS_CODE, withoutMark } from '../../protocol/envelope.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /**
- * - `filled`: the table holds this answer and nothing else. A row that is not as documented costs
- *   its instrument alone (MKT4): its values are NaN, and the table says why.
+ * - `filled`: exactly this answer. An undocumented row costs its instrument alone (MKT4): its
+ *   values are NaN, and the table says why.
  * - `malformed`: a success by its code, but not as documented. The table is empty.
  * - `other`: no success. The table is empty.
  */
@@ -27,7 +27,6 @@ export const NEGATIVE_ALLOWED: ReadonlySet<TickerColumn> = new Set([
   'fundingRate',
 ])
 
-/** No instrument can count a higher price exactly; sums could become infinite. */
 const PRICE_MAX = Number.MAX_SAFE_INTEGER
 const PRICE_COLUMNS: ReadonlySet<TickerColumn> = new Set([
   'lastPr',
@@ -59,7 +58,7 @@ class Malformed extends Error {
   override readonly name = 'Malformed'
 }
 
-/** Columns are checked as strictly as by the row's schema, and must be numbers as well. */
+/** As strict as the row's schema; values must be numbers as well. */
 export function readTickersJson(body: Buffer, table: TickerTable): TickersRead {
   const parsed = tickersEnvelope.safeParse(parseJson(body))
   if (!parsed.success) {
@@ -147,7 +146,6 @@ function hasSameSymbols(table: TickerTable, rows: readonly NamedRow[]): boolean 
   return true
 }
 
-/** A listing that never traded has no last price, and a row may have no time. */
 function fillRow(table: TickerTable, place: number, row: NamedRow): string | undefined {
   for (const column of TICKER_COLUMNS) {
     const value = row[column]
@@ -167,8 +165,7 @@ export function parseNumber(value: unknown): number | undefined {
   const first = value.charCodeAt(0)
   const isDigitFirst = first >= 48 && first <= 57
   if (!isDigitFirst && first !== 45) return undefined
-  // JavaScript reads `0x10`, `0b1` and `0o7` as numbers, the exchange does not; `0E-8` is one to
-  // both.
+  // JavaScript reads `0x10`, `0b1` and `0o7`, the exchange does not; `0E-8` is a number to both.
   if (first === 48 && value.charCodeAt(1) > 57 && !/^0e/i.test(value)) return undefined
   const number = Number(value)
   return Number.isFinite(number) ? number : undefined

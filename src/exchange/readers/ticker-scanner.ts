@@ -17,10 +17,9 @@ import { type AnswerRules, readAnswer, unpackAnswer } from '../client/answer-rea
 import type { WireAnswer } from '../client/pending-call.ts'
 
 /**
- * Takes less than half the time of JSON.parse (`node bench/tickers.ts`). Every byte that is no
- * value must equal the last answer that was read in full: field names, their order, instruments,
- * `code`, `msg`. Any other answer is read in full and learned: a new field costs one slow poll,
- * never a wrong number.
+ * Less than half the time of JSON.parse (`node bench/tickers.ts`). Every byte that is no value must
+ * equal the last answer read in full: names, order, instruments, `code`, `msg`. Any other answer is
+ * read in full and learned: a new field costs one slow poll, never a wrong number.
  */
 export class TickerScanner {
   #skeleton: Skeleton | undefined
@@ -50,7 +49,7 @@ const COMMA = 0x2c
 const BACKSLASH = 0x5c
 const LETTER_N = 0x6e
 
-/** With so few digits integer and power of ten are exact, so one division rounds correctly. */
+/** With so few digits one division rounds correctly: integer and power of ten are exact. */
 const EXACT_DIGITS = 15
 const POWERS_OF_TEN = Float64Array.from({ length: EXACT_DIGITS + 1 }, (_, power) => 10 ** power)
 
@@ -68,16 +67,11 @@ interface Cursor {
   value: number
 }
 
-/** A skeleton must read the answer from which it was learned. */
 function fits(body: Buffer, skeleton: Skeleton, requestTime: number | undefined): boolean {
   const read = scan(body, skeleton)
   return read?.kind === 'filled' && read.requestTime === requestTime
 }
 
-/**
- * Undefined if a byte differs: the table is then half written, and the answer must be read in full.
- * Without a table it only checks.
- */
 function scan(body: Buffer, skeleton: Skeleton, table?: TickerTable): TickersRead | undefined {
   const cursor: Cursor = { at: 0, value: Number.NaN }
   let requestTime = Number.NaN
@@ -105,7 +99,7 @@ interface RowsOf {
   readonly table: TickerTable | undefined
 }
 
-/** A scan spends most of its time here: plain loops over bytes, no allocation. */
+/** Most of a scan's time: plain loops over bytes, no allocation. */
 function scanRows(body: Buffer, cursor: Cursor, { skeleton, table }: RowsOf): boolean {
   const { literals, literalEnds, slots, symbolBytes, symbolEnds } = skeleton
   const columns = TICKER_COLUMNS.map((column) => table?.columns[column])
@@ -138,7 +132,7 @@ function scanRows(body: Buffer, cursor: Cursor, { skeleton, table }: RowsOf): bo
   return true
 }
 
-/** Four bytes at a time, overlapping at the end: twice as fast as byte by byte. */
+/** Four bytes at a time, overlapping at the end: twice as fast. */
 function isSame(
   bytes: DataView,
   at: number,
@@ -167,7 +161,7 @@ function skip(body: Buffer, cursor: Cursor, literal: Uint8Array): boolean {
   return true
 }
 
-/** A number in a string, an empty string or null. False for anything that the schema refuses. */
+/** A number in a string, an empty string or null; false for anything else. */
 function scanNumber(body: Buffer, cursor: Cursor, column: number): boolean {
   let at = cursor.at
   if (body[at] !== QUOTE) return skipNull(body, cursor)
@@ -271,9 +265,8 @@ const ROW = new RegExp(String.raw`^\{"\w+":${TEXT_OR_NULL}(?:,"\w+":${TEXT_OR_NU
 const REQUEST_TIME = /^(.*"requestTime":)(?:\d+|"\d+")(.*)$/s
 
 /**
- * Undefined if a scan cannot follow the answer's shape: blanks between values, escapes, lists
- * within rows. The first row is the pattern; a scan of the same answer checks that the others
- * match.
+ * Undefined for a shape that a scan cannot follow: blanks between values, escapes, lists within
+ * rows. The first row is the pattern.
  */
 function learnSkeleton(body: Buffer, symbols: readonly string[]): Skeleton | undefined {
   const text = body.toString('latin1')
@@ -282,7 +275,7 @@ function learnSkeleton(body: Buffer, symbols: readonly string[]): Skeleton | und
   const [row] = ROW.exec(text.slice(before.length, before.length + ROW_BYTES_MAX)) ?? []
   const behind = text.slice(text.lastIndexOf('}]') + 1)
   if (row === undefined || !BEHIND_ROWS.test(behind)) return undefined
-  // The last of two equal keys counts: only the slow reader handles that.
+  // The last of two equal keys counts, which only the slow reader handles.
   if (![keysOf(before + behind), keysOf(row)].every(areDistinct) || !keysOf(row).includes('symbol'))
     return undefined
   return {

@@ -5,7 +5,7 @@ import { HAND_ON_SCRIPT, LOOK_SCRIPT } from './ticker-scripts.ts'
 const KEY = 'intentd:tickers:probe'
 
 /**
- * Takes a turn and ends it, so that nothing stays.
+ * Takes a turn and ends it, so nothing stays.
  * @throws Error in the server's or client's words, with advice if the server refuses
  */
 export function probeTickers(url: string, password: Secret | undefined): Promise<void> {

@@ -3,7 +3,7 @@ import type { TickerTable } from '../../domain/ticker-table.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { ProductType } from '../../protocol/values.ts'
 import type { WireAnswer } from '../client/pending-call.ts'
-import type { TrustedClock } from '../clock/trusted-clock.ts'
+import type { TrustedClock } from '../clock/exchange-clock.ts'
 import type { ExchangeClient } from '../exchange-client.ts'
 import type { Grant, GrantSource } from '../limiter/grant.ts'
 import type { TickerLook, TickerLooked, TickerStore } from './ticker-store.ts'
@@ -20,7 +20,7 @@ export interface SharedTickersOptions {
 export interface SharedTickersView {
   readonly taken: number
   readonly own: number
-  /** Handed on, but not a valid answer for that time: read here instead. */
+  /** Not a valid answer for that time: read here instead. */
   readonly refused: number
   readonly failed: number
 }
@@ -28,7 +28,7 @@ export interface SharedTickersView {
 export const ANSWER_MS_MAX = 50
 /** A single missing answer may be late because this process was held up. */
 const REST_MS = 1000
-/** Requested this share of the time between polls before one, a reading is as good as its own. */
+/** A reading requested this share of the poll interval earlier is as good as its own. */
 const AGE_SHARE = 0.5
 const AGE_MS_MAX = 250
 const WAIT_MS_MAX = 1000
@@ -40,8 +40,8 @@ type LookResult = TickerLooked & { readonly lookedAt: number; readonly answeredA
 type Turn = Extract<LookResult, { kind: 'read' }> & { readonly grant?: Grant }
 
 /**
- * Tickers that daemons behind one address read for each other. A poll looks first at what others
- * have read:
+ * Daemons behind one address read tickers for each other. A poll first looks at what others have
+ * read:
  *
  *     looking ──a reading of this poll's time──► taken
  *     looking ──another daemon is reading──► waiting ──► looking
@@ -49,17 +49,16 @@ type Turn = Extract<LookResult, { kind: 'read' }> & { readonly grant?: Grant }
  *     looking ──the same, and no call is free here──► looking and in line for a call ──► taken, or reading
  *     looking ──Redis fails──► reading
  *
- * A daemon without a free call ends its turn at once: another one may have a call.
- *
- * A taken answer passes the same checks as one of the exchange. Its age counts from the request to
- * the exchange (MKT1), as the sum of an upper bound by the server's clock and one by ours, so it is
- * never younger than stated. The exchange's own time in it must agree within a second.
+ * A daemon without a free call ends its turn at once. A taken answer passes the checks of one from
+ * the exchange. Its age counts from the request to the exchange (MKT1), by upper bounds of the
+ * server's clock and ours, so it is never younger than stated; its own time must agree within a
+ * second.
  */
 export class SharedTickers {
   readonly #options: SharedTickersOptions
   readonly #ageMsMax: number
   readonly #waitMsMax: number
-  /** Request of the newest known reading, by the server's clock. */
+  /** The server's time at the request of the newest known reading. */
   readonly #has = new Map<ProductType, number>()
   readonly #counts = { taken: 0, own: 0, refused: 0, failed: 0 }
   #isFailing = false

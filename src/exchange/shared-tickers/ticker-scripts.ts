@@ -3,7 +3,7 @@ const [LOOK_AGAIN_MS, LOOK_AGAIN_MS_MAX] = [5, 100]
 const IDLE_LOOK_MS = 25
 const KEPT_MS = 10_000
 
-/** A future instant comes from a clock that was set back, and is ignored. */
+/** A future instant comes from a clock that was set back. */
 const BEGIN = `
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
@@ -16,9 +16,9 @@ local asked, claimed = instant(held[1]), instant(held[2])
 `
 
 /**
- * The newest reading, or whose turn it is: a daemon that finds nothing claims the turn, and the
- * others wait. ARGV: request time of the caller's newest reading; earliest good request time, or 0
- * and the maximum age in ms; what else is wanted: turn, claim or wait.
+ * The newest reading, or whose turn it is: a daemon that finds nothing claims the turn, and others
+ * wait. ARGV: request time of the caller's newest reading; earliest good request time, or 0 and the
+ * maximum age in ms; otherwise: turn, claim or wait.
  */
 export const LOOK_SCRIPT = `${BEGIN}
 local since = tonumber(ARGV[2])
@@ -38,8 +38,8 @@ return {'read', now}
 `
 
 /**
- * Stores the reading unless a newer one is there. ARGV: request time; duration, ms; the answer's
- * encoding and bytes, empty without one.
+ * Unless a newer one is stored. ARGV: request time; duration, ms; the answer's encoding and bytes,
+ * empty without one.
  */
 export const HAND_ON_SCRIPT = `${BEGIN}
 redis.call('HDEL', KEYS[1], 'claimed')

@@ -9,7 +9,6 @@ import { type JournalSize, countJournal } from './count-journal.ts'
 import { nothingToCopy } from './copy-failures.ts'
 
 export interface FileToBackUp {
-  /** A daemon may write it meanwhile. */
   readonly file: string
   readonly identity: string
   readonly to: string
@@ -21,13 +20,13 @@ export interface JournalBackup {
 }
 
 /**
- * Copies a journal as it is at one moment, with a mark of its own, and proves the copy record by
- * record and row by row. The journal is not changed, and its daemon never waits.
+ * Copies the journal of one moment, marks the copy and proves it record by record. The journal is
+ * unchanged, and its daemon never waits.
  * @throws Failure JOURNAL_COPY_NOTHING, and as opening the copy does: a flaw in the copy is one in
  * the journal
  */
 export function backUpFile({ file, identity, to }: FileToBackUp): JournalBackup {
-  // Records that were durable before the copy began must be in it.
+  // The copy must have what was durable before it began.
   const before = readMark(markFileOf(file))
   if (before.kind === 'copying') throw failures.copyUnfinished(file)
   if (before.kind === 'repairing') throw failures.repairUnfinished(file, before.aside)

@@ -3,7 +3,6 @@ import type { Mark } from '../durable-mark.ts'
 import type { OrderedKill } from '../journal.ts'
 import { foundOf } from '../postgres/postgres-failures.ts'
 
-/** `where` is a file, or a server with its schema. */
 export function nothingToCopy(where: string): Failure {
   return new Failure({
     code: 'JOURNAL_COPY_NOTHING',
@@ -32,7 +31,7 @@ export function copyBehind(where: string, there: Mark, here: Mark): Failure {
   })
 }
 
-/** A pending kill order would reach only a daemon that opens the journal there. */
+/** Only a daemon that opens the journal there would get the pending kill. */
 export function copyKilled(
   where: string,
   { by, reason }: Pick<OrderedKill, 'by' | 'reason'>,
@@ -45,7 +44,7 @@ export function copyKilled(
   })
 }
 
-/** Before one side was marked nothing has changed. */
+/** Nothing has changed until one side is marked. */
 export function copyFailed(error: unknown): Failure {
   if (error instanceof Failure) return error
   return new Failure({

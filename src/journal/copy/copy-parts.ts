@@ -17,23 +17,21 @@ import {
 } from '../postgres/server-tables.ts'
 import { quoteName } from '../postgres/tables.ts'
 
-/** In a large journal a statement may take minutes. */
+/** A statement on a large journal may take minutes. */
 export const COPY_ANSWER_MS_MAX = 600_000
 
-/** One of the two is to be copied to the other. */
 export interface CopyOptions {
   readonly place: PostgresPlace
-  /** The caller holds the lock of its directory. */
+  /** The caller holds its directory's lock. */
   readonly file: string
   readonly replicaFile: string
   readonly identity: string
-  /** Identifies the file among those of all machines. */
+  /** Identifies the file among all machines. */
   readonly fileName: string
   readonly taker: LeaseTaker
   readonly terms: LeaseTerms
   readonly clock: Clock
   readonly timers: Timers
-  /** Rows copied or read back, and the total. */
   readonly onProgress: (progress: CopyProgress) => void
 }
 
@@ -44,10 +42,7 @@ export interface CopyProgress {
 }
 
 export interface CopyReport {
-  /**
-   * `kept`: an unfinished copy was cancelled, and the journal is where it was. `done`: it was
-   * finished before.
-   */
+  /** `kept`: an unfinished copy was cancelled; `done`: it was finished before. */
   readonly kind: 'copied' | 'kept' | 'done'
   readonly counted: JournalSize | undefined
   readonly last: Mark
@@ -61,14 +56,13 @@ export interface ServerState {
   readonly movedTo: string | undefined
   readonly isBlank: boolean
   readonly holder: string
-  /** Until the lease is free for this taker. */
+  /** Until this taker may have the lease. */
   readonly freeInMs: number
 }
 
 /**
- * Reads the server's journal in a transaction during which nobody else copies to or from this
- * schema, or takes the lease. If an earlier copy was cut off at its end, this waits for its
- * outcome. Undefined if there is no journal.
+ * In a transaction that excludes other copies of this schema and takers of the lease, and waits for
+ * an earlier copy that was cut off at its end. Undefined if there is no journal.
  * @throws Failure JOURNAL_SERVER_OLD
  */
 export async function lookAtServer(
@@ -116,8 +110,8 @@ interface ExpectedCopy {
 }
 
 /**
- * Compares a copy with its original: as a start does, plus every row that a start does not read.
- * Equal links of the last record and equal seals imply that everything below them is equal.
+ * As a start does, plus all rows that a start does not read. Equal last links and seals imply that
+ * everything below them is equal.
  * @throws the failure that `refuse` builds of the first flaw
  */
 export function proveCopy(copy: JournalCopy, expected: ExpectedCopy): void {

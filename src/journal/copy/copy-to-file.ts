@@ -41,8 +41,8 @@ import { corruptOnServer, leaseHeld, leaseLost, movedAway } from '../postgres/po
 import { quoteName } from '../postgres/tables.ts'
 
 /**
- * A standby that took over would only spoil the copy: its last step names the token. The lease is
- * not renewed during the proof, a minute for some million records.
+ * A takeover would spoil the copy, whose last step names the token. The proof takes a minute for
+ * some million records, without renewals.
  */
 const LEASE_MS = 600_000
 
@@ -98,7 +98,7 @@ function removeFile(file: string): void {
   rmSync(markFileOf(file), { force: true })
 }
 
-/** A copy to the server reached only the file's mark: the server has nothing of it. */
+/** A copy to the server got no further than the file's mark. */
 function isNeverCopied(
   { file, identity, place, fileName }: CopyOptions,
   mark: MarkReading,
@@ -110,10 +110,7 @@ function isNeverCopied(
   return found?.nature.first === state.nature.first && state.movedTo === fileName
 }
 
-/**
- * Decides whether an existing file may be replaced.
- * @throws Failure if it may not
- */
+/** @throws Failure if an existing file may not be replaced */
 function judgeFile(options: CopyOptions, mark: MarkReading, state: ServerState): 'copy' | 'done' {
   const { file, identity, place, fileName } = options
   if (state.nature.identity !== identity)
@@ -152,7 +149,6 @@ async function copyOver(
   options: CopyToFileOptions,
   { state, isMoved }: { readonly state: ServerState; readonly isMoved: boolean },
 ): Promise<CopyReport> {
-  // A journal that has moved has no writer any more.
   const lease = isMoved ? undefined : await holdLease(connection, options)
   try {
     const copied = await fetchFile(connection, options, state)
@@ -168,7 +164,7 @@ async function copyOver(
   }
 }
 
-/** Checked before the copy, and again after it, since it may take minutes. */
+/** Checked again after the copy, which may take minutes. */
 async function refuseKilled(connection: Connection, { place }: CopyOptions): Promise<void> {
   const kill = await readKillOrder(connection, place.schema)
   if (kill && kill.state !== 'released') throw copyKilled(serverName(place), kill)
@@ -193,7 +189,7 @@ async function holdLease(connection: Connection, options: CopyToFileOptions): Pr
   })
 }
 
-/** From one snapshot of the server, under another name. */
+/** From one snapshot, under another name. */
 async function fetchFile(
   connection: Connection,
   options: CopyOptions,
@@ -258,7 +254,7 @@ async function fetchRows(
   return { last: { sequence: numberOf('last_sequence'), link: String(row['last_link']) }, counted }
 }
 
-/** From the mark on no start opens the file. */
+/** No start opens the file once it is marked. */
 function putInPlace(options: CopyOptions): void {
   const { file } = options
   const made = madeFileOf(options)
@@ -269,7 +265,6 @@ function putInPlace(options: CopyOptions): void {
   syncDirectory(dirname(file))
 }
 
-/** No daemon writes it from now on. */
 async function leaveServer(
   connection: Connection,
   { place, fileName }: CopyOptions,

@@ -37,7 +37,7 @@ const PAGE_ROWS = 1000
 const PAGE_CHARACTERS = 1_000_000
 
 export interface CopyToServerOptions extends CopyOptions {
-  /** Resting orders may be outdated: another machine must know. */
+  /** Another machine must know that resting orders may be outdated. */
   readonly isRetreated: boolean
 }
 
@@ -53,8 +53,8 @@ interface CopySource extends VerifiedJournal {
  *     file ──proved──► written, read back and proved there ──file marked as moved──► committed: server
  *       └── any failure before the mark: file
  *
- * Between the mark and the commit a start opens neither side. Repeating the copy finds out which
- * one is the journal.
+ * Between the mark and the commit a start opens neither. Repeating the copy finds out which one is
+ * the journal.
  * @throws Failure JOURNAL_COPY_*, JOURNAL_FOREIGN, JOURNAL_LEASE_HELD, JOURNAL_MOVED, and as
  * opening the file does
  */
@@ -104,7 +104,7 @@ async function copyOver(
       await writeRows(connection, options, source)
       const feedPlace = await writeLease(connection, options, source)
       await proveServer(connection, options, { source, feedPlace })
-      // A server that has given up meanwhile fails here, before the mark.
+      // A server that gave up meanwhile fails here, before the mark.
       await connection.query('SELECT 1')
       createMovedMark(markFileOf(file), last, serverName(place))
       isMarked = true
@@ -117,17 +117,14 @@ async function copyOver(
     return { kind, counted: kind === 'copied' ? source.counted : undefined, last }
   } catch (error) {
     if (!isMarked) throw copyFailed(error)
-    // An error of the server itself proves that nothing is committed.
+    // An error of the server proves that nothing is committed.
     if (sqlStateOf(error) === undefined) throw copyUnknown(error)
     createMark(markFileOf(file), last)
     throw copyFailed(error)
   }
 }
 
-/**
- * Decides what happens to an existing journal.
- * @throws Failure if this copy may not decide that
- */
+/** @throws Failure if an existing journal may not be replaced */
 function judgeServer(
   { place, file, identity, fileName }: CopyOptions,
   { nature, prefix, mark }: CopySource,
@@ -148,13 +145,12 @@ function judgeServer(
       throw tailLostOnServer(where, state.last.sequence, prefix.last.sequence)
     return 'done'
   }
-  // A journal that moved on to another file is newer.
   if (isMoved && state.movedTo !== fileName) throw movedOn(file, where, state.movedTo)
   if (state.last.sequence > prefix.last.sequence) throw copyBehind(where, state.last, prefix.last)
   return 'replace'
 }
 
-/** Rights that were granted on the tables stay. */
+/** Rights granted on the tables stay. */
 async function clearServer(
   connection: Pick<Connection, 'query'>,
   name: string,
@@ -219,8 +215,8 @@ function* rowsOfTable(
 }
 
 /**
- * Every machine must fetch its replica anew: the place in the feed is beyond all earlier ones,
- * since no journal has a transaction each millisecond.
+ * A place beyond all earlier ones makes every machine fetch its replica anew: no journal has a
+ * transaction each millisecond.
  */
 async function writeLease(
   connection: Pick<Connection, 'query'>,

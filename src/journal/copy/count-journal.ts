@@ -3,7 +3,6 @@ import { hasBlocks, hasCurves } from '../journal-layout.ts'
 
 export interface JournalSize {
   readonly records: number
-  /** At the checkpoint. */
   readonly book: number
   readonly keys: number
   readonly fills: number

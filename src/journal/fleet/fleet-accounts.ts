@@ -12,12 +12,12 @@ const SEEN_WITHIN_MS = 5000
 const READ_TOGETHER = 25
 
 /**
- * `writes`: its lease is valid · `vanished`: it expired and was not given back · `ended`: given
- * back · `new`: never written · `moved`: elsewhere now.
+ * `writes`: a valid lease · `vanished`: expired · `ended`: given back · `new`: never written ·
+ * `moved`: elsewhere now.
  */
 export type WriterState = 'writes' | 'vanished' | 'ended' | 'new' | 'moved'
 
-/** It follows a journal, or did within the last day. */
+/** Follows a journal, or did within the last day. */
 export interface FleetStandby {
   readonly holder: string
   /** Transactions. */
@@ -25,32 +25,27 @@ export interface FleetStandby {
   /** The server's clock counts. */
   readonly seenAgoMs: number
   readonly isFollowing: boolean
-  /** Differences from the writer's trading, in words; empty: none known. */
   readonly differs: string
 }
 
 export interface FleetAccount {
   readonly schema: string
   readonly state: WriterState
-  /** Current or last. */
   readonly holder: string
   /** Server's clock. */
   readonly takenAt: number
   /** Unless renewed; negative after its end. */
   readonly leaseLeftMs: number
-  /** Until a standby may take over. */
   readonly freeInMs: number
   readonly isHandoverAsked: boolean
   readonly lastSequence: number
-  /** `HOST FILE`; absent if it is here. */
   readonly movedTo?: string | undefined
   readonly standbys: readonly FleetStandby[]
-  /** As its writer showed it last. */
   readonly shown: FleetMemberRow | undefined
   readonly kill: KillOrderRow | undefined
 }
 
-/** Another version's, or one without rights for this user. */
+/** Another version's, or unreadable for this user. */
 export interface FleetUnread {
   readonly schema: string
   readonly reason: string
@@ -64,15 +59,13 @@ export interface FleetMemberRow {
   readonly seenAgoMs: number
 }
 
-/** It computes trials of sweeps. */
 export interface FleetWorkerRow extends FleetMemberRow {
-  /** Its connection to the server ends with the process. */
+  /** The connection to the server ends with the process. */
   readonly isConnected: boolean
 }
 
 export interface JournalSchema {
   readonly schema: string
-  /** Earlier versions did not make the table. */
   readonly hasOrder: boolean
 }
 
@@ -82,7 +75,7 @@ export interface FleetAccountsReading {
 }
 
 /**
- * Each by itself if the server refuses many.
+ * One by one if the server refuses many.
  * @throws if the server does not answer
  */
 export async function readAccounts(
@@ -115,7 +108,7 @@ export async function readAccounts(
   return { accounts, unread }
 }
 
-/** The lease, its followers as JSON, and the kill order. */
+/** Lease, followers as JSON, and kill order. */
 function toSelect({ schema, hasOrder }: JournalSchema, place: number): string {
   const of = quoteName(schema)
   return `(SELECT ${place} AS place, token, holder, released, handover_at IS NOT NULL AND NOT released AS wanted,

@@ -5,10 +5,10 @@ import { type KillOrderRow, orderKill } from '../postgres/kill-order.ts'
 /** The server may be near its own maximum. */
 const CONNECTIONS_MAX = 8
 
-/** Class of SQLSTATEs: a missing object or right. Repeating gives the same. */
+/** SQLSTATEs of a missing object or right: repeating gives the same. */
 const REFUSED = '42'
 
-/** `refused` by the server for good; `moved`: the journal is elsewhere. */
+/** `refused` for good; `moved`: the journal is elsewhere. */
 export type KillOrderResult =
   | { readonly kind: 'ordered'; readonly number: number }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -17,7 +17,6 @@ export type KillOrderResult =
 export interface OrderKillsOptions {
   readonly schemas: readonly string[]
   readonly order: Pick<KillOrderRow, 'reason' | 'by'>
-  /** Already open, so that the first order does not wait. */
   readonly connection: Pick<Connection, 'open' | 'query'>
   readonly createConnection: () => Pick<Connection, 'open' | 'query' | 'close'>
   /** An order counts as soon as the server has accepted it. */
@@ -25,8 +24,8 @@ export interface OrderKillsOptions {
 }
 
 /**
- * Orders kills over several connections side by side. Trouble with one account, or a connection
- * that the server does not grant, delays no other order.
+ * Several connections, so that trouble with one account, or a connection that is not granted,
+ * delays no other order.
  * @returns the trouble that kept some orders back, which must then be repeated
  */
 export async function orderKills(options: OrderKillsOptions): Promise<unknown> {
@@ -44,7 +43,7 @@ export async function orderKills(options: OrderKillsOptions): Promise<unknown> {
     }
   })
   const ends = await Promise.allSettled([first, ...others])
-  // A failed connection is no trouble if the others have done its work.
+  // A failed connection is no trouble if the others did its work.
   const lost = ends.find((end) => end.status === 'rejected')
   return troubles[0] ?? (waiting.length > 0 ? lost?.reason : undefined)
 }

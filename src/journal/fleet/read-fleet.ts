@@ -23,9 +23,9 @@ import { type KillOrderResult, orderKills } from './order-kills.ts'
 /** Else the server counts as away. */
 const ANSWER_MS_MAX = 10_000
 /**
- * A longer lock on one journal must not keep others from being read or killed. PostgreSQL
- * overestimates the cost, and compiling takes ten times as long as running. The only write is a
- * kill order, which waits for no other server: a dead replica must not keep it back.
+ * One locked journal must not delay the others. PostgreSQL overestimates the cost, and compiling
+ * takes ten times as long as running. The only write, a kill order, must not wait for a dead
+ * replica.
  */
 const SETTINGS = `SET lock_timeout = 1000; SET jit = off; ${COMMIT_LOCALLY}`
 
@@ -44,7 +44,6 @@ export interface Fleet {
   readonly accounts: readonly FleetAccount[]
   readonly unread: readonly FleetUnread[]
   readonly workers: readonly FleetWorkerRow[]
-  /** The newest last. */
   readonly alerts: readonly FleetAlertRow[]
   /** Why workers, alerts and shown states could not be read. */
   readonly trouble: string | undefined
@@ -52,7 +51,6 @@ export interface Fleet {
 
 export interface FleetAlertRow extends FleetAlert {
   readonly id: number
-  /** Server's clock, at receipt. */
   readonly at: number
   readonly holder: string
   readonly schema: string
@@ -63,7 +61,7 @@ export class FleetReader {
   readonly #place: PostgresPlace
   readonly #connection: Connection
 
-  /** @param place of any of its journals: the schema is ignored */
+  /** @param place the schema is ignored */
   constructor(place: PostgresPlace) {
     this.#place = { ...place, schema: '' }
     this.#connection = this.#createConnection()
@@ -114,8 +112,8 @@ export class FleetReader {
   }
 
   /**
-   * Orders the kill of all accounts that are not noted yet, durably and before anything is read.
-   * The lease's current or next holder obeys it before it trades.
+   * Orders the kill of all accounts that are not noted yet, durably, before anything is read. The
+   * lease's current or next holder obeys before it trades.
    * @param noted outcomes, filled in as the server answers
    * @returns the trouble that kept some orders back, which must then be repeated
    * @throws Failure JOURNAL_UNREACHABLE
@@ -151,7 +149,7 @@ export class FleetReader {
   }
 
   /**
-   * Alerts after an id, or the last ones, the newest last.
+   * After an id, or the last ones; the newest last.
    * @throws Failure JOURNAL_UNREACHABLE
    */
   async readAlerts(after: number | undefined, most: number): Promise<readonly FleetAlertRow[]> {
@@ -185,7 +183,7 @@ export class FleetReader {
   }
 
   async #selectAlerts(after: number | undefined, most: number): Promise<readonly FleetAlertRow[]> {
-    // Alerts after an id are read in order, the last ones from the end.
+    // The last ones are read from the end.
     return this.#selectIds(
       after === undefined
         ? lastAlerts(most)
@@ -193,7 +191,6 @@ export class FleetReader {
     )
   }
 
-  /** @param ids SQL that selects them */
   async #selectIds(ids: string): Promise<readonly FleetAlertRow[]> {
     const rows = await this.#connection.query(
       `SELECT id, extract(epoch FROM at) * 1000 AS at, holder, schema, urgency, event, title, lines
@@ -211,7 +208,7 @@ export class FleetReader {
     }))
   }
 
-  /** Trading does not need this: trouble with it hides no account. */
+  /** Not needed for trading, so trouble with it hides no account. */
   async #readShown() {
     const daemons = new Map<string, FleetMemberRow>()
     const workers: FleetWorkerRow[] = []

@@ -13,18 +13,16 @@ import { type RowsSum, sumToText } from '../tables/rows-sum.ts'
 import { sealOf } from '../verify-journal.ts'
 
 interface LayoutStep {
-  /** SQL for a file's tables. */
   readonly file: string
   /** SQL for a server's schema; empty if tables stay. */
   readonly server: string
   /**
-   * Changes rows, in a file of the present layout; a server's rows too, which are then written
-   * back. Records never change; rows of the book get new digests and a new seal.
+   * Changes rows in a file of the present layout; a server's are then written back. Records never
+   * change; the book's rows get new digests and a seal.
    */
   readonly rows?: (database: DatabaseSync, nature: JournalNature) => void
 }
 
-/** The fills of layout 7. */
 const FILLS_TABLE_7 = `
   CREATE TABLE fills (
     tradeId TEXT NOT NULL, at INTEGER NOT NULL, orderId TEXT NOT NULL, clientOid TEXT NOT NULL,
@@ -40,8 +38,8 @@ const FILLS_TABLE_7 = `
 const STEPS: Readonly<Record<number, LayoutStep>> = {
   // Packed records; a server's are never packed.
   5: { file: BLOCKS_TABLE, server: '' },
-  // A fill is named by trade and order. Kind and other fees of earlier fills are unknown. On a
-  // server a standby states how its trading would differ.
+  // A fill is named by trade and order; earlier ones lack kind and other fees. A server's standby
+  // states how its trading would differ.
   6: {
     file: `
       DROP INDEX fills_by_time;
@@ -57,8 +55,7 @@ const STEPS: Readonly<Record<number, LayoutStep>> = {
       ALTER TABLE followers ADD COLUMN differs text NOT NULL DEFAULT '';`,
     rows: nameFillsByOrder,
   },
-  // A fill names the reason and the tag of its order, which are unknown for earlier ones. Curves
-  // begin empty.
+  // A fill has its order's reason and tag, which earlier ones lack. Curves begin empty.
   7: {
     file: `
       DROP INDEX fills_by_time;
@@ -86,8 +83,8 @@ export function stepsFrom(layout: number): readonly LayoutStep[] {
 }
 
 /**
- * Earlier books named fills by trade alone. A fill whose row is archived keeps that name: the book
- * accepts it for any order.
+ * Earlier books named fills by trade alone. An archived fill keeps that name, which the book
+ * accepts for any order.
  */
 function nameFillsByOrder(database: DatabaseSync, { first }: JournalNature): void {
   const orders = database.prepare('SELECT orderId FROM fills WHERE tradeId = ?')

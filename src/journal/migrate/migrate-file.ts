@@ -32,10 +32,9 @@ import { readVerified } from '../verify-journal.ts'
 import { stepsFrom } from './layout-steps.ts'
 
 export interface FileToMigrate {
-  /** The caller holds the lock of its directory. */
   readonly file: string
   readonly identity: string
-  /** One that was moved to a server too: an interrupted copy is repeated from it. */
+  /** Also one moved to a server, from which an interrupted copy is repeated. */
   readonly evenMoved?: boolean
 }
 
@@ -43,16 +42,15 @@ export interface MigrationPlan {
   readonly from: number
   readonly to: number
   readonly counted: JournalSize
-  /** Where the original is kept. */
   readonly copy: string
   readonly bytes: number
-  /** Space for the copy and the change, and the free space. */
+  /** For the copy and the change. */
   readonly neededBytes: number
   readonly freeBytes: number
 }
 
 /**
- * Proved row by row; undefined if there is nothing to do. Nothing is changed.
+ * Undefined if there is nothing to do. Changes nothing, and proves the journal row by row.
  * @throws Failure JOURNAL_LAYOUT_UNKNOWN, and as opening the journal does
  */
 export function planMigration(options: FileToMigrate): MigrationPlan | undefined {
@@ -60,7 +58,7 @@ export function planMigration(options: FileToMigrate): MigrationPlan | undefined
 }
 
 /**
- * Migrates to the present layout; undefined if there is nothing to do.
+ * Undefined if there is nothing to do.
  *
  *     earlier ──proved, copied beside, the copy proved and durable──► copied ──changed in one transaction, proved──► present
  *       └── any failure before the commit: earlier, and it can be run again
@@ -129,7 +127,7 @@ function sizeOf(file: string): number {
 type OriginalJournal = Pick<ExaminedJournal, 'verified'> & { readonly counted: JournalSize }
 
 /**
- * An interrupted migration's copy, or the first free name: a copy of another state is never
+ * An interrupted migration's copy or the first free name, so that a copy of another state is never
  * replaced.
  */
 function chooseCopy(file: string, layout: number, original: OriginalJournal): string {
@@ -157,7 +155,7 @@ function isSame(file: string, { verified, counted }: OriginalJournal): boolean {
 }
 
 /**
- * A row that is not as written, or not as in the original.
+ * A row that is not as written, or not in the original.
  * @throws for a damaged file
  */
 function findDifference(
@@ -177,8 +175,8 @@ function findDifference(
 }
 
 /**
- * Under another name until it is whole, proved and durable. Its mark lies beside it, so that it can
- * be put back.
+ * Has another name until it is proved and durable. The mark lies beside it, so that it can be put
+ * back.
  */
 function copyAside(file: string, { verified, plan }: ExaminedJournal): void {
   const { copy, counted } = plan

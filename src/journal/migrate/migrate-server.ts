@@ -35,7 +35,6 @@ export interface ServerToMigrate {
   readonly place: PostgresPlace
   readonly identity: string
   readonly taker: LeaseTaker
-  /** Reports what would be done. */
   readonly isDry: boolean
 }
 
@@ -49,8 +48,8 @@ export interface ServerMigration {
 }
 
 /**
- * Migrates in one transaction on the server; undefined if there is nothing to do. No machine holds
- * or gets the lease meanwhile, and all earlier tokens become void.
+ * One transaction on the server; undefined if there is nothing to do. No machine gets the lease
+ * meanwhile, and earlier tokens become void.
  *
  *     earlier ──copied into a schema beside, tables changed, proved, rows changed, proved again──► committed: present
  *       └── any failure before: earlier, unchanged
@@ -119,7 +118,7 @@ function assertFree({ place, identity }: ServerToMigrate, state: ServerState): v
   if (freeInMs > 0) throw leaseHeld(place, holder, freeInMs)
 }
 
-/** A follower of an earlier layout could not take over any more. */
+/** A follower of an earlier layout could no longer take over. */
 async function refuseFollowed(
   connection: MigrationConnection,
   place: PostgresPlace,
@@ -193,7 +192,7 @@ async function copyTables(
   const rows = await connection.query('SELECT tablename FROM pg_tables WHERE schemaname = $1', [
     schema,
   ])
-  // An earlier layout lacks the tables that were added since.
+  // An earlier layout lacks later tables.
   const own = new Set(rows.map(({ tablename }) => String(tablename)))
   const tables = JOURNAL_TABLES.map(({ name }) => name).filter((name) => own.has(name))
   for (const table of ['meta', 'lease', ...tables])
@@ -202,7 +201,7 @@ async function copyTables(
     )
 }
 
-/** Calls to the earlier layout's dropped functions fail. */
+/** The earlier layout's functions are dropped, so its programs fail. */
 async function changeTables(
   connection: MigrationConnection,
   schema: string,
@@ -228,7 +227,6 @@ interface ServerProof {
   readonly file: string
 }
 
-/** Into a file. */
 async function fetchProved(
   connection: MigrationConnection,
   { place }: ServerToMigrate,
@@ -247,10 +245,6 @@ async function fetchProved(
   }
 }
 
-/**
- * In the file.
- * @returns the changes
- */
 function changeRows(database: DatabaseSync, from: number, { nature }: ServerState): Changes {
   const session = database.createSession()
   try {
@@ -291,7 +285,7 @@ async function dropRows(
     )
 }
 
-/** A suspended writer has no lease any more, and replicas are fetched anew. */
+/** Voids a suspended writer's lease, and makes replicas be fetched anew. */
 async function voidEarlier(connection: MigrationConnection, name: string): Promise<void> {
   const schema = quoteName(name)
   await connection.query(

@@ -1,17 +1,16 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { JOURNAL_TABLES, type JournalTable, tableNamed } from './tables.ts'
 
-/** One that is dropped has only its key. */
+/** Only the key, if it is dropped. */
 export type TableRow = Readonly<Record<string, string | number | null>>
 
-/** A transaction's changes, in no particular order. */
 export type Changes = Readonly<
   Record<string, { readonly put?: readonly TableRow[]; readonly drop?: readonly TableRow[] }>
 >
 
-/** PostgreSQL's text holds every character but one. */
+/** The one character that PostgreSQL's text cannot hold. */
 const NUL = '\0'
-/** A private-use character: before `0` it stands for NUL, before `1` for itself. */
+/** Private use: before `0` it stands for NUL, before `1` for itself. */
 const ESCAPE = '\uf8ff'
 
 export function toServerText(changes: Changes | readonly TableRow[]): string {
@@ -40,7 +39,7 @@ const DELETED = 9
 const UPDATED = 23
 
 /**
- * New or changed rows, whole, and keys of deleted ones, from a SQLite session. @see
+ * From a SQLite session: new or changed rows whole, deleted ones as keys. @see
  * https://sqlite.org/session/c_changeset_apply.html and the head of sqlite3session.c
  */
 export function readChanges(database: DatabaseSync, changeset: Uint8Array): Changes {
@@ -72,7 +71,7 @@ function readRow(database: DatabaseSync, table: JournalTable, key: TableRow): Ta
 }
 
 /**
- * Within a transaction.
+ * Needs a transaction.
  * @param changes as the server gives them
  */
 export function applyChanges(database: DatabaseSync, changes: Changes): void {
@@ -134,7 +133,6 @@ class ChangesetReader {
     return this.#bytes[this.#at] === 'T'.charCodeAt(0)
   }
 
-  /** The table of the following rows. */
   readTable(): string {
     this.#at += 1
     const columns = this.#readLength()
@@ -147,7 +145,7 @@ class ChangesetReader {
 
   readRow(table: JournalTable | undefined): { readonly operation: number; readonly key: TableRow } {
     const operation = this.#bytes[this.#at] ?? 0
-    // The next byte says whether a trigger did it. There is none.
+    // Says whether a trigger did it; there is none.
     this.#at += 2
     const values = this.#readValues()
     if (operation === UPDATED) this.#readValues()

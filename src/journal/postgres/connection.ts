@@ -15,36 +15,32 @@ export function serverName({ url, schema }: PostgresPlace): string {
   return `${url} ${schema}`
 }
 
-/** With TLS: a slower server counts as away. */
+/** With TLS; a slower server counts as away. */
 const CONNECT_MS_MAX = 5000
 
-/**
- * A server may confirm a commit before it is durable. Settings that promise more than `on` stay.
- */
+/** A server may confirm commits before they are durable. Stricter settings than `on` stay. */
 const COMMIT_DURABLY = `SELECT set_config('synchronous_commit', 'on', false)
   WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')`
 
-/** A kill, and its progress, must not wait for another server. */
+/** Kills must not wait for another server. */
 export const COMMIT_LOCALLY = 'SET synchronous_commit = local'
 
 type ServerRow = Readonly<Record<string, unknown>>
 
 /**
- * One connection, opened when needed and reopened after a loss. A query during the loss has failed:
- * none is repeated automatically. The caller must send one query at a time.
+ * Opened when needed and after a loss; a query during the loss has failed, and is not repeated.
+ * Send one query at a time.
  */
 export class Connection {
   readonly #place: PostgresPlace
   readonly #answerMsMax: number
-  /** SQL of each session, in one query. */
   readonly #settings: string
   #client: pg.Client | undefined
   #connecting: Promise<pg.Client> | undefined
-  /** With an open transaction. */
   #within: pg.Client | undefined
 
   /**
-   * @param answerMsMax of an answer; 0: none
+   * @param answerMsMax of an answer; 0: no limit
    * @param settings SQL that each session begins with
    */
   constructor(place: PostgresPlace, answerMsMax = 0, settings = '') {
@@ -58,7 +54,7 @@ export class Connection {
     await this.#connect()
   }
 
-  /** Connects without a query: a failure here has told the server nothing. */
+  /** Sends no query: a failure here has told the server nothing. */
   async connect(): Promise<void> {
     await this.#connect()
   }
@@ -68,14 +64,14 @@ export class Connection {
     try {
       return (await client.query<ServerRow>(sql, [...values])).rows
     } catch (error) {
-      // After an error of the server the connection is intact; after any other its state is
+      // After the server's own error the connection is intact; after any other its state is
       // unknown.
       if (sqlStateOf(error) === undefined) this.#cut(client)
       throw error
     }
   }
 
-  /** One transaction, which ends if the connection is lost: no query is sent outside of it. */
+  /** A lost connection ends the transaction: no query is sent outside of it. */
   async within<Result>(begin: string, work: () => Promise<Result>): Promise<Result> {
     const client = await this.#connect()
     this.#within = client
@@ -98,7 +94,7 @@ export class Connection {
     await client?.end().catch(() => undefined)
   }
 
-  /** Two queries at once use one connection, in turn. */
+  /** Simultaneous queries use one connection, in turn. */
   async #connect(): Promise<pg.Client> {
     if (this.#within && this.#client !== this.#within) throw new Error('the connection was lost')
     if (this.#client) return this.#client
@@ -129,7 +125,7 @@ export class Connection {
     return client
   }
 
-  /** Closes without a farewell, which a dead server would not take. */
+  /** A dead server takes no farewell. */
   #cut(client: pg.Client): void {
     if (this.#client === client) this.#client = undefined
     const { connection } = client as unknown as { readonly connection: { readonly stream: Socket } }
@@ -137,7 +133,6 @@ export class Connection {
   }
 }
 
-/** With the password: never to be shown. */
 export function withPassword({ url, password }: Pick<PostgresPlace, 'url' | 'password'>): string {
   if (password === undefined) return url
   const whole = new URL(url)

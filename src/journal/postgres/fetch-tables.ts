@@ -10,14 +10,12 @@ import { JOURNAL_TABLES } from './tables.ts'
 export interface TablesToFetch {
   readonly connection: Pick<Connection, 'query'>
   readonly schema: string
-  /** With empty tables. */
   readonly database: DatabaseSync
   /** Records up to this one are packed as they come; absent: none. */
   readonly packUpTo?: number
   readonly onRows?: (table: string, rows: number) => void
 }
 
-/** Every table, in a transaction there, page by page. */
 export async function fetchTables(options: TablesToFetch): Promise<void> {
   const { connection, schema, database, packUpTo = 0, onRows } = options
   for (const table of JOURNAL_TABLES) {
@@ -36,7 +34,7 @@ function packRecords(database: DatabaseSync, upTo: number): void {
     putBlock(database, block)
 }
 
-/** For the owner only: an earlier version made it readable for all. */
+/** Only the owner may read it; an earlier version's was readable by all. */
 export function openReplica(file: string): DatabaseSync {
   closeSync(openSync(file, 'a', 0o600))
   chmodSync(file, 0o600)

@@ -2,10 +2,9 @@ import type { FleetAlert, FleetState } from '../journal.ts'
 import { type Connection, sqlStateOf } from './connection.ts'
 import { cleanText } from './tables.ts'
 
-/** For all accounts of a database. Trading does not need it. */
 export const FLEET_SCHEMA = 'intentd_fleet'
 
-/** Members unseen for longer are deleted; alerts are kept this long, up to a maximum. */
+/** Also how long alerts are kept, up to a maximum. */
 const MEMBERS_KEPT = '7 days'
 const ALERTS_KEPT = '30 days'
 const ALERTS_MAX = 5000
@@ -14,8 +13,8 @@ const ALERTS_MAX = 5000
 const LOCKS = 0x6d_65_6d_62
 
 /**
- * A worker holds this lock on its own connection: the server releases it when its process is gone.
- * `$1` is its id.
+ * A worker's connection holds this lock, which the server releases with the process. `$1` is the
+ * id.
  */
 export const LOCK_MEMBER = `SELECT pg_advisory_lock_shared(${LOCKS}, hashtext($1))`
 
@@ -31,8 +30,8 @@ const MISSING: ReadonlySet<unknown> = new Set(['3F000', '42P01', '42883'])
 const MADE_BY_ANOTHER: ReadonlySet<unknown> = new Set(['42P06', '42P07', '42723', '23505'])
 
 /**
- * Rows are updated in place and have room for that. The function waits for no lock, since other
- * work waits for its connection.
+ * Rows have room to be updated in place. The function waits for no lock, because other work waits
+ * for its connection.
  */
 const FLEET_SQL = `
   CREATE SCHEMA IF NOT EXISTS ${FLEET_SCHEMA};
@@ -67,19 +66,15 @@ const FLEET_SQL = `
 
 export interface FleetMemberOptions {
   readonly connection: Pick<Connection, 'query'>
-  /**
-   * A writer with the same id takes the row over: an account's is its schema, a worker's its
-   * process.
-   */
+  /** A later writer takes the row over: an account's id is its schema, a worker's its process. */
   readonly id: string
   readonly kind: 'daemon' | 'worker'
   /** For display: user, machine, process. */
   readonly holder: string
-  /** Empty if it has no journal. */
   readonly schema: string
 }
 
-/** A member's row that all readers see, and its alerts. */
+/** A member's row and alerts, which all readers see. */
 export class FleetMember {
   readonly #options: FleetMemberOptions
 
@@ -88,7 +83,7 @@ export class FleetMember {
   }
 
   /**
-   * Without a state only alerts.
+   * @param state undefined: only alerts
    * @throws the server's error
    */
   async show(state: FleetState | undefined, alerts: readonly FleetAlert[] = []): Promise<void> {
@@ -114,7 +109,7 @@ export class FleetMember {
   }
 }
 
-/** Alerts can contain any character, and one invalid text would keep all of them back. */
+/** One invalid character would keep all alerts back. */
 function toJson(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) =>
     typeof part === 'string' ? cleanText(part) : part,

@@ -16,20 +16,18 @@ import { quoteName } from './tables.ts'
 const FOLLOW_MS = 250
 
 export interface StandbyState {
-  /** Empty if there was none, or it is not known yet. */
   readonly holder: string
   /** Transactions behind, when it looked. */
   readonly behind: number
-  /** Until it could take over by itself; 0: now. */
+  /** 0: it could take over now. */
   readonly freeInMs: number
-  /** Settings and code that differ from the writer's; empty if none, or unknown. */
+  /** Settings and code that differ from the writer's, if known. */
   readonly differs: readonly string[]
-  /** Why it could not look; the other fields are from before. */
+  /** Why it could not look; other fields are from before. */
   readonly trouble?: string | undefined
 }
 
 export interface FollowSettings {
-  /** After each look. */
   readonly onState: (state: StandbyState) => void
   /**
    * Resolves after this many ms.
@@ -54,7 +52,7 @@ export interface FollowOptions {
 
 const UNSEEN: StandbyState = { holder: '', behind: 0, freeInMs: 0, differs: [] }
 
-/** Waits while the server is away: a standby that ended would be restarted too often. */
+/** A standby that ended while the server is away would be restarted too often. */
 export async function waitForServer<Result>(
   open: () => Promise<Result>,
   { onState, pause }: FollowSettings,
@@ -71,8 +69,8 @@ export async function waitForServer<Result>(
 }
 
 /**
- * Keeps the replica up to date until the lease is free, and takes it. Looking is retried while the
- * server is away: no daemon can write meanwhile.
+ * Keeps the replica up to date until the lease is free, and takes it. No daemon can write while the
+ * server is away.
  */
 export async function follow(options: FollowOptions): Promise<TakenLease> {
   const { following } = options
@@ -88,7 +86,7 @@ export async function follow(options: FollowOptions): Promise<TakenLease> {
         if (taken) return taken
       }
     } catch (error) {
-      // A refusal by the server itself would be repeated.
+      // The server would refuse again.
       if (!isPassing(error) || isOfOtherKeys(error)) throw error
       following.onState({ ...state, trouble: messageOf(error) })
     }
@@ -123,7 +121,7 @@ async function look({
       FROM ${schema}.lease`,
     [taker.place, WRITER],
   )
-  // A replica that knows more than the server is no standby of it, and is not listed.
+  // A replica ahead of the server is no standby.
   replica.assertWithin(Number(row['feed_place']))
   const writer = parseWriter(row['writer'])
   // The first writer may note its keys meanwhile.

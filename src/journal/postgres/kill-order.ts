@@ -5,8 +5,7 @@ import { cleanText, quoteName } from './tables.ts'
 type KillConnection = Pick<Connection, 'query'>
 
 /**
- * One row per account, as durable as its lease: a kill ordered elsewhere, and its progress. Numbers
- * only grow.
+ * A kill ordered elsewhere, one row an account, as durable as the lease. Numbers only grow.
  *
  *     asked ──its writer hears of it──► seen ──proved──► clean ──released there──► released
  *       ▲                                                  │                           │
@@ -23,7 +22,7 @@ const KILL_ORDER_SQL = `
 
 const TABLE_MISSING = '42P01'
 
-/** Two sessions create it at once: a table, and a row in the server's list of types. */
+/** Another session made the table, or its type, at the same time. */
 const MADE_BY_ANOTHER: ReadonlySet<unknown> = new Set(['42P07', '23505'])
 
 /** Earlier versions lack the table. */
@@ -54,12 +53,10 @@ export function killOrderColumn(schema: string): string {
 export interface KillOrderRow extends OrderedKill {
   /** Server's clock. */
   readonly orderedAt: number
-  /** Empty and undefined without an answer. */
   readonly answeredBy: string
   readonly answeredAt: number | undefined
 }
 
-/** @returns undefined if none was ever ordered */
 export function parseKillOrder(value: unknown): KillOrderRow | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const row = value as Readonly<Record<string, unknown>>
@@ -84,8 +81,8 @@ export async function readKillOrder(
 }
 
 /**
- * Durably, in one query. An order under way stays the same order, and so does a proved one while
- * the lease was not taken since. A moved journal accepts none.
+ * One durable query. An order under way stays the same; so does a proved one until the lease is
+ * taken anew. A moved journal accepts none.
  * @returns its number
  */
 export async function orderKill(
@@ -116,7 +113,7 @@ export async function orderKill(
     if (sqlStateOf(error) !== TABLE_MISSING) throw error
     await ensureKillOrder(connection, schema)
   }
-  // Another session may have given the first order: the second query sees it.
+  // The second query sees a first order of another session.
   number ??= await ask()
   if (number === undefined) throw new Error('its lease has no row')
   return number

@@ -10,16 +10,14 @@ import { leaseLost } from './postgres-failures.ts'
 import { quoteName, STILL_HELD } from './tables.ts'
 
 /**
- * A slow renewal may wait for another, dead server: kill orders are then read over a separate
- * connection.
+ * A slow renewal may wait for a dead server: kill orders are then read over a separate connection.
  */
 const KILL_LOOK_MS = 1000
 
-/** An end waits so long for its last alerts. */
+/** The end waits so long for the last alerts. */
 const LAST_WORD_MS = 500
 
 export interface LeaseTerms {
-  /** Without a renewal. */
   readonly lastingMs: number
   /** The exchange may act on a request this long after its signature. */
   readonly validityMs: number
@@ -38,7 +36,7 @@ export interface TakenLease {
   readonly feedPlace: number
   /** The last holder was elsewhere and did not give it back. */
   readonly isAbandoned: boolean
-  /** Both clocks; the lease is valid from then at least. */
+  /** Both clocks: the lease is valid at least from then. */
   readonly asked: Instant
   readonly commitMs: number
 }
@@ -50,7 +48,7 @@ export type LeaseAttempt =
 interface LeaseFrame {
   readonly connection: Pick<Connection, 'query' | 'close'>
   readonly schema: string
-  /** One that corrects jumps would hide a sleep. */
+  /** A corrected clock would hide a sleep. */
   readonly clock: Clock
 }
 
@@ -81,15 +79,12 @@ export interface HeldLeaseOptions extends LeaseFrame, Pick<LeaseTerms, 'lastingM
   /** For display. */
   readonly holder: string
   readonly timers: Timers
-  /**
-   * Opened when needed; its commits wait for no other server. Absent: kill orders are not obeyed
-   * here.
-   */
+  /** Its commits wait for no other server. Absent: kill orders are not obeyed here. */
   readonly kills?: Pick<Connection, 'query' | 'close'>
 }
 
 /**
- * The right to write, for as long as it is renewed:
+ * The right to write, while it is renewed:
  *
  *     held ──renewed in time──► held ──given back──► over
  *       └──its term is over, or another machine has taken it──► lost, for ever
@@ -148,7 +143,6 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     this.#onKill = listener
   }
 
-  /** Ordered before the lease was taken. */
   noteKill(kill: OrderedKill | undefined): void {
     this.#kill = kill
   }
@@ -157,15 +151,15 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     this.#news = news
   }
 
-  /** Another machine has the lease: a write was refused. */
+  /** A write was refused, since another machine has the lease. */
   noteGone(): void {
     this.#lose('another has taken it')
   }
 
-  /** Another machine may take it at once: no request of this process is on its way any more. */
+  /** Another machine may take it at once: no request of ours is on its way. */
   async giveBack(): Promise<void> {
     const { connection, schema } = this.#options
-    // A just proved kill must not stay unanswered.
+    // A proved kill must not stay unanswered.
     await this.answerKill()
     await this.#showNews()
     const isHeld = this.objection() === undefined
@@ -177,7 +171,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     )
   }
 
-  /** The lease expires. The reason is shown if possible. */
+  /** The lease expires; the reason is shown if possible. */
   async close(): Promise<void> {
     const { connection, kills, timers } = this.#options
     this.#end()
@@ -199,7 +193,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     for (const cancel of this.#cancelTimers) cancel()
     this.#cancelTimers = [
       timers.after(this.#term.renewInMs(hasFailed), () => void this.#renew()),
-      // The end of the term is noticed even if the query never returns.
+      // Notices the end of the term even if the query never returns.
       timers.after(this.#term.leftMs, () => void this.objection()),
     ]
   }
@@ -223,7 +217,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
       this.#kill = parseKillOrder(row['kill'])
       if (row['wanted'] === true) this.#hearHandover()
     } catch (error) {
-      // Renewal is repeated until the term is over.
+      // The next renewal tries again, until the term is over.
       this.#lastTrouble = messageOf(error)
       hasFailed = true
     } finally {
@@ -261,7 +255,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     }
   }
 
-  /** One after the other: news on its way is not sent twice. */
+  /** One at a time, so that news on its way is not sent twice. */
   #showNews(isLast = false): Promise<void> {
     this.#showing = this.#showing.then(() =>
       this.#showNow(!isLast && this.objection() === undefined),
@@ -271,7 +265,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
 
   /**
    * A failure here is no trouble of the lease.
-   * @param isHeld false: only alerts, if any
+   * @param isHeld false: only alerts
    */
   async #showNow(isHeld: boolean): Promise<void> {
     const news = this.#news
@@ -286,7 +280,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     }
   }
 
-  /** After a failure the next renewal writes it. */
+  /** The next renewal repeats a failed write. */
   async answerKill(): Promise<void> {
     const { connection, kills = connection, schema } = this.#options
     const kill = this.#kill
@@ -316,16 +310,15 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
   }
 }
 
-/** How often the lease is renewed within its term; after a failure oftener. */
+/** Within a term; more often after a failure. */
 const RENEWALS = 4
 const TRIES = 20
 /**
- * It counts as over this share before its end: two clocks drift, and a request signed at the last
- * moment is valid for as long as the successor waits.
+ * Ends a term this share early: clocks drift, and a request signed last is valid as long as the
+ * successor waits.
  */
 const MARGIN = 0.1
 
-/** Both clocks of the machine. */
 interface Instant {
   readonly monotonic: number
   readonly now: number
@@ -336,10 +329,10 @@ export function instantOf(clock: Clock): Instant {
 }
 
 /**
- * When requests may be signed under a lease. The exchange knows no token, so nothing may be signed
- * once another machine could have it: both clocks must be before the deadline, since one stops
- * while the machine is suspended, and the other can be set. The deadline counts from before the
- * granted query, so it is never later than the server's. A term that is over stays over.
+ * When requests may be signed. The exchange knows no token, so nothing may be signed once another
+ * machine could have the lease. Both clocks must be before the deadline: one stops while the
+ * machine is suspended, the other can be set. The deadline counts from before the granted query, so
+ * it is never later than the server's. A term that is over stays over.
  */
 export class LeaseTerm {
   readonly #clock: Clock
@@ -361,7 +354,6 @@ export class LeaseTerm {
     return this.#isOver
   }
 
-  /** The monotonic clock counts. */
   get leftMs(): number {
     return Math.max(0, this.#deadline.monotonic - this.#clock.monotonic())
   }
@@ -370,9 +362,7 @@ export class LeaseTerm {
     return Math.min(this.#lastingMs / (hasFailed ? TRIES : RENEWALS), this.leftMs)
   }
 
-  /**
-   * Granted to the request of that moment. A late answer does not begin a term that is over again.
-   */
+  /** A late answer does not revive a term that is over. */
   extend(asked: Instant): void {
     if (!this.isOver) this.#deadline = this.#deadlineFrom(asked)
   }

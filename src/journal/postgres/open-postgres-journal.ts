@@ -21,19 +21,17 @@ import {
 export interface OpenPostgresOptions extends TableSettings {
   readonly place: PostgresPlace
   readonly identity: string
-  /** Absent: a process that does not trade. */
   readonly own?: JournalWriter | undefined
-  /** A standby with other settings or code must not take over. */
+  /** Keeps a standby with other settings or code from taking over. */
   readonly refusesDifference?: boolean
-  /** The caller holds the lock of its directory. */
+  /** The caller holds its directory's lock. */
   readonly file: string
   readonly taker: LeaseTaker
   readonly terms: LeaseTerms
-  /** Not one that corrects jumps. */
+  /** A corrected clock would hide a sleep. */
   readonly clock: Clock
   readonly timers: Timers
   readonly onAway: OnAway
-  /** Waits for the lease. Absent: a held lease is a refusal. */
   readonly following?: FollowSettings | undefined
 }
 
@@ -45,8 +43,7 @@ export interface OpenedPostgres extends ServerDurability {
 }
 
 /**
- * Opens the journal on PostgreSQL for writing: makes a missing schema, updates the replica, takes
- * the lease, and proves the contents.
+ * Makes a missing schema, updates the replica, takes the lease, and proves the contents.
  * @throws Failure JOURNAL_UNREACHABLE, JOURNAL_LEASE_HELD, JOURNAL_FOREIGN, STATE_OF_OTHER_KEYS,
  * JOURNAL_MOVED, JOURNAL_CORRUPT, JOURNAL_SERVER_OLD
  */
@@ -88,7 +85,7 @@ async function openOver(
       holder: options.taker.name,
     })
     try {
-      // A kill ordered while there was no writer holds from the beginning.
+      // A kill may have been ordered while there was no writer.
       lease.noteKill(await readKillOrder(connection, place.schema))
       await replica.catchUp()
       const prefix = await replica.verify()

@@ -25,17 +25,17 @@ export function translatePostgresError(error: unknown, place: PostgresPlace): Fa
       found: isPasswordMissing(error) ? NO_PASSWORD : foundOf(error),
     },
     hint: adviseOpening(error, place),
-    // The driver's message for a missing password helps no reader.
+    // The driver's message helps no reader.
     ...(isPasswordMissing(error) ? {} : { cause: error }),
   })
 }
 
 const NO_PASSWORD = 'no password was given'
 const PASSWORD = 'INTENTD_JOURNAL_PASSWORD, or the file that INTENTD_JOURNAL_PASSWORD_FILE names'
-/** A command on a whole database may read one with a queue of sweeps. */
+/** The database may hold a queue of sweeps. */
 const PASSWORD_OF_QUEUE = 'where neither is set, --url takes INTENTD_SWEEP_PASSWORD'
 
-/** Keyed by SQLSTATE, see PostgreSQL's manual, "PostgreSQL Error Codes". */
+/** Keyed by SQLSTATE (PostgreSQL's manual, "PostgreSQL Error Codes"). */
 const ADVICE: Readonly<Record<string, string>> = {
   '28000':
     'create the user (`createuser`), and let it in from this machine (pg_hba.conf); journal.url names it',
@@ -51,7 +51,7 @@ const READING_ADVICE =
 /** Where the driver looks for a certificate. */
 const COPY_IN_ADDRESS = 'the address (sslrootcert=FILE)'
 
-/** A server's messages are in its language; these are in English, the default. */
+/** A server's messages are in its language, by default English. */
 const UNENCRYPTED = /no encryption|SSL off/
 
 function adviseOpening(error: unknown, { schema }: PostgresPlace): string {
@@ -70,7 +70,7 @@ function adviseOpening(error: unknown, { schema }: PostgresPlace): string {
   )
 }
 
-/** The driver's own message: the server has requested a password. */
+/** The driver's message when the server requests a password. */
 function isPasswordMissing(error: unknown): boolean {
   return messageOf(error).includes('client password must be a string')
 }
@@ -90,7 +90,6 @@ export function isPassing(error: unknown): boolean {
 /** A refused login, a missing database or right. Other trouble may pass. */
 const LASTING = ['28', '3D', '42501']
 
-/** A refused login or certificate, a missing database. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof Failure)) return false
   const { facts, cause } = error
@@ -99,12 +98,12 @@ export function isRefusal(error: unknown): boolean {
   return facts['found'] === NO_PASSWORD || adviseCertificate(cause, COPY_IN_ADDRESS) !== undefined
 }
 
-/** The server has refused nothing for good, and nothing on our side is wrong. */
+/** Nothing is refused for good, and nothing on our side is wrong. */
 export function isAway(error: unknown): boolean {
   return !(error instanceof Failure) && !isPasswordMissing(error) && isPassing(error)
 }
 
-/** A server that ends itself because its disk is full gives no other error. */
+/** A server that ends because its disk is full gives no other error. */
 const CUT: ReadonlySet<unknown> = new Set(['EPIPE', 'ECONNRESET'])
 
 export function foundOf(error: unknown): string {
@@ -116,7 +115,6 @@ export function foundOf(error: unknown): string {
     : messageOf(error)
 }
 
-/** Also when the outcome is unknown. */
 export function notWritten(error: unknown): Failure {
   return new Failure({
     code: 'JOURNAL_POISONED',

@@ -20,13 +20,11 @@ import { putFeedPlace, type Replica } from './replica.ts'
 import { noteServerWriter } from './server-tables.ts'
 import { LEASE_GONE, quoteName } from './tables.ts'
 
-/**
- * An unreachable server is tried again this often, and at most this long while the lease is valid.
- */
+/** Retries this often, and no longer than this, while the lease is valid. */
 const RECONNECT_MS = 250
 const AWAY_MS_MAX = 30_000
 
-/** Records that need not be durable wait for the next durable one, but at most this many. */
+/** At most so many records wait for the next durable one. */
 const WAITING_MAX = 256
 
 /** Steps of one transaction, in this order. */
@@ -58,20 +56,19 @@ export interface PostgresJournalOptions extends TableSettings {
   readonly onAway: OnAway
 }
 
-/** When the server cannot be reached, with the reason; or can again, with the time. */
+/** The server is away, with the reason; or back, with the time. */
 export type OnAway = (away: { readonly reason: string } | { readonly afterMs: number }) => void
 
 /**
- * The journal on PostgreSQL. Appended records wait until they must be durable. Then one transaction
- * writes all of them in one call that also checks the lease. Records that come meanwhile wait for
- * the next:
+ * Appended records wait until they must be durable. One transaction, in one call that also checks
+ * the lease, then writes all of them; later ones wait for the next:
  *
  *     quiet ──commit, flush──► under way ──committed there, then here──► quiet, or under way with what came meanwhile
  *                                 └──refused, lost, too late──► broken, for ever
  *
- * The same transaction is open on the replica, so everything read here is durable there. A commit
- * without an answer is unknown and not repeated: the next start finds out. Only connecting is
- * repeated, while the lease is valid, since an unreachable server has received nothing.
+ * The replica's transaction stays open meanwhile, so everything read here is durable there. A
+ * commit without an answer is unknown and not repeated: the next start finds out. Only connecting
+ * is repeated, while the lease is valid, since an unreachable server has received nothing.
  */
 export class PostgresJournal implements OpenedJournal {
   readonly salt: string
@@ -81,7 +78,6 @@ export class PostgresJournal implements OpenedJournal {
   readonly #tables: JournalTables
   #found: JournalContents | undefined
   #checkpointed: number
-  /** `#steps` that are records. */
   #recordsWaiting = 0
   #steps: WriteStep[] = []
   #waitingFor: OnDone[] = []
@@ -171,7 +167,7 @@ export class PostgresJournal implements OpenedJournal {
     return this.#tables.last.sequence + this.#recordsWaiting - this.#checkpointed
   }
 
-  /** While a write is under way a part waits for its end, and no second one is added. */
+  /** A part waits for the end of a write, and no second one is added. */
   prepareCheckpoint(): boolean {
     this.#assertSound()
     if (!this.#tables.hasKeysAhead) return false
@@ -225,7 +221,7 @@ export class PostgresJournal implements OpenedJournal {
     this.flush()
   }
 
-  /** After a clean end the lease is given back; otherwise it expires, so that a successor waits. */
+  /** An unclean end lets the lease expire, so that a successor waits. */
   async close(isWhole = true): Promise<void> {
     const { connection, replica, lease } = this.#options
     try {
@@ -289,7 +285,7 @@ export class PostgresJournal implements OpenedJournal {
   }
 
   /**
-   * Within the replica's open transaction.
+   * Needs the replica's open transaction.
    * @returns the changes, encoded for the server
    */
   #carryOut(steps: readonly WriteStep[]): string {

@@ -30,9 +30,9 @@ export interface ReplicaOptions {
 }
 
 /**
- * The server's journal in a SQLite file: a writer answers from it at once, a standby keeps it up to
- * date, and readers read it. It proves nothing by itself and may be removed at any time: a file
- * that is not exactly the server's journal is fetched anew.
+ * The server's journal in a SQLite file, from which a writer answers at once, a standby follows and
+ * readers read. It proves nothing and may be removed: one that is not exactly the server's is
+ * fetched anew.
  */
 export class Replica {
   readonly #options: ReplicaOptions
@@ -45,7 +45,7 @@ export class Replica {
     this.#feedPlace = feedPlace
   }
 
-  /** Opens it and brings it nearly up to date. */
+  /** Nearly up to date when opened. */
   static async open(options: ReplicaOptions): Promise<Replica> {
     const kept = await openKept(options)
     if (kept) {
@@ -93,8 +93,8 @@ export class Replica {
   }
 
   /**
-   * Compares the last record, the checkpoint and the sums with the server's. A replica that differs
-   * is fetched anew, once.
+   * Compares last record, checkpoint and sums with the server's. A replica that differs is fetched
+   * anew, once.
    * @throws Failure JOURNAL_CORRUPT if the server's data is not what was written
    */
   async verify(): Promise<VerifiedPrefix> {
@@ -110,7 +110,7 @@ export class Replica {
     this.#database.close()
   }
 
-  /** The writer's own changes are committed here once they are on the server. */
+  /** Commits the writer's changes once they are on the server. */
   noteWritten(feedPlace: number): void {
     this.#feedPlace = feedPlace
   }
@@ -154,7 +154,7 @@ export class Replica {
     }
   }
 
-  /** It ends with the same record, after the same checkpoint. */
+  /** Same last record, and same checkpoint. */
   async #isServers({ last, checkpoint }: VerifiedPrefix): Promise<boolean> {
     const { connection, place, nature } = this.#options
     const schema = quoteName(place.schema)
@@ -172,7 +172,7 @@ export function putFeedPlace(database: DatabaseSync, place: number): void {
 }
 
 /**
- * The replica of an earlier run, if it can be continued.
+ * An earlier run's replica, if it can be continued.
  * @throws Failure JOURNAL_TAIL_LOST
  */
 async function openKept({
@@ -208,7 +208,7 @@ async function openKept({
   return undefined
 }
 
-/** Everything here was durable there: a server that has less was restored without it. */
+/** A server that has less was restored: everything here was durable there. */
 function assertKept(place: PostgresPlace, head: number, feedPlace: number): void {
   if (feedPlace > head) throw tailLostOnServer(serverName(place), head, feedPlace)
 }
@@ -221,7 +221,7 @@ function readFeedPlace(database: DatabaseSync, nature: JournalNature, file: stri
   return first === nature.first && place !== undefined ? Number(place) : -1
 }
 
-/** From one snapshot of the server, into a file that replaces the old one. */
+/** From one snapshot, into a file that replaces the old one. */
 async function fetchAnew({
   connection,
   place,

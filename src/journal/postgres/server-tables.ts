@@ -18,7 +18,7 @@ import { type JournalTable, quoteName, schemaSql, STILL_HELD, toLayout } from '.
 /** Some hundred kilobytes. */
 const PAGE_ROWS = 1000
 
-/** Two sessions create the same at once: a schema, and a row in the server's list. */
+/** Another session made the schema, or its row in the list, at the same time. */
 const MADE_BY_ANOTHER: ReadonlySet<string> = new Set(['42P06', '23505'])
 
 /** The oldest tested version, in the server's numbering. */
@@ -74,7 +74,6 @@ export async function openServerTables(
   }
 }
 
-/** Within a transaction. */
 export async function makeServerTables(
   connection: Pick<Connection, 'query'>,
   schema: string,
@@ -159,7 +158,7 @@ export async function insertServerRows(
   )
 }
 
-/** In the order of the key, within a transaction. */
+/** In the order of the key. Needs a transaction. */
 export async function* readServerTable(
   connection: Pick<Connection, 'query'>,
   schema: string,
@@ -187,7 +186,7 @@ export async function* readServerTable(
 }
 
 export interface ServerDurability {
-  /** A commit also waits for another server, and this one waits for its disk. */
+  /** A commit waits for another server, which waits for its disk. */
   readonly isReplicated: boolean
   readonly isSynchronised: boolean
 }
@@ -201,12 +200,11 @@ export async function readDurability(
   return { isReplicated: row['replicated'] === true, isSynchronised: row['synchronised'] === true }
 }
 
-/** As a start would find it. */
 export interface ProbedServer extends ServerDurability {
   readonly version: string
-  /** `empty`: a start has made it, and nothing was written. */
+  /** `empty`: made by a start, nothing written. */
   readonly journal: 'none' | 'empty' | 'written'
-  /** This user may show the account in the fleet, whose schema another user has made. */
+  /** Another user may have made the fleet's schema. */
   readonly maySayInFleet: boolean
   readonly commitMs: number
   readonly writer: JournalWriter | undefined
@@ -215,7 +213,7 @@ export interface ProbedServer extends ServerDurability {
 const ANSWER_MS_MAX = 10_000
 
 /**
- * Reads everything that a start depends on.
+ * Everything on which a start depends.
  * @throws Failure as a start would
  */
 export async function probeServer(
@@ -272,7 +270,7 @@ async function readWhatIsThere(
   return row?.['is_empty'] === true ? 'empty' : 'written'
 }
 
-/** A table cannot be named without a right to its schema. */
+/** Naming a table needs a right to its schema. */
 async function maySayInFleet(connection: Pick<Connection, 'query'>): Promise<boolean> {
   const [row] = await connection.query(
     `SELECT CASE
@@ -287,7 +285,7 @@ async function maySayInFleet(connection: Pick<Connection, 'query'>): Promise<boo
   return row?.['may'] !== false
 }
 
-/** A message to the server's log of changes, which has no reader, is waited for as a record is. */
+/** A message to the log of changes, which has no reader, is waited for like a record. */
 async function measureCommit(
   connection: Pick<Connection, 'query'>,
   clock: Pick<Clock, 'monotonic'>,

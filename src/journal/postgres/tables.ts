@@ -1,7 +1,6 @@
 /** The same in SQLite and PostgreSQL. */
 export interface JournalTable {
   readonly name: string
-  /** In SQLite's order. */
   readonly columns: readonly { readonly name: string; readonly type: 'bigint' | 'text' }[]
   readonly key: readonly string[]
 }
@@ -39,29 +38,23 @@ export function tableNamed(name: string): JournalTable | undefined {
   return JOURNAL_TABLES.find((one) => one.name === name)
 }
 
-/** In a server's `meta` until layout 7: it stands for 5 and 6, which differ only in files. */
+/** Until layout 7 a server's `meta` had this for 5 and 6, which differ only in files. */
 const SERVER_LAYOUT_FIRST = '1'
 
-/** From the text in its `meta`. */
 export function toLayout(text: string): number {
   return text === SERVER_LAYOUT_FIRST ? 6 : Number(text)
 }
 
-/**
- * Followers further behind must read the tables anew: a machine away for longer is no standby, and
- * an hour's changes are some megabytes.
- */
+/** Followers further behind read the tables anew: an hour's changes are some megabytes. */
 const FEED_KEPT = '1 hour'
 
-/** A handover goes to another place: the previous holder may not take the lease back meanwhile. */
+/** The previous holder may not take the lease back meanwhile. */
 const HANDED_OVER_FOR = '30 seconds'
 
-/** SQLSTATEs of our own. */
 export const LEASE_GONE = 'IN001'
 export const JOURNAL_MOVED = 'IN002'
 export const LAYOUT_OTHER = 'IN003'
 
-/** For a renewal. */
 export const STILL_HELD = 'token = $1 AND NOT released'
 
 const DOUBLE_QUOTE = /"/g
@@ -71,21 +64,19 @@ export function quoteName(name: string): string {
   return `"${name.replaceAll(DOUBLE_QUOTE, '""')}"`
 }
 
-/** @returns a text without NUL and halves of characters, which the server refuses */
+/** @returns a text without what the server refuses: NUL and halves of characters */
 export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
 
 /**
- * Everything in one schema, made in one transaction:
+ * One schema, made in one transaction:
  *
  * - the tables of the journal, and `meta`, as SQLite has them;
  * - `feed`: the changes of each transaction, for followers;
- * - `lease`: one row with the writer and the end of its lease. Every write names its token, in its
- *   own transaction, and leaves the link of the last record, so that a tail cannot be lost without
- *   notice;
- * - `followers`: each standby, its place in the feed, and how its trading would differ from the
- *   writer's.
+ * - `lease`: the writer and the end of its lease. Every write names its token, and leaves the link
+ *   of the last record, so that a lost tail is noticed;
+ * - `followers`: each standby, its place in the feed, and how its trading would differ.
  */
 export function schemaSql(schema: string): string {
   return `
@@ -121,7 +112,7 @@ export function functionsSql(schema: string): string {
 }
 
 function tableSql({ name, columns, key }: JournalTable): string {
-  // Only `booked`, the sum of booked rows, may be missing.
+  // Only `booked` may be missing.
   const parts = columns.map(
     (column) =>
       `${quoteName(column.name)} ${column.type}${column.name === 'booked' && name === 'records' ? '' : ' NOT NULL'}`,
@@ -134,8 +125,8 @@ function functionSql(head: string, body: string, schema: string): string {
 }
 
 /**
- * It checks the token first, which locks the lease's row until the end. A lease that another
- * machine has taken has a different token for ever.
+ * Checks the token first, which locks the lease's row. A lease that another machine has taken has
+ * another token for ever.
  */
 const WRITE_CHANGES = `
   BEGIN
@@ -171,10 +162,9 @@ const TAKE_LEASE_HEAD = `take_lease(
   OUT free_in_ms double precision)`
 
 /**
- * A lease is free if it was given back, or if its term and that of every request signed under it
- * are over; or if it belongs to this same place, whose process is dead, since its directory is
- * locked. A process with another layout never gets it: a machine may have followed since before a
- * migration.
+ * A lease is free if it was given back; if its term and that of every request signed under it are
+ * over; or if it belongs to this place, whose process is dead, since its directory is locked.
+ * Another layout's process never gets it: a machine may have followed since before a migration.
  */
 const TAKE_LEASE = `
   DECLARE

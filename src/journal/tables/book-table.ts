@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { BookRow, RowChange } from '../journal.ts'
 import { addDigest, NO_ROWS, type RowsSum, takeDigest, toNumber } from './rows-sum.ts'
 
-/** The rows of a collection are in the order of a map. */
+/** In the order of a map. */
 export interface PlacedRow {
   readonly position: number
   readonly row: BookRow
@@ -14,7 +14,7 @@ export interface StoredBook {
   readonly sum: RowsSum
 }
 
-/** Checks every digest. @throws RangeError if a row is not as it was written */
+/** @throws RangeError if a row is not as it was written */
 export function readRows(database: DatabaseSync, first: string): StoredBook {
   const rows: PlacedRow[] = []
   let sum = 0n
@@ -36,10 +36,7 @@ export function readRows(database: DatabaseSync, first: string): StoredBook {
   return { rows, sum: { rows: rows.length, sum: BigInt.asUintN(128, sum) } }
 }
 
-/**
- * The rows of the book, in the order in which they were added, so that young rows, which change
- * often, lie together. Positions are kept in memory.
- */
+/** Rows in the order of their addition, so that young rows, which change often, lie together. */
 export class BookTable {
   readonly #first: string
   readonly #positions = new Map<string, Map<string, number>>()
@@ -66,10 +63,7 @@ export class BookTable {
     return this.#sum
   }
 
-  /**
-   * Within a transaction.
-   * @throws RangeError if an expected row is missing
-   */
+  /** @throws RangeError if an expected row is missing */
   apply(changes: Iterable<RowChange>): void {
     for (const { name, key, value } of changes) {
       const position = this.#positions.get(name)?.get(key)
@@ -146,8 +140,8 @@ function digestIn(row: ReturnType<StatementSync['get']>, position: number): stri
 }
 
 /**
- * Takes half as long as a link, which matters since a start reads all rows. No name contains the
- * blank that separates.
+ * Half the time of a link, which matters since a start reads all rows. No name contains the blank
+ * that separates.
  */
 function digestOf(first: string, { position, row: { name, key, value } }: PlacedRow): string {
   return hash('sha256', `${first} ${position} ${name} ${key.length} ${key}${value}`, 'hex').slice(

@@ -7,7 +7,6 @@ const DAY_MS = 86_400_000
 
 type BookedKind = BookedRow['kind']
 
-/** In the digest's order, and the key. */
 const TABLES = {
   fill: {
     name: 'fills',
@@ -36,8 +35,7 @@ const TABLES = {
     ] as readonly (keyof BookedFill)[],
     /**
      * Numbers of columns that layouts 8 and 7 added at the end. The digest omits those of a layout
-     * Columns that layout 7 added. The digest omits them if both are empty, so earlier rows keep
-     * theirs.
+     * if they are empty, so earlier rows keep theirs.
      */
     added: [2, 2],
   },
@@ -51,14 +49,13 @@ const TABLES = {
 
 export const BOOKED_KINDS = ['fill', 'funding'] as const
 
-/** Sums of each day, and of all. */
 export interface BookedDays {
   /** Keyed by kind and day. */
   readonly days: ReadonlyMap<string, RowsSum>
   readonly sum: RowsSum
 }
 
-/** Number and sum of each day, not the rows. */
+/** The rows are not read. */
 export function readDays(database: DatabaseSync): BookedDays {
   const days = new Map<string, RowsSum>()
   let [rows, sum] = [0, 0n]
@@ -71,7 +68,7 @@ export function readDays(database: DatabaseSync): BookedDays {
   return { days, sum: { rows, sum: BigInt.asUintN(128, sum) } }
 }
 
-/** Each record that books something holds it, and so does the seal. */
+/** Held by each record that books something, and by the seal. */
 export function totalToText(sum: RowsSum): string {
   return `${sum.rows} ${sumToText(sum)}`
 }
@@ -89,8 +86,7 @@ export function* salvageBookings(
 }
 
 /**
- * The oldest first, for a reader beside the daemon. Each row is checked, but not that none is
- * missing.
+ * The oldest first. Each row is checked, but not that none is missing.
  * @throws RangeError for a row that is not as it was written
  */
 export function* readBookings(
@@ -135,12 +131,6 @@ export function areBookingsWhole(database: DatabaseSync, first: string): boolean
   )
 }
 
-/**
- * Fills and funding payments until they are archived, written in the transaction of their record,
- * which holds the sum of all rows, so that none can be lost unnoticed. Each day has its own number
- * and sum: so writing a row costs the same however many there are, and a day is checked when it is
- * read.
- */
 export class BookingTable {
   readonly #database: DatabaseSync
   readonly #first: string
@@ -152,7 +142,6 @@ export class BookingTable {
   >
   #sum: RowsSum
 
-  /** @param found read by {@link readDays} */
   constructor(database: DatabaseSync, first: string, found: BookedDays) {
     this.#database = database
     this.#first = first
@@ -188,7 +177,7 @@ export class BookingTable {
   }
 
   /**
-   * Within the transaction of their record.
+   * Needs the transaction of their record.
    * @throws RangeError if a changed row is not as it was written
    */
   apply(bookings: Iterable<Booking>): void {
@@ -205,8 +194,7 @@ export class BookingTable {
   }
 
   /**
-   * The oldest first. A day is checked at its end, so only a span that was read to its end is
-   * proved.
+   * The oldest first. A day is checked at its end, so only a span read to its end is proved.
    * @throws RangeError for a day that is not as it was written
    */
   *read(
@@ -233,7 +221,6 @@ export class BookingTable {
     for (const [day] of expected) throw notAsWritten(kind, day)
   }
 
-  /** Within a transaction. `before`: Unix ms. */
   drop(before: number): void {
     for (const kind of BOOKED_KINDS) {
       const { read, drop } = this.#statements[kind]
@@ -292,7 +279,7 @@ function toRow(kind: BookedKind, row: BookingRow): BookedRow {
   const columns: readonly string[] = TABLES[kind].columns
   const values = columns.map((column) => [
     column,
-    // A table of an earlier layout lacks added columns.
+    // An earlier layout lacks added columns.
     column === 'at' ? Number(row[column]) : String(row[column] ?? ''),
   ])
   return { kind, ...Object.fromEntries(values) } as BookedRow

@@ -13,17 +13,17 @@ import {
 const { minute: MINUTE_MS, hour: HOUR_MS } = CURVE_STEPS_MS
 
 /**
- * Hours that one write makes of their minutes, of all curves together: each takes about a
- * millisecond. So 64 plots do not come in one write, and after a long stop it takes many.
+ * Each hour takes about a millisecond to fold, so a write folds this many, and after a long stop it
+ * takes many writes.
  */
 const HOURS_MAX = 4
 
-/** The account's own curve of 45,000 points, some 5 MB; and plots, each with 12,000, a good megabyte. */
+/** The account's curve has 45,000 points, some 5 MB; a plot 12,000, a good megabyte. */
 const SERIES_MAX = PLOTS_MAX + 1
 
 export type PlacedPoint = CurvePoint & { readonly step: number }
 
-/** Every point of a curve in order, hours before minutes. @throws RangeError for one that is not as it was written */
+/** Hours before minutes. @throws RangeError for a point that is not as it was written */
 export function* readCurve(
   database: DatabaseSync,
   first: string,
@@ -40,14 +40,13 @@ export function* readCurve(
   }
 }
 
-/** Whether every point is as it was written; that none is missing is not known. */
 export function areCurvesWhole(database: DatabaseSync, first: string): boolean {
   for (const row of database.prepare('SELECT * FROM curves').iterate())
     if (row['digest'] !== digestOf(first, toPoint(row))) return false
   return true
 }
 
-/** Every point that is as it was written, even if others are damaged. */
+/** Every point that is as written, even if others are damaged. */
 export function* salvageCurves(database: DatabaseSync, first: string): Generator<PlacedPoint> {
   for (const row of database.prepare('SELECT * FROM curves').iterate()) {
     const point = toPoint(row)
@@ -56,12 +55,12 @@ export function* salvageCurves(database: DatabaseSync, first: string): Generator
 }
 
 /**
- * The points of curves, by minute for a week. Of older ones the lowest and the highest of each hour
- * are kept, so that a drawdown stays as deep as it was:
+ * Points by minute for a week; then the lowest and highest of each hour, so that a drawdown stays
+ * as deep:
  *
  *     minute ──older than a week──► the hour's lowest and highest, others dropped ──two years, a plot 30 days──► dropped
  *
- * Each method must be called within a transaction of the caller.
+ * Each method needs a transaction of the caller.
  */
 export class CurveTable {
   readonly #first: string
@@ -83,7 +82,7 @@ export class CurveTable {
     }
   }
 
-  /** Adds points by minute, and thins out old ones of all curves. */
+  /** Thins out old points of all curves, too. */
   put(points: readonly CurvePoint[]): void {
     if (points.length === 0) return
     for (const point of points) {
@@ -95,7 +94,6 @@ export class CurveTable {
     this.#thinAll(now)
   }
 
-  /** Puts points back as they were kept elsewhere. */
   carry(points: Iterable<PlacedPoint>): void {
     for (const point of points) {
       this.#series.add(point.series)
@@ -108,7 +106,7 @@ export class CurveTable {
     this.#statements.put.run(series, step, at, value, digestOf(this.#first, point))
   }
 
-  /** A curve that used up the turn is the last one in the next. */
+  /** A curve that used up the turn comes last in the next. */
   #thinAll(now: number): void {
     let left = HOURS_MAX
     for (const series of Array.from(this.#series)) {
@@ -119,7 +117,6 @@ export class CurveTable {
     }
   }
 
-  /** @returns how many hours it has folded */
   #thin(series: string, now: number, hoursMax: number): number {
     const { drop } = this.#statements
     let folded = 0
@@ -153,7 +150,7 @@ export class CurveTable {
   }
 }
 
-/** Steps over the points of each curve by the table's key. */
+/** Steps by the table's key, not over all points. */
 export function listSeries(database: DatabaseSync): readonly string[] {
   return database
     .prepare(

@@ -1,6 +1,6 @@
 /**
- * How many rows there are, and their digests added up modulo 2^128, as long as a digest. A change
- * subtracts one digest and adds another, so a seal costs only as much as what changed.
+ * Number of rows, and the sum of their digests modulo 2^128: a seal costs only as much as what
+ * changed.
  */
 export interface RowsSum {
   readonly rows: number
@@ -21,7 +21,6 @@ export function toNumber(digest: string): bigint {
   return BigInt(`0x${digest}`)
 }
 
-/** For the seal. */
 export function sumToText({ sum }: RowsSum): string {
   return sum.toString(16).padStart(32, '0')
 }

@@ -2,7 +2,6 @@ const RENEW = 'renew the certificate of the server'
 const OTHER_NAME =
   'name the server in the address as its certificate does, or give it one for this name'
 
-/** Node's codes for a certificate that no known authority has signed. */
 const UNKNOWN_SIGNER: ReadonlySet<string> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -10,13 +9,10 @@ const UNKNOWN_SIGNER: ReadonlySet<string> = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ])
 
-/** Node itself looks here for copies of certificates. */
+/** Node looks here for copies of certificates. */
 export const COPY_IN_VARIABLE = 'the variable NODE_EXTRA_CA_CERTS'
 
-/**
- * Undefined for other errors. @param copyIn Setting that names a copy of a certificate without a
- * known authority.
- */
+/** Undefined for other errors. @param copyIn setting that names a copy of the certificate */
 export function adviseCertificate(error: unknown, copyIn: string): string | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'CERT_HAS_EXPIRED') return RENEW

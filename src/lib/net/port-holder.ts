@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 export interface PortHolder {
   readonly pid: number
-  /** The name alone: the arguments of a program may be secrets. */
+  /** Only the name: arguments may be secrets. */
   readonly program: string
 }
 
@@ -10,7 +10,7 @@ export interface PortHolder {
 const LISTENING = '0A'
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6']
 
-/** Undefined on other systems than Linux, and if the program belongs to another user. */
+/** Undefined outside Linux, and for another user's program. */
 export function findPortHolder(port: number): PortHolder | undefined {
   const sockets = new Set(TABLES.flatMap((table) => listListening(table, port)))
   if (sockets.size === 0) return undefined

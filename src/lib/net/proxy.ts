@@ -1,10 +1,9 @@
-/** A forward proxy stands between this machine and others. */
+/** Undici is loaded for a forward proxy alone. */
 import { createRequire } from 'node:module'
 import type Undici from 'undici'
 import type { Secret } from '../secret.ts'
 
 export interface ForwardProxy {
-  /** Without a login. */
   readonly url: string
   /** Value of the header Proxy-Authorization. */
   readonly authorization: Secret | undefined
@@ -12,24 +11,24 @@ export interface ForwardProxy {
   readonly from: string
 }
 
-/** Undefined for an address that is called directly. */
+/** Undefined: called directly. */
 export type ProxyFor = (address: string) => ForwardProxy | undefined
 
 /**
- * CONNECT, then TLS with the address itself. No byte of a request leaves before. Each has the time
+ * CONNECT, then TLS with the address itself: no byte of a request leaves before. Each has the time
  * of an attempt to connect.
  */
 export function openTunnel(
   { url, authorization }: ForwardProxy,
   { connectTimeoutMs, ...client }: Undici.Pool.Options & { readonly connectTimeoutMs: number },
 ): Undici.ProxyAgent {
-  // All of undici costs a start 60 ms and 14 MB more, so it is loaded with the first proxy.
+  // All of undici costs a start 60 ms and 14 MB, so it is loaded with the first proxy.
   const { Pool, ProxyAgent } = createRequire(import.meta.url)('undici') as typeof Undici
   const tls = { timeout: connectTimeoutMs, allowH2: false }
   return new ProxyAgent({
     ...client,
     uri: url,
-    // Plain http is for this machine alone, which is called directly.
+    // Only this machine has plain http, and is called directly.
     proxyTunnel: true,
     connectTimeout: connectTimeoutMs,
     requestTls: tls,
@@ -49,9 +48,8 @@ export function isProxyUrl({ protocol, pathname, search, hash }: URL): boolean {
 }
 
 /**
- * NO_PROXY lists hosts with their subdomains, with or without a port, separated by commas or
- * spaces. `.example.com` means the same as `example.com`, `*.example.com` only the subdomains, `*`
- * all.
+ * NO_PROXY lists hosts with subdomains and optional ports, separated by commas or spaces.
+ * `.example.com` equals `example.com`, `*.example.com` only the subdomains, `*` all.
  */
 export function isExempt(noProxy: string, { hostname, port, protocol }: URL): boolean {
   const host = bareHost(hostname)
@@ -73,7 +71,7 @@ export function isExempt(noProxy: string, { hostname, port, protocol }: URL): bo
 const ENTRY = /^(\[[^\]]+\]|[^:]+|[^[]*:[^:]*:.*?)(?::(\d+))?$/
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
 
-/** Without the brackets of an IPv6 address, and the dot that ends a full name. */
+/** Without an IPv6 address's brackets, and a full name's final dot. */
 function bareHost(hostname: string): string {
   return hostname.replace(/^\[(.+)\]$/, '$1').replace(/(.)\.$/, '$1')
 }

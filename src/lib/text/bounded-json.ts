@@ -1,15 +1,12 @@
-/**
- * Nothing that the exchange, a file of ours, a recording or an operator writes comes near; a text
- * of brackets alone would keep the parser busy for seconds.
- */
+/** Nothing legitimate comes near; brackets alone would keep the parser busy for seconds. */
 const DEPTH_MAX = 64
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /**
- * For JSON from outside the process. @throws SyntaxError for no JSON, or more than 64 levels,
- * counted before anything is parsed
+ * For JSON from outside. @throws SyntaxError for no JSON, or more than 64 levels, counted before
+ * parsing
  */
 export function parseBoundedJson(
   text: string,
@@ -19,10 +16,7 @@ export function parseBoundedJson(
   return JSON.parse(text, reviver)
 }
 
-/**
- * Counts brackets outside strings. A text that this misreads is not JSON, and the parser has
- * stopped before.
- */
+/** Counts brackets outside strings. The parser refuses earlier what this misreads. */
 function isTooDeep(text: string): boolean {
   // Each level takes a character.
   if (text.length <= DEPTH_MAX) return false

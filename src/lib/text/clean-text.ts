@@ -1,13 +1,11 @@
 /**
- * Texts of others go to a terminal, a log or people. Whatever moves the cursor, sets a colour,
- * turns the direction of writing or is not seen is removed, and not replaced, so that `HiddenTexts`
- * finds a text behind it.
+ * Foreign texts must not move a cursor, set a colour or turn the direction of writing. Such
+ * characters are removed, not replaced, so that `HiddenTexts` finds a text behind them.
  */
 
-/** Nearly every text is printable ASCII. */
 const PLAIN = /^[\x20-\x7E]*$/
 
-/** A terminal obeys these: those with parameters, with a text up to its end, and the short ones. */
+/** A terminal obeys these escapes. */
 const ESCAPES = new RegExp(
   [
     String.raw`(?:\x1B\[|\x9B)[0-?]*[ -/]*[@-~]`,

@@ -1,11 +1,11 @@
 import { cleanLine } from './clean-text.ts'
 
-/** A spreadsheet takes a cell that begins so for a formula, and obeys it. */
+/** A spreadsheet takes such a cell for a formula. */
 const FORMULA = /^\s*[=+\-@\uFF0B\uFF0D\uFF1D\uFF20]/
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** RFC 4180, on one line. A text that a spreadsheet would compute stands behind a `'`. */
+/** RFC 4180, on one line; formulas are disarmed by a `'`. */
 export function toCsvCell(value: string | number): string {
   if (typeof value === 'number') return String(value)
   const line = cleanLine(value)

@@ -12,7 +12,7 @@ export function wrapWords(text: string, columns: number): readonly string[] {
 
 const HANGING = '  '
 
-/** The rest of a long line goes on in the next one, indented. */
+/** A long line goes on indented. */
 export function wrapForScreen(text: string, columns: number): string {
   const wrapped = text.split('\n').flatMap((line) => {
     if (line.length <= columns) return [line]

@@ -1,13 +1,9 @@
-/**
- * Finds the column of sizes in the base coin: only one of them agrees with the prices and the other
- * columns.
- */
+/** Only one column of sizes agrees with the prices and the others: that in the base coin. */
 import { Failure } from '../../lib/failure.ts'
 
 export interface Sizes {
   readonly volume: Float64Array
   readonly quote?: Float64Array | undefined
-  /** In a coin that the file does not name. */
   readonly coin?: Float64Array | undefined
   readonly ticks?: Float64Array | undefined
   readonly price: (row: number) => number
@@ -18,14 +14,13 @@ export interface BaseVolume {
   readonly from: 'volume' | 'quote' | 'coin'
 }
 
-/** The mean price of a candle is not exactly the middle of its range. */
+/** A candle's mean price is not exactly the middle of its range. */
 const NEAR = 0.1
 /** Dollars in a contract margined in its coin. */
 const CONTRACT_DOLLARS = [1, 10, 100]
 
 /**
- * Quote volume is base volume times price. If a size counts contracts or dollars, another column
- * may be the base volume. A file with one column of sizes is trusted. @throws Failure
+ * Quote volume is base volume times price. A single column of sizes is trusted. @throws Failure
  * IMPORT_VOLUME_UNCLEAR
  */
 export function chooseBaseVolume(sizes: Sizes, where: string): BaseVolume {
@@ -41,8 +36,7 @@ export function chooseBaseVolume(sizes: Sizes, where: string): BaseVolume {
   if (found === undefined || isNear(found, 1)) return { numbers: volume, from: 'volume' }
   if (coin !== undefined && isNear(ratio(coin, quote) ?? 0, 1))
     return { numbers: coin, from: 'coin' }
-  // The reverse case: the volume counts dollars or contracts of so many dollars, the other column
-  // coins.
+  // The reverse: volume counts dollars or contracts, the other column coins.
   const dollars = 1 / (ratio(quote, volume) ?? 0)
   if (CONTRACT_DOLLARS.some((size) => isNear(dollars, size)))
     return { numbers: quote, from: 'quote' }

@@ -11,9 +11,8 @@ import {
 const HOUR_MS = 3_600_000
 /** Exchanges stamp a payment up to some seconds late. */
 const LATE_MS_MAX = 60_000
-/** A median of 0.3 % a payment over a whole file means that the rates are in percent. */
+/** Above, a file's rates are in percent. */
 const MEDIAN_RATE_MAX = 0.003
-/** No exchange charges a tenth of a position at once. */
 const RATE_MAX = 0.1
 
 export interface CleanFunding {
@@ -69,14 +68,14 @@ export function cleanFunding(tables: readonly PriceTable[]): CleanFunding {
   }
 }
 
-/** A row states either the period that ends with it or the one that follows. */
+/** A row states the period that ends with it, or the next. */
 function isOtherPeriod(payment?: Payment, before?: Payment): boolean {
   if (!payment || !before) return false
   const said = [payment.periodMs, before.periodMs].filter((periodMs) => !Number.isNaN(periodMs))
   return said.length > 0 && !said.includes(payment.at - before.at)
 }
 
-/** If one payment has two rates, at least one was predicted. */
+/** With two rates for one payment, at least one was predicted. */
 function assertPaid(payments: readonly Payment[]): void {
   const rates = new Map<number, number>()
   for (const { at, rate, where } of payments) {
@@ -144,10 +143,6 @@ export function predicted(where: string, found: string): Failure {
   })
 }
 
-/**
- * Periods change from eight hours to four and one, so only a period longer than all usual ones is a
- * gap.
- */
 function longestPeriod(at: Float64Array): number {
   const counts = new Map<number, number>()
   for (let row = 1; row < at.length; row++) {

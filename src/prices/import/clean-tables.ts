@@ -1,6 +1,6 @@
 /**
- * Files of one instrument become playable rows: in order of time, each time once, every row
- * possible. Wrong rows are counted, and the first place is named.
+ * Playable rows: in order of time, each time once, every row possible. Wrong rows are counted, the
+ * first with its place.
  */
 import { Failure } from '../../lib/failure.ts'
 import { assertRowCount } from '../price-file.ts'
@@ -21,14 +21,11 @@ import {
 
 export interface Findings {
   readonly disorder: Finding
-  /**
-   * A repeated time of a candle, a quote equal to the one before, a repeated id of a trade: the
-   * first is kept.
-   */
+  /** A repeated time, quote or trade id: the first is kept. */
   readonly duplicates: Finding
   readonly conflicts: Finding
   readonly zeroPrices: Finding
-  /** A high below another price, a crossed quote, a size below zero: dropped. */
+  /** Crossed or negative values: dropped. */
   readonly impossible: Finding
   readonly offInterval: Finding
   /** Far from the price before: kept. `first` also states the price. */
@@ -42,9 +39,8 @@ export interface CleanRows {
   readonly gaps: Gaps
   /** Not all files have these columns, so they are dropped. */
   readonly leftAside: readonly Field[]
-  /** Times of candles were those of the close, and have been converted to those of the open. */
+  /** Candles' times were those of the close, and have been converted. */
   readonly isByClose: boolean
-  /** Notes for the operator on how files were read. */
   readonly remarks: readonly string[]
 }
 
@@ -215,7 +211,7 @@ function sortStably(rows: Uint32Array, at: Float64Array): Uint32Array {
   return isOrdered ? rows : rows.sort((one, other) => timeOf(one) - timeOf(other) || one - other)
 }
 
-/** From whole intervals, the most frequent one; undefined if there is no such grid. */
+/** The most frequent distance from whole intervals; undefined without a grid. */
 function offsetOf(at: Float64Array, rows: Uint32Array, intervalMs?: number): number | undefined {
   if (intervalMs === undefined || intervalMs >= MONTH_MS_MIN) return undefined
   const counts = new Map<number, number>()

@@ -1,13 +1,11 @@
-/** Columns are identified by the header, or by the first line if there is none. */
 import { type Separator, separatorOf, splitCells } from '../csv-columns.ts'
 import { INSTRUMENT_COLUMNS, plainTitle } from '../instrument-name.ts'
 import type { Field } from '../recording.ts'
 
 export type ShapeKind = 'candles' | 'quotes' | 'trades' | 'funding'
 /**
- * Besides prices: price, size and id of a trade; the time of day beside a date, and the zone of
- * both; instrument and exchange; sizes in other units; whether a candle has ended; the period of a
- * funding payment.
+ * Besides prices: price, size and id of a trade; time of day and zone; instrument and exchange;
+ * sizes in other units; whether a candle has ended; funding periods.
  */
 export type ShapeField =
   | Field
@@ -22,7 +20,7 @@ export interface CsvShape {
   readonly columns: readonly string[]
   readonly fields: readonly ShapeField[]
   readonly titles: ReadonlyMap<ShapeField, string>
-  /** They repeat one of {@link fields}; keyed by their name in {@link columns}. */
+  /** Repeat one of {@link fields}. */
   readonly twins: ReadonlyMap<string, ShapeField>
   /** The header says that times are those of the close. */
   readonly isByClose: boolean
@@ -34,7 +32,7 @@ export interface ShapeGap {
   readonly missing: readonly string[]
 }
 
-/** The file may have the time of its row too. */
+/** The file may have its row's time too. */
 const PAYMENT_TIMES = ['fundingtime', 'fundingratetimestamp', 'calctime', 'settletime']
 const CLOSE_TIMES = ['closetime', 'timeclose', 'endtime', 'timeend']
 
@@ -137,7 +135,7 @@ const SIDES = [
   'makerside',
 ]
 
-/** All names of these fields mean the same; names of other fields differ a little in meaning. */
+/** Names of other fields differ a little in meaning. */
 const PRICES_OF_ONE_MEANING: readonly ShapeField[] = ['open', 'high', 'low', 'close', 'price']
 const WITHOUT_TWINS: readonly ShapeField[] = [
   'instrument',
@@ -182,8 +180,7 @@ const PRICES: readonly ShapeField[] = ['open', 'close', 'bid', 'ask', 'price', '
 const CANDLE_COLUMNS = ['at', 'open', 'high', 'low', 'close', 'volume'] as const
 
 /**
- * @param nextLine The first row below a header. @returns the missing columns if the shape is
- * unknown
+ * @param nextLine the first row below a header @returns the missing columns if the shape is unknown
  */
 export function findShape(firstLine: string, nextLine = ''): CsvShape | ShapeGap {
   const separator = separatorOf(firstLine)
@@ -202,7 +199,7 @@ function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]):
   const gaps: ShapeGap[] = []
   for (const { kind, required, optional } of KINDS) {
     const missing = required.filter((field) => !places.has(field))
-    // A file with prices beside rates is a file of prices that lacks something.
+    // Prices beside rates: a file of prices that lacks something.
     if (kind === 'funding' && PRICES.some((field) => places.has(field))) continue
     if (missing.length > 0) {
       gaps.push({ kind, missing: missing.map((field) => describeMissing(field, places, titles)) })
@@ -238,7 +235,7 @@ function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]):
       hasSide: SIDES.some((name) => header.includes(name)),
     }
   }
-  // The kind with the most columns present comes first.
+  // The kind with the most columns comes first.
   const here = ({ kind, missing }: ShapeGap) =>
     (KINDS.find((one) => one.kind === kind)?.required.length ?? 0) - missing.length
   return gaps.toSorted(
@@ -274,10 +271,9 @@ function findPlaces(
     if (name !== undefined) places.set(field, header.indexOf(name))
   }
   const local = header.indexOf('localtime')
-  // A local time can be used only if the rows state its offset from UTC.
+  // A local time needs its offset from UTC in the rows.
   if (!places.has('at') && WITH_ZONE.test(nextCells[local] ?? '')) places.set('at', local)
   placeVolumesInCoins(header, places)
-  // Yahoo gives the volume of a crypto pair in the quote coin.
   if (header.includes('adjclose')) places.delete('volume')
   // MetaTrader writes the date in one column and the time of day in another.
   const [day, clock] = [header.indexOf('date'), header.indexOf('time')]
@@ -295,7 +291,7 @@ function isWallTime(cell: string): boolean {
   return !WITH_ZONE.test(cell) && !/\d ?(?:UTC|GMT)$/.test(cell)
 }
 
-/** The figures decide later which of the two is in the base coin. */
+/** Figures decide later which is in the base coin. */
 function placeVolumesInCoins(header: readonly string[], places: Map<ShapeField, number>): void {
   if (places.has('volume')) return
   const [first, second, ...others] = header.flatMap((name, place) =>
@@ -324,9 +320,8 @@ function describeMissing(
 }
 
 /**
- * Binance's spot dumps and its old futures dumps have no header: candles of twelve columns; trades
- * and aggregated trades that end in one or two of `true` or `false`. Six or seven columns of
- * numbers are candles.
+ * Binance's spot dumps and old futures dumps have no header: twelve columns are candles, one or two
+ * `true` or `false` at the end (aggregated) trades. Six or seven columns of numbers are candles.
  */
 function shapeOfRow(cells: readonly string[]): Shape | ShapeGap {
   const flags = cells.filter((cell) => /^(true|false)$/i.test(cell)).length

@@ -1,8 +1,7 @@
 export interface Gaps {
   readonly count: number
-  /** Unknown for quotes. */
   readonly missing?: number
-  /** Longest time between two rows, and the time of the row before it. */
+  /** With the time of the row before it. */
   readonly longestMs: number
   readonly longestFrom?: number
 }
@@ -31,12 +30,12 @@ export function findGaps(at: Float64Array, intervalMs?: number): Gaps {
   }
 }
 
-/** A step that fewer rows have belongs to a misplaced row. */
+/** A step of fewer rows belongs to a misplaced row. */
 const SHARE_MIN = 0.01
 
 /**
- * The shortest step that is no exception, because instruments with few trades lack many candles.
- * @param at In any order. @returns undefined for a single time
+ * The shortest step that is no exception: thin markets lack many candles.
+ * @param at in any order @returns undefined for a single time
  */
 export function findInterval(at: Float64Array): number | undefined {
   const isOrdered = at.every((time, row) => row === 0 || (at[row - 1] as number) <= time)

@@ -32,7 +32,6 @@ export interface ImportOptions {
   readonly intervalMs?: number
   readonly isStrict: boolean
   readonly isReplacing: boolean
-  /** Prices later than tomorrow are refused. */
   readonly now: number
 }
 
@@ -58,11 +57,11 @@ export interface ImportedFunding extends CleanFunding {
 }
 
 /**
- * If all file names state the instrument, memory holds only one instrument. A strict import reads
- * all files twice: before it writes, it must know what all times mean. @throws Failure
- * IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER, IMPORT_EXCHANGES_DIFFER,
- * IMPORT_INTERVAL_DIFFERS, IMPORT_STAMPS_DIFFER, IMPORT_EXISTS, IMPORT_UNWRITABLE, and those of
- * reading: {@link readTables}, {@link cleanTables}, {@link cleanFunding}
+ * Memory holds one instrument if all file names state it. A strict import reads files twice: it
+ * must know what all times mean before it writes. @throws Failure IMPORT_SYMBOL_UNKNOWN,
+ * IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER, IMPORT_EXCHANGES_DIFFER, IMPORT_INTERVAL_DIFFERS,
+ * IMPORT_STAMPS_DIFFER, IMPORT_EXISTS, IMPORT_UNWRITABLE, and those of reading: {@link readTables},
+ * {@link cleanTables}, {@link cleanFunding}
  */
 export async function* importPrices(
   options: ImportOptions,
@@ -127,8 +126,8 @@ export function* writePrices(
 }
 
 /**
- * Beside candles stamped by their open, those stamped by their close would come a candle too late
- * or too early. @param stamps one instrument for each kind of time so far
+ * Candles stamped by open and by close together would be a candle off. @param stamps one instrument
+ * for each kind of time so far
  */
 function assertOneStamp(
   { symbol, isByClose }: Pick<ImportedPrices, 'symbol' | 'isByClose'>,
@@ -193,7 +192,6 @@ function placeOf(
   return join(directory, `${parts.filter((part) => part !== undefined).join('-')}.${extension}`)
 }
 
-/** Files of a zip that only explain it are left out. */
 async function loadTables(path: string, now: number): Promise<readonly NamedTable[]> {
   const packed = await readPrices(path)
   const limit = { path, bytesMax: FILE_BYTES_MAX }

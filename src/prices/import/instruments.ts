@@ -18,10 +18,7 @@ interface InstrumentOptions {
   readonly market?: NonNullable<Recording['market']>
 }
 
-/**
- * In the order in which the files are listed. If one name says no instrument, all form one group,
- * because a column may name any. @throws Failure IMPORT_SYMBOLS_DIFFER
- */
+/** @throws Failure IMPORT_SYMBOLS_DIFFER */
 export function groupFiles({
   files,
   symbol,
@@ -55,12 +52,12 @@ export function groupByInstrument(
   )
 }
 
-/** Undefined if neither names of the file nor cells of its rows are certain. */
+/** Undefined if neither file names nor cells are certain. */
 function symbolIn(table: NamedTable, all: readonly NamedTable[]): string | undefined {
   const { instrument, source, names } = table
   const inFile = [...new Set(names.flatMap(({ symbol }) => symbol ?? []))]
   const named = instrument === undefined ? undefined : readInstrumentName(instrument).symbol
-  // A price file states its symbol, which need not be one that a name can express.
+  // A price file's symbol need not be one that a name can express.
   const certain = table.isPriceFile === true ? (named ?? instrument) : named
   const ofFile = all.filter((one) => one.source === source)
   const others = [...new Set(ofFile.flatMap((one) => instrumentIn(one) ?? []))]
@@ -86,7 +83,7 @@ function agrees({ instrument, isPriceFile }: NamedTable, symbol: string): boolea
 
 /**
  * A spot pair and a future of one name are two instruments. Vendors mark only the future, so marked
- * and unmarked names differ. A price file's market came from `--market`.
+ * and unmarked names differ.
  */
 function assertOneMarket(
   symbol: string,

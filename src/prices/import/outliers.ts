@@ -2,12 +2,12 @@
 import type { CandleRows, QuoteRows } from '../recording.ts'
 import { type Finding, findRows } from './price-table.ts'
 
-/** An outlier is more than so many times the price before, or less than that part of it. */
+/** So many times the price before, or less than that part. */
 const TIMES_MAX = 5
 
 /**
- * Compares with the last price that was no outlier, the first row with the two after it. If prices
- * stay at a new level, only its first row is found.
+ * Compares with the last normal price, the first row with the two after. At a new level, only its
+ * first row is found.
  */
 export function findOutliers(
   rows: Pick<CandleRows, 'kind' | 'open' | 'high' | 'low' | 'close'> | QuoteRows,

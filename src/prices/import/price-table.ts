@@ -1,6 +1,6 @@
 import type { Field } from '../recording.ts'
 
-/** `first` is the place of the first wrong row: `BTCUSDT.csv:17`. */
+/** `first`: place of the first wrong row: `BTCUSDT.csv:17`. */
 export interface Finding {
   readonly count: number
   readonly first?: string
@@ -8,13 +8,11 @@ export interface Finding {
 
 export interface Trades {
   /**
-   * Whole Unix ms, in any order. Equal times are in order of the file; in one that runs backwards,
-   * in reverse order.
+   * Whole Unix ms, in any order. Equal times keep the file's order, reversed if it runs backwards.
    */
   readonly at: Float64Array
   readonly price: Float64Array
   readonly size: Float64Array
-  /** NaN for a trade without id. */
   readonly id?: Float64Array
 }
 
@@ -32,26 +30,25 @@ export interface TradesOfMinute extends Trades {
 export interface PriceTable {
   readonly kind: 'candles' | 'quotes' | 'funding'
   readonly source: string
-  /** As named by columns of the file, or by a price file's header. */
+  /** From columns of the file, or a price file's header. */
   readonly instrument?: string
   readonly exchange?: string
   readonly isPriceFile?: boolean
-  /** Whole Unix ms in `at`; all columns have the same length. */
   readonly columns: ReadonlyMap<Field, Float64Array>
   readonly intervalMs?: number
-  /** For lack of a header, the meaning of columns follows from their position. */
+  /** Without a header, columns have meaning by position. */
   readonly isByPlace?: boolean
   /** The header says that times of candles are those of the close. */
   readonly isByClose?: boolean
   readonly periodHours?: Float64Array
   readonly trades?: TradesRead
-  /** Rows earlier than the row before, if they are sorted already. */
+  /** Rows that were earlier than the row before. */
   readonly disorder?: Finding
   readonly remarks?: readonly string[]
   readonly whereOf: (row: number) => string
 }
 
-/** So many impossible rows mean that the columns are in another order. */
+/** So many impossible rows mean that columns are in another order. */
 const IMPOSSIBLE_SHARE_MAX = 1 / 3
 const IMPOSSIBLE_ROWS_MIN = 10
 
@@ -74,7 +71,6 @@ export function findRows(
   return count === 0 ? { count } : { count, first: whereOf(first) }
 }
 
-/** `first` is from the first file that has one. */
 export function addFindings(findings: readonly Finding[]): Finding {
   const count = findings.reduce((sum, finding) => sum + finding.count, 0)
   const first = findings.find((finding) => finding.first !== undefined)?.first
@@ -89,7 +85,7 @@ export function findDisorder(at: Float64Array, whereOf: (row: number) => string)
   )
 }
 
-/** Rows of one time keep the order of the file, or its reverse if the file runs backwards. */
+/** Equal times keep the file's order, reversed if it runs backwards. */
 export function sortByTime(rows: Uint32Array, at: Float64Array): Uint32Array {
   const timeOf = (row: number) => at[row] as number
   let [later, earlier] = [0, 0]

@@ -31,7 +31,7 @@ const SHAPES_HINT =
   'docs/data.md lists what is read; a CSV may have the header ts_ms,open,high,low,close,volume'
 const VOLUME_HINT =
   'orders are filled from a share of the volume, so none is assumed: export the file with its volume in the base coin, or add a column volume with what you assume'
-/** Stored as indexes, so that names fit a column of numbers. */
+/** Indexes, so that names fit a column of numbers. */
 const TEXT_FIELDS: readonly ShapeField[] = ['instrument', 'exchange', 'zone']
 /** A float holds every number of so many digits. */
 const ID_DIGITS = /^\d{1,15}$/
@@ -39,7 +39,7 @@ const ID_DIGITS = /^\d{1,15}$/
 const TEXTS_MAX = 20_000
 
 /**
- * One table for each instrument named by a column, in order of appearance. @throws Failure
+ * One table for each instrument of a column, in order of appearance. @throws Failure
  * IMPORT_SHAPE_UNKNOWN, IMPORT_JSON_UNREADABLE, IMPORT_VOLUME_UNCLEAR, IMPORT_COLUMNS_DIFFER,
  * IMPORT_ZONE_UNKNOWN, IMPORT_FUNDING_PREDICTED, RECORDING_EMPTY, RECORDING_ROW_LENGTH,
  * RECORDING_NOT_NUMERIC, RECORDING_TIME_UNIT, and those of {@link parsePriceFile}
@@ -123,7 +123,7 @@ function readCsv({ name, bytes }: PackedFile, now: number): readonly PriceTable[
   })
 }
 
-/** If two columns of one meaning differ, there is no way to tell which is right. */
+/** If two columns of one meaning differ, neither is known to be right. */
 function assertSameTwins(
   { twins, titles }: CsvShape,
   columns: ReadonlyMap<string, Float64Array>,
@@ -158,10 +158,7 @@ function readText(text: string, field: ShapeField, texts: TextNumbers): number |
   return TEXT_FIELDS.includes(field) ? texts.numberOf(text) : undefined
 }
 
-/**
- * An id with other characters, or more digits than a float holds, becomes a negative hash; a
- * missing one becomes NaN.
- */
+/** A negative hash for other ids, or more digits than a float holds; NaN for a missing one. */
 function numberOfId(text: string): number {
   if (ID_DIGITS.test(text)) return Number(text)
   if (text === '') return Number.NaN
@@ -231,10 +228,7 @@ function toTables(
   })
 }
 
-/**
- * If no column states the side of a trade, its sign does: Bitfinex writes sells as negative
- * amounts.
- */
+/** Bitfinex writes sells as negative amounts. */
 function hasBothSigns(sizes: Float64Array | undefined): boolean {
   return sizes?.some((size) => size < 0) === true && sizes.some((size) => size > 0)
 }
@@ -324,7 +318,7 @@ function toTable(
   return { kind, isByClose, columns: own, remarks, ...file }
 }
 
-/** The last candle of a download may be unfinished: its prices cover only a part of it. */
+/** A download's last candle may be unfinished. */
 function withoutUnfinished(
   shape: Pick<CsvShape, 'isByClose' | 'titles'>,
   columns: ShapeColumns,
@@ -392,7 +386,6 @@ function withoutTexts(
   )
 }
 
-/** Quotes of one time keep the order in which they happened, also in a file that runs backwards. */
 function inTimeOrder(table: PriceTable): PriceTable {
   const at = table.columns.get('at') as Float64Array
   const disorder = findDisorder(at, table.whereOf)
@@ -410,8 +403,8 @@ function inTimeOrder(table: PriceTable): PriceTable {
 }
 
 /**
- * Lists: freqtrade's candles (`[time, open, high, low, close, volume]`), its funding rates (with
- * the rate in place of the open), and funding answers of exchanges (one object for each payment).
+ * freqtrade's candles (`[time, open, high, low, close, volume]`), its funding rates (in place of
+ * the open), and exchanges' funding answers (an object a payment).
  */
 function readJson({ name, bytes }: PackedFile, now: number): readonly PriceTable[] {
   const whereOf = (row: number) => `${name}, row ${row + 1}`
@@ -447,7 +440,6 @@ function listIn(value: unknown): readonly unknown[] | undefined {
 const isFunding = (row: unknown): row is Readonly<Record<string, unknown>> =>
   typeof row === 'object' && row !== null && ('fundingRate' in row || 'realizedRate' in row)
 
-/** Payments are read as a CSV with the same names. */
 function readFunding(
   list: readonly Readonly<Record<string, unknown>>[],
   { source, now, whereOf }: ReadFile,

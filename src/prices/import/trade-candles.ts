@@ -16,10 +16,7 @@ import {
 
 const MINUTE_MS = 60_000
 
-/**
- * Trades without a price, with a negative size, or repeated are dropped. @throws Failure
- * IMPORT_TRADES_IMPOSSIBLE if too many sizes are negative
- */
+/** @throws Failure IMPORT_TRADES_IMPOSSIBLE if too many sizes are negative */
 export function toCandles(
   trades: Trades,
   { source, whereOf }: Pick<PriceTable, 'source' | 'whereOf'>,
@@ -65,7 +62,7 @@ function sizesBelowZero({ count, first = '' }: Finding, trades: number): Failure
   })
 }
 
-/** Only trades that repeat id, time, price and size: ids alone may restart each day. */
+/** Id, time, price and size must repeat: ids alone may restart each day. */
 function markDoubles({ at, price, size, id }: Trades, order: Uint32Array): Uint8Array {
   const isDouble = new Uint8Array(at.length)
   if (id === undefined) return isDouble
@@ -99,8 +96,8 @@ function pickMinute(
 }
 
 /**
- * If files overlap or are cut within a minute, the minute is built from all their trades, each
- * once. @param tables of one instrument
+ * A minute cut or repeated between files is built from all its trades, each once. @param tables of
+ * one instrument
  */
 export function joinSeams(tables: readonly PriceTable[]): readonly PriceTable[] {
   const edges = tables.flatMap((table) => table.trades?.edges ?? [])
@@ -128,7 +125,6 @@ export function joinSeams(tables: readonly PriceTable[]): readonly PriceTable[] 
   return [...rest, ...seams.map((parts) => joinMinute(parts, source))]
 }
 
-/** The files of these trades have the counts and findings already. */
 function joinMinute(parts: readonly TradesOfMinute[], source: string): PriceTable {
   const ordered = parts.toSorted((one, other) => (one.at[0] as number) - (other.at[0] as number))
   const join = (pick: (part: TradesOfMinute) => Float64Array) =>
@@ -152,9 +148,7 @@ function joinMinute(parts: readonly TradesOfMinute[], source: string): PriceTabl
   }
 }
 
-/**
- * Without ids, the second of two equal trades in one file is matched with the second in another.
- */
+/** Without ids, the n-th of equal trades in one file matches the n-th in another. */
 function numberEquals({ at, price, size }: Trades): Float64Array {
   const counts = new Map<string, number>()
   return at.map((time, row) => {
@@ -187,7 +181,6 @@ function foldTrades({ at, price, size }: Trades, order: Uint32Array, begins: Uin
     ['high', high],
     ['low', low],
     ['close', close],
-    // Sums of floats have rounding errors, which the grid removes.
     ['volume', grid ? volume.map((sum) => floatOnGrid(grid, nearestStep(grid, sum))) : volume],
   ] as const)
 }

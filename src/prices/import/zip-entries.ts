@@ -12,19 +12,19 @@ const END_SIGNATURE = 0x06054b50
 const ENTRY_SIGNATURE = 0x02014b50
 const FILE_SIGNATURE = 0x04034b50
 const END_BYTES = 22
-/** The end record may be followed by a comment of at most so many bytes. */
+/** A comment of so many bytes may follow the end record. */
 const COMMENT_BYTES_MAX = 0xffff
 const [STORED, DEFLATED] = [0, 8] as const
 
 export function isZip(bytes: Buffer): boolean {
-  // An empty zip consists of its end record only.
+  // An empty zip is only its end record.
   return (
     bytes.length >= END_BYTES && [FILE_SIGNATURE, END_SIGNATURE].includes(bytes.readUInt32LE(0))
   )
 }
 
 /**
- * Folders and hidden files are skipped. @param bytesMax Maximum of all files together, unpacked.
+ * Skips folders and hidden files. @param bytesMax of all files, unpacked
  * @throws Failure RECORDING_ZIP_DAMAGED, RECORDING_ZIP_UNSUPPORTED, RECORDING_TOO_LARGE
  */
 export function unpackZip(
@@ -55,7 +55,7 @@ export function unpackZip(
   }
 }
 
-/** Vendors pack these beside prices: explanations and checksums. */
+/** Explanations and checksums beside prices. */
 const ASIDE =
   /(^|\/)(readme|licen[cs]e|copying|changelog|notice|checksums?|sha256sums?)[^/]*$|\.(md|pdf|html?|rtf|docx?|url|checksum|sha\d+|md5|asc|sig)$/i
 
@@ -73,7 +73,7 @@ interface ZipEntry {
   readonly headerAt: number
 }
 
-/** The directory is at the end. @throws RangeError or Error if there is none */
+/** @throws RangeError or Error if there is none */
 function* listEntries(bytes: Buffer): Generator<ZipEntry> {
   const endAt = findEnd(bytes)
   let at = bytes.readUInt32LE(endAt + 16)

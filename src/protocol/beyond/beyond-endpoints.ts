@@ -4,9 +4,8 @@ import { currentFundRate, historyFundRate } from './funding-rates.ts'
 import { ordersPlanPending } from './plan-orders-pending.ts'
 
 /**
- * The second table: endpoints that are not in the document. Nothing needs them. A daemon calls the
- * public ones only if `exchange.beyondDocument` allows it, behind everything that trades, and the
- * signed ones only with `exchange.beyondDocumentPrivate`; a failure is said once.
+ * Not in the document, and nothing needs them. Public ones need `exchange.beyondDocument`, signed
+ * ones `exchange.beyondDocumentPrivate`. Calls have background priority; a failure is logged once.
  */
 export const beyondEndpoints = {
   contracts,

@@ -6,13 +6,10 @@ import { millisText, pageLimit, productType, symbol } from '../values.ts'
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** Long candles without `utc` in their name begin at midnight of this zone. */
+/** Long candles without `utc` in their name begin at this zone's midnight. */
 const EXCHANGE_ZONE_MS = 8 * HOUR_MS
 
-/**
- * Candles up to a day, by their name on the wire. `shiftMs` moves their midnight before that of
- * UTC.
- */
+/** Keyed by the name on the wire. `shiftMs` moves their midnight before UTC's. */
 export const GRANULARITIES = {
   '1m': { lengthMs: MINUTE_MS, shiftMs: 0 },
   '3m': { lengthMs: 3 * MINUTE_MS, shiftMs: 0 },
@@ -44,7 +41,7 @@ export function granularityOf(lengthMs: number): Granularity | undefined {
 export const CANDLES_PAGE_MAX = 1000
 export const HISTORY_CANDLES_PAGE_MAX = 200
 
-/** Only the most rows of a page differ. */
+/** Only the maximum of rows differs. */
 function candlesRequest(limitMax: number) {
   return z.strictObject({
     symbol: symbol.describe('Trading pair'),
@@ -68,7 +65,7 @@ const spanRule = (request: TimeSpan) =>
   isWithin90Days(request) ? [] : ['startTime and endTime are at most 90 days apart']
 
 /**
- * Recent candles, the running one too: minutes go back a month, hours 83 days. Public. Source:
+ * With the running one: minutes go back a month, hours 83 days. Public. Source:
  * https://www.bitget.com/api-doc/contract/market/Get-Candle-Data
  */
 export const candles = defineEndpoint({
@@ -86,7 +83,7 @@ export const candles = defineEndpoint({
 })
 
 /**
- * Closed candles as far back as the exchange has them. Public. Source:
+ * Closed candles as far back as there are. Public. Source:
  * https://www.bitget.com/api-doc/contract/market/Get-History-Candle-Data
  */
 export const historyCandles = defineEndpoint({

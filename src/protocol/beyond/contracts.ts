@@ -4,7 +4,7 @@ import { defineEndpoint } from '../endpoint.ts'
 import { productType, symbol } from '../values.ts'
 
 /**
- * Only the symbol is required, because the exchange leaves fields out. The tick is priceEndStep ×
+ * The exchange leaves fields out, so only the symbol is required. The tick is priceEndStep ×
  * 10^-pricePlace; a size is a multiple of sizeMultiplier with volumePlace decimals at most.
  */
 const contract = z.looseObject({

@@ -42,10 +42,9 @@ export const historyFundRate = defineEndpoint({
 })
 
 /**
- * The rate of the next payment and the hours between two payments. Public. Source:
- * https://www.bitget.com/api-doc/contract/market/Get-Current-Funding-Rate; answers of today also
- * have the interval and what follows it, as in
- * https://www.bitget.com/api-doc/uta/public/Get-Current-Funding-Rate
+ * Next rate, and hours between payments. Public. Source:
+ * https://www.bitget.com/api-doc/contract/market/Get-Current-Funding-Rate; real answers also have
+ * the interval, as in https://www.bitget.com/api-doc/uta/public/Get-Current-Funding-Rate
  */
 export const currentFundRate = defineEndpoint({
   name: 'currentFundRate',

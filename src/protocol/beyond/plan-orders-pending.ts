@@ -36,7 +36,7 @@ const listedPlan = z.looseObject({
 })
 
 /**
- * Pending trigger orders, the preset exits of positions among them. Signed. Source:
+ * With positions' preset exits. Signed. Source:
  * https://www.bitget.com/api-doc/contract/plan/get-orders-plan-pending
  */
 export const ordersPlanPending = defineEndpoint({

@@ -29,7 +29,7 @@ const record = z
   })
   .transform(({ ctime, ts, ...rest }) => ({ ...rest, ts: ctime ?? ts }))
 
-/** Conversions of small balances into the platform's coin, newest first, by page. */
+/** Conversions into the platform's coin, newest first, by page. */
 export const convertRecords = defineEndpoint({
   name: 'convertRecords',
   method: 'GET',

@@ -41,7 +41,7 @@ const setting = z
     }
   })
 
-/** Sets which symbols may be copied, and the ratios at which copied positions close. */
+/** Which symbols may be copied, and when copied positions close. */
 export const copyConfigSettingSymbols = defineEndpoint({
   name: 'copyConfigSettingSymbols',
   method: 'POST',

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { listOf, textIfAny } from '../answer-values.ts'
 import { defineEndpoint } from '../endpoint.ts'
 
-/** Elsewhere the wire says `ts`. */
 const at = { ctime: textIfAny.describe('Timestamp, Unix ms') }
 
 const rates = listOf(
@@ -17,7 +16,7 @@ const profits = listOf(
     .transform(({ ctime: ts, amount }) => ({ ts, amount })),
 )
 
-/** The account's performance as a copied trader. Document: Copy trader summary. */
+/** Document: Copy trader summary. */
 export const copyOrderTotalDetail = defineEndpoint({
   name: 'copyOrderTotalDetail',
   method: 'GET',

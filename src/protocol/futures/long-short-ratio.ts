@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineEndpoint } from '../endpoint.ts'
 import { coin, symbol } from '../values.ts'
 
-/** Long accounts for each short one, over a day or a month. Public. */
+/** Long accounts for each short one. Public. */
 export const longShortRatio = defineEndpoint({
   name: 'longShortRatio',
   method: 'GET',

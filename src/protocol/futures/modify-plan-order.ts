@@ -15,7 +15,6 @@ const empty = z.literal('')
 const newTriggerType = z.union([triggerType, empty])
 /** Empty keeps the price, a price sets it, `0` removes it. */
 const removable = z.union([decimalText, empty])
-/** Empty keeps the value. */
 const settable = z.union([positiveDecimal, empty])
 
 /** Document: "must not be greater than 10". */
@@ -108,10 +107,9 @@ const request = z
 
 type WirePlanModification = z.input<typeof request>
 
-/** The take-profit's trigger price has one name. */
 type PlanModification = Omit<WirePlanModification, 'newSurplusTriggerPrice'>
 
-/** Changes a pending trigger order: amount, prices, take-profit and stop-loss. */
+/** Amount, prices, take-profit and stop-loss of a pending trigger order. */
 export const modifyPlanOrder = defineEndpoint({
   name: 'modifyPlanOrder',
   method: 'POST',
@@ -127,8 +125,8 @@ export const modifyPlanOrder = defineEndpoint({
 })
 
 /**
- * The document's table has one name of the price, its sample and other rules the other, so both are
- * sent: an exchange that reads only one would silently keep the old take-profit.
+ * The document has two names of the price, so both are sent: an exchange that reads only one would
+ * silently keep the old take-profit.
  */
 function toWire(modification: PlanModification): WirePlanModification {
   const { newStopSurplusTriggerPrice } = modification
@@ -145,8 +143,8 @@ const EMPTY_WHEN_TRAILING = [
 ] as const
 
 /**
- * Checks what a modification may contain, by the pending order's type; without it, no problem is
- * reported. Document: POST /api/v2/mix/order/modify-plan-order.
+ * Judged by the pending order's type; without it, no problem is reported. Document: POST
+ * /api/v2/mix/order/modify-plan-order.
  */
 function planOrderProblems(body: WirePlanModification, { planOrder }: RuleContext): string[] {
   if (planOrder === undefined) return []

@@ -14,7 +14,7 @@ const feeDetail = z.object({
   totalFee: textOrNull.describe('Total fee; negative when the account pays'),
 })
 
-/** Document: Futures fill. It carries no clientOid. */
+/** Document: Futures fill, without clientOid. */
 export const fill = z.object({
   tradeId: answeredId.min(1).describe('Transaction ID'),
   symbol: z.string().min(1).describe('Trading pair'),
@@ -48,7 +48,6 @@ export const fill = z.object({
   cTime: z.string().describe('Transaction time, Unix ms'),
 })
 
-/** Newest first, a page at a time. */
 export const orderFills = defineEndpoint({
   name: 'orderFills',
   method: 'GET',

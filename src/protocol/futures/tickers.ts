@@ -4,7 +4,7 @@ import { defineEndpoint } from '../endpoint.ts'
 import { productType } from '../values.ts'
 
 /**
- * Document: Futures ticker; markPrice is not listed there. Delivery fields are null for perpetual
+ * Document: Futures ticker, where markPrice is missing. Delivery fields are null for perpetual
  * contracts.
  */
 export const ticker = z.object({
@@ -40,7 +40,6 @@ export const ticker = z.object({
   ),
 })
 
-/** All of a product type. Public. */
 export const tickers = defineEndpoint({
   name: 'tickers',
   method: 'GET',

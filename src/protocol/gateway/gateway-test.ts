@@ -7,8 +7,8 @@ import { defineEndpoint } from '../endpoint.ts'
 const QUERY_PARAMETERS = 2
 
 /**
- * The signed gateway's example path, to check key, clock and signature. The document shows neither
- * the parameters' names nor the payload nor the limit behind the gateway's 429.
+ * Checks key, clock and signature. The document shows neither parameters' names nor payload nor the
+ * limit behind 429.
  */
 export const gatewayTest = defineEndpoint({
   name: 'gatewayTest',

@@ -5,10 +5,7 @@ import { isWithin90Days } from '../time-span.ts'
 import { coin, exchangeId, millisText, pageLimit, symbol } from '../values.ts'
 import { MARGIN_PAGE_MAX, toCleanSide } from './open-orders.ts'
 
-/**
- * A sale or swap by the system. Fields of the other type come empty. Document: Margin liquidation
- * record (isolated and cross).
- */
+/** Fields of the other type (sale or swap) come empty. Document: Margin liquidation record. */
 const liquidationRecord = z.object({
   orderId: z.string().min(1).describe('Order number'),
   symbol: textIfAny.describe('type=place_order: trading pair'),
@@ -80,14 +77,12 @@ const columns = {
   response: liquidationPage,
 } as const
 
-/** Newest first, a page at a time. */
 export const isolatedLiquidationOrders = defineEndpoint({
   ...columns,
   name: 'isolatedLiquidationOrders',
   path: '/api/v2/margin/isolated/liquidation-order',
 })
 
-/** Newest first, a page at a time. */
 export const crossedLiquidationOrders = defineEndpoint({
   ...columns,
   name: 'crossedLiquidationOrders',

@@ -42,10 +42,9 @@ function marginOrder(...sides: readonly string[]) {
   })
 }
 
-/** Document: Margin order (isolated and cross current orders). */
+/** Document: Margin order. */
 const isolatedOrder = marginOrder('sell', 'buy')
 
-/** Its side may also be an action of the system. */
 const crossedOrder = marginOrder(
   'sell',
   'buy',
@@ -81,7 +80,6 @@ const query = {
 /** Document: "limit — optional, default 100, max 500". */
 export const MARGIN_PAGE_MAX = 500
 
-/** Orders that rest on one symbol. */
 export const isolatedOpenOrders = defineEndpoint({
   ...columns,
   name: 'isolatedOpenOrders',
@@ -95,7 +93,7 @@ export const isolatedOpenOrders = defineEndpoint({
   response: openOrdersPage(isolatedOrder),
 })
 
-/** Orders that rest on one symbol. The document gives `limit` no maximum. */
+/** The document gives `limit` no maximum. */
 export const crossedOpenOrders = defineEndpoint({
   ...columns,
   name: 'crossedOpenOrders',

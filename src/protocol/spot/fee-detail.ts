@@ -1,10 +1,7 @@
 import { z } from 'zod'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/**
- * Amounts keep the digits and the sign of the wire: negative when the account pays. Document:
- * feeDetail structure.
- */
+/** Digits and sign of the wire: negative when the account pays. Document: feeDetail structure. */
 export interface SpotFees {
   /** `newFees` if present, else the fields under a coin's name (earlier data). */
   readonly source: 'newFees' | 'coin'
@@ -14,9 +11,8 @@ export interface SpotFees {
   readonly byCoupons: string | undefined
   /** Deducted in the platform's coin (`d`, or `totalDeductionFee`). */
   readonly byPlatformCoin: string | undefined
-  /** From the obtained coin, if the platform coin was insufficient (`r`). */
+  /** From the obtained coin, if the platform coin did not suffice (`r`). */
   readonly fromObtainedCoin: string | undefined
-  /** Fees under a coin's name, which may be present beside `newFees`. */
   readonly coin: CoinFees | undefined
 }
 
@@ -88,7 +84,7 @@ function readCoin([key, value]: [string, unknown]): CoinFees | string {
   }
 }
 
-/** A float would lose digits of long amounts; not every runtime provides them. */
+/** A float would lose digits; not every runtime has the source text. */
 function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source
   return typeof value === 'number' && source !== undefined && PLAIN.test(source) ? source : value

@@ -3,8 +3,8 @@ import { knownText, textIfAny } from '../answer-values.ts'
 import { parseFeeDetail } from './fee-detail.ts'
 
 /**
- * In both endpoints' answers. The document has tpslType and triggerPrice only in the history, real
- * answers in both. Document: Spot order (history-orders and orderInfo).
+ * Real answers have tpslType and triggerPrice in both, the document only in the history. Document:
+ * Spot order.
  */
 const shared = {
   userId: textIfAny.describe('Account ID'),

@@ -18,8 +18,8 @@ const INTERNAL_ADDRESS = {
 } as const
 
 /**
- * On chain or to another account. Never repeated automatically: a second withdrawal is a second
- * payment. The address must be in the address book.
+ * A second withdrawal is a second payment, so it is never repeated automatically. The address must
+ * be in the address book.
  */
 export const spotWithdrawal = defineEndpoint({
   name: 'spotWithdrawal',

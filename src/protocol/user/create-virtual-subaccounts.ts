@@ -5,7 +5,6 @@ import { defineEndpoint } from '../endpoint.ts'
 /** Document: "each an alias of 8 English letters, globally unique". */
 const alias = z.string().regex(/^[A-Za-z]{8}$/, 'an alias is 8 English letters')
 
-/** Document: Virtual sub-account. The wire spells it `suba…`. */
 const subAccount = z
   .object({
     subaAccountUid: z.string().describe('Sub-account UID (spelled so)'),
@@ -33,8 +32,8 @@ const request = z.strictObject({
 })
 
 /**
- * The API key must be bound to an IP address. Repeating it creates nothing twice: the second answer
- * has the alias in its failureList.
+ * The API key must be bound to an IP address. Repeating creates nothing twice: the alias is in the
+ * second failureList.
  */
 export const createVirtualSubaccounts = defineEndpoint({
   name: 'createVirtualSubaccounts',
@@ -52,7 +51,7 @@ export const createVirtualSubaccounts = defineEndpoint({
   rules,
 })
 
-/** The exchange would report the second alias in failureList, too late for a typing error. */
+/** The exchange would report a second alias in failureList, too late for a typing error. */
 function rules({ subAccountList }: z.output<typeof request>): string[] {
   const isTwice = new Set(subAccountList).size < subAccountList.length
   return isTwice ? ['an alias is unique: one stands here twice'] : []

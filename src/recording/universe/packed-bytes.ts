@@ -1,4 +1,4 @@
-/** Numbers of variable length: seven bits in a byte, the lowest first; the eighth says that more follow. */
+/** Variable length: seven bits a byte, the lowest first; the eighth says that more follow. */
 import { Buffer } from 'node:buffer'
 
 /** Twice as much is still exact in a float. */

@@ -1,14 +1,11 @@
 /**
- * All tickers of one answer as differences to the answer before. Reading gives each number back bit
- * by bit.
+ * All tickers of one answer as differences to the one before, exact to the bit.
  *
- * A number of the wire has few decimals, so a cell is a whole number of units of 10^-decimals. The
- * difference to a guess is written, which is made of the cell before and of columns of the same row
- * that stand earlier in the order. A cell that is no such number, or needs more decimals than
- * before, is written whole, as an exception.
+ * A cell is a whole number of units of 10^-decimals. Written is its difference to a guess, made of
+ * the cell before and of earlier columns of the row; a cell that is no such number, or needs more
+ * decimals than before, is written whole.
  *
- * A symbol has a place for as long as a codec lives, so rows may change their order from answer to
- * answer.
+ * A symbol keeps its place for a codec's life, so rows may change their order.
  */
 import type { Buffer } from 'node:buffer'
 import { TICKER_COLUMNS } from '../../domain/ticker-table.ts'
@@ -17,7 +14,7 @@ import { PackedReader, PackedWriter, WHOLE_MAX } from './packed-bytes.ts'
 
 const FIRST_COLUMNS = ['lastPr', 'open24h', 'openUtc', 'baseVolume', 'quoteVolume'] as const
 
-/** In the order in which they are written: a guess needs columns that stand before. */
+/** A guess needs columns that stand before. */
 export const WRITTEN_COLUMNS: readonly string[] = [
   ...FIRST_COLUMNS,
   ...TICKER_COLUMNS.filter((column) => !(FIRST_COLUMNS as readonly string[]).includes(column)),
@@ -25,11 +22,11 @@ export const WRITTEN_COLUMNS: readonly string[] = [
 
 const SCALES = Array.from({ length: 13 }, (_, decimals) => 10 ** decimals)
 
-/** In the place of a number of decimals: a cell without a value, and one that is no decimal. */
+/** For the number of decimals: a cell without a value, and one that is no decimal. */
 const MISSING = 14
 const FLOAT = 15
 
-/** A difference is one more than what is written; zero announces an exception. */
+/** A difference is one more than written; zero announces an exception. */
 const EXCEPTION = 0
 
 /** The exchange lists six hundred, and few come and go on a day. */
@@ -40,11 +37,10 @@ interface Cells {
   readonly decimals: Uint8Array
 }
 
-/** Symbols, times and cells of the answer before: the same for the one that writes and the one that reads. */
+/** The answer before: the same for writer and reader. */
 class TickerMemory {
   readonly symbols: string[] = []
   readonly places = new Map<string, number>()
-  /** Places of the rows. */
   order: readonly number[] = []
   requestTime = 0
   readonly #columns = new Map<string, Cells>()
@@ -81,7 +77,7 @@ class TickerMemory {
 /** Guesses the value of a cell; columns before it are those of this answer already. */
 type Guess = (place: number) => number
 
-/** For each column what its cells follow from; for others they are as they were. */
+/** For each column what its cells follow from; others are as they were. */
 function buildGuesses(memory: TickerMemory): Readonly<Partial<Record<string, Guess>>> {
   const last = memory.values('lastPr')
   const base = memory.values('baseVolume')
@@ -123,7 +119,7 @@ function guessWhole(guessed: number, before: number, scale: number): number {
   return Math.abs(whole) <= WHOLE_MAX ? whole + 0 : Math.round(before * scale) + 0
 }
 
-/** The fewest decimals, from so many on, with which a number is whole; {@link FLOAT} if there are none. */
+/** The fewest decimals, from a minimum, with which it is whole; {@link FLOAT} if none. */
 function findDecimals(number: number, from: number): number {
   for (let decimals = from; decimals < SCALES.length; decimals++)
     if (!Number.isNaN(wholeOf(number, SCALES[decimals] as number))) return decimals
@@ -134,7 +130,6 @@ export class TickerEncoder {
   readonly #memory = new TickerMemory()
   readonly #out = new PackedWriter()
 
-  /** It knows so many symbols that another one has to take over. */
   get isFull(): boolean {
     return this.#memory.isFull
   }
@@ -165,7 +160,7 @@ export class TickerEncoder {
     else this.#out.float(time)
   }
 
-  /** Symbols that are new, and then the places of the rows, if they are others than before. */
+  /** New symbols, then the places of the rows if they changed. */
   #writeOrder(symbols: readonly string[]): void {
     const [memory, out] = [this.#memory, this.#out]
     const added = symbols.filter((symbol) => !memory.places.has(symbol))
@@ -232,7 +227,7 @@ export class TickerDecoder {
     this.#columns = columns
   }
 
-  /** Fills the table. A column that the file lacks has no values. @throws RangeError for bytes that are no answer */
+  /** A column that the file lacks has no values. @throws RangeError for bytes that are no answer */
   decode(bytes: Buffer, table: TickerTable): void {
     const memory = this.#memory
     const reader = new PackedReader(bytes)
@@ -282,11 +277,11 @@ interface ReadColumn {
   readonly cells: Cells
   readonly order: readonly number[]
   readonly guess: Guess | undefined
-  /** Where the numbers go; undefined for a column that this version does not know. */
+  /** Undefined for a column unknown to this version. */
   readonly numbers: Float64Array | undefined
 }
 
-/** The loop over all cells of a month: nothing is made for each of them. */
+/** Loops over all cells of a month, so it makes no objects. */
 function readCells(reader: PackedReader, { cells, order, guess, numbers }: ReadColumn): void {
   const { values, decimals } = cells
   for (let row = 0; row < order.length; row++) {

@@ -1,7 +1,6 @@
 /**
- * A file holds the tickers of all instruments on one day (UTC), answer by answer, and the contracts
- * where they changed: the magic, and then blocks as in a recording (block.ts), which are checked one
- * by one.
+ * One day's tickers (UTC) and changed contracts: the magic, then blocks (block.ts), checked one by
+ * one.
  *
  *     INTENTU01 | block 0: the head, JSON | block 1: a letter and what follows it | …
  *
@@ -27,20 +26,18 @@ const MAGIC_KIND = UNIVERSE_MAGIC.subarray(0, -2)
 
 export const ENTRY_LETTERS = { tickers: 'T', tickersAnew: 'N', contracts: 'C' } as const
 
-/** An answer of four thousand rows with all its columns. */
 const CONTENT_BYTES_MAX = 16_777_216
 
 export const universeHeadSchema = z.object({
   /** Address of the exchange, or `simulator`. */
   source: z.string(),
   productType: z.string(),
-  /** Columns of the tickers, in the order in which they are written. */
   columns: z.array(z.string()).min(1).max(100),
 })
 
 export type UniverseHead = z.infer<typeof universeHeadSchema>
 
-/** Rules that another version may have written with more or fewer fields. */
+/** Another version may have written more or fewer fields. */
 const contractSchema = z.looseObject({
   tickSize: z.string(),
   lotSize: z.string(),
@@ -66,11 +63,11 @@ export interface KeptListing {
 }
 
 export type UniverseEntry =
-  /** The table is overwritten with the next one. The checksum is of the block that held it. */
+  /** Overwritten with the next one. The checksum is its block's. */
   | { readonly kind: 'tickers'; readonly table: TickerTable; readonly checksum: number }
   | ({ readonly kind: 'contracts' } & KeptListing)
 
-/** Why a file has no more: it is whole, or it ends within a block, or something in it was changed. */
+/** Whole, ends within a block, or something was changed. */
 export type UniverseEnding =
   | { readonly kind: 'whole' }
   | { readonly kind: 'cut'; readonly tornBytes: number }
@@ -79,10 +76,7 @@ export type UniverseEnding =
 export interface OpenedUniverseFile {
   readonly file: string
   readonly head: UniverseHead
-  /**
-   * Reads from the beginning, `contracts` without the tickers between them; the ending says why
-   * there is no more.
-   */
+  /** From the beginning; `contracts` skips tickers. The ending says why there is no more. */
   readonly entries: (what?: 'all' | 'contracts') => Generator<UniverseEntry, UniverseEnding>
 }
 
@@ -297,7 +291,6 @@ function changeContracts(
   return changed
 }
 
-/** Where a file can be continued: behind its last whole block. */
 export interface Continuation {
   readonly blocks: number
   readonly endAt: number
@@ -305,7 +298,7 @@ export interface Continuation {
   readonly tornBytes: number
 }
 
-/** Undefined where it cannot: its head is another one, or something in it was changed. */
+/** Undefined: another head, or something was changed. */
 export function findContinuation(file: string, wanted: UniverseHead): Continuation | undefined {
   const bytes = load(file)
   try {

@@ -13,18 +13,17 @@ import {
 export interface UniverseSpan {
   readonly fromAt?: number | undefined
   readonly toAt?: number | undefined
-  /** `contracts`: without the tickers between them, which takes a tenth of the time. */
+  /** `contracts` skips tickers, in a tenth of the time. */
   readonly what?: 'all' | 'contracts'
 }
 
-/** Something in a file that could not be read, in words. */
 export interface UniverseFlaw {
   readonly file: string
   readonly kind: 'cut' | 'damaged'
   readonly text: string
 }
 
-/** The kept tickers of one exchange and product type. Opening reads no tickers. */
+/** One exchange and product type. Opening reads no tickers. */
 export class UniverseRecording {
   readonly source: string
   readonly productType: string
@@ -58,9 +57,9 @@ export class UniverseRecording {
   }
 
   /**
-   * Yields what was kept within the span, in the order of time; contracts also from the beginning of
-   * the first day on. An answer that is not later than the one before is left out. One day is in
-   * memory at a time. Returns what could not be read.
+   * In the order of time; contracts also from the beginning of the first day. An answer not later
+   * than the one before is left out. One day is in memory at a time. Returns what could not be
+   * read.
    */
   *entries({
     fromAt = Number.NEGATIVE_INFINITY,
@@ -90,7 +89,6 @@ export class UniverseRecording {
   }
 }
 
-/** Undefined for a file that a killed writer had only begun. */
 function unlessEmpty<Read>(read: () => Read): Read | undefined {
   try {
     return read()

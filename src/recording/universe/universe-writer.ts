@@ -24,7 +24,7 @@ import {
 
 const compress = promisify(zstdCompress)
 
-/** Level 3 is zstd's default: level 19 saves a hundredth and takes twenty times as long. */
+/** zstd's default: level 19 saves a hundredth and takes twenty times as long. */
 const LEVEL = { [constants.ZSTD_c_compressionLevel]: 3 }
 
 const LOCK_FILE = 'universe.lock'
@@ -32,7 +32,7 @@ const LOCK_FILE = 'universe.lock'
 export interface UniverseWriterOptions extends Omit<UniverseHead, 'columns'> {
   readonly directory: string
   readonly holder: LockHolder
-  /** Hears of the beginning of a block that a killed writer left, which is cut off. */
+  /** Told of a block that a killed writer had begun, which is cut off. */
   readonly onTorn: (file: string, tornBytes: number) => void
 }
 
@@ -41,7 +41,6 @@ interface OpenFile {
   readonly file: string
   readonly handle: FileHandle
   readonly encoder: TickerEncoder
-  /** Contracts that the reader of this file knows; undefined: none were written. */
   contracts: ReadonlyMap<string, ContractRules> | undefined
   blocks: number
   endAt: number
@@ -49,14 +48,14 @@ interface OpenFile {
 }
 
 /**
- * Keeps answers in a directory, in a file for each day; continues what another run has left.
+ * A file for each day, continued by later runs.
  *
  *     closed ──append──► open ──append of the next day──► open, in another file
  *        ▲                 │
  *        └──error, close───┘
  *
- * After an error the next answer opens the file again, behind its last whole block. What is written
- * survives the process, and not a power cut: nothing here waits for the disk.
+ * After an error the next answer opens the file again behind its last whole block. What is written
+ * survives the process, not a power cut: nothing waits for the disk.
  */
 export class UniverseWriter {
   readonly #options: UniverseWriterOptions
@@ -80,13 +79,13 @@ export class UniverseWriter {
     }
   }
 
-  /** The contracts from now on; they are written with the next answer, if they have changed. */
+  /** Written with the next answer, if changed. */
   list(listing: KeptListing): void {
     this.#listing = listing
   }
 
   /**
-   * The table must not change, and nothing else be appended, before the promise ends.
+   * The table must not change, and nothing be appended, until the promise ends.
    * @returns bytes that were written @throws the error of the file system
    */
   async append(table: TickerTable): Promise<number> {
@@ -176,7 +175,7 @@ function toContent(letter: string, bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from(letter, 'latin1'), bytes])
 }
 
-/** In one write, so that a kill rarely comes between them. */
+/** In one write, so that a kill rarely comes between. */
 async function writeBlocks(file: OpenFile, contents: readonly Buffer[]): Promise<number> {
   const blocks: Buffer[] = []
   for (const content of contents) {
@@ -205,7 +204,6 @@ function takeLock(directory: string, holder: LockHolder): ProcessLock {
   })
 }
 
-/** The files of one directory are played as one market. */
 function assertSameExchange(directory: string, head: UniverseHead): void {
   const last = listUniverseFiles(directory).at(-1)
   if (last === undefined) return
@@ -213,7 +211,7 @@ function assertSameExchange(directory: string, head: UniverseHead): void {
   try {
     kept = readUniverseHead(last.file)
   } catch (error) {
-    // A file that is damaged, or was only begun, is followed by another one.
+    // Another file follows one that is damaged, or was only begun.
     if (error instanceof Failure) return
     throw error
   }

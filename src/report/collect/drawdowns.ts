@@ -1,8 +1,6 @@
-/** From a peak of the equity until it is reached again. */
 export interface Drawdown {
   readonly peakAt: number
   readonly troughAt: number
-  /** Undefined: not reached before the end. */
   readonly recoveredAt: number | undefined
   /** A share of the peak: 0.1 is 10 %. */
   readonly depth: number
@@ -12,7 +10,7 @@ export interface Drawdown {
 
 const WORST_KEPT = 5
 
-/** Follows the equity at every value, and keeps the worst drawdowns. */
+/** At every value, so no extreme is lost. */
 export class DrawdownTracker {
   readonly #worst: Drawdown[] = []
   #peak: number
@@ -31,7 +29,6 @@ export class DrawdownTracker {
     this.#lastAt = at
   }
 
-  /** @returns how far the equity is below the last peak, as a share */
   take(at: number, equity: number): number {
     if (this.#trough < this.#peak) this.#underMs += at - this.#lastAt
     this.#lastAt = at
@@ -57,7 +54,7 @@ export class DrawdownTracker {
     ])
   }
 
-  /** Below the last peak, in total and at the longest. */
+  /** Below the last peak. */
   underWater(): { readonly totalMs: number; readonly longestMs: number } {
     const currentMs = this.#trough < this.#peak ? this.#lastAt - this.#peakAt : 0
     return { totalMs: this.#underMs, longestMs: Math.max(this.#longestMs, currentMs) }

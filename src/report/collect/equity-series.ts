@@ -2,20 +2,18 @@ import type { AccountFigures } from '../run-facts.ts'
 import { type Drawdown, DrawdownTracker } from './drawdowns.ts'
 import { bucketOf, emptyColumn, DAY_MS, type TimeBuckets } from './time-buckets.ts'
 
-/** The last value per bucket and its extremes. Margin coin. */
 export interface EquityColumns {
   readonly close: readonly number[]
   readonly low: readonly number[]
   readonly high: readonly number[]
   /** The deepest below the last peak, a share. */
   readonly drawdown: readonly number[]
-  /** At the end of the bucket: all positions, and long less short, over the equity. */
+  /** At the bucket's end: all positions, and long less short, over the equity. */
   readonly gross: readonly number[]
   readonly net: readonly number[]
 }
 
 export interface DayClose {
-  /** The UTC day. */
   readonly startAt: number
   readonly equity: number
 }
@@ -45,10 +43,7 @@ const HOUR_MS = DAY_MS / 24
 /** 1 January 1970 was a Thursday. */
 const FIRST_WEEKDAY = 4
 
-/**
- * The equity in as many buckets as a screen shows. Buckets keep extremes, and drawdowns are
- * followed from quote to quote, so that no extreme is lost.
- */
+/** Buckets keep extremes, and drawdowns follow every quote, so no extreme is lost. */
 export class EquitySeries {
   readonly #buckets: TimeBuckets
   readonly #columns: Record<keyof EquityColumns, number[]>
@@ -69,7 +64,7 @@ export class EquitySeries {
   #equityMs = 0
   #nearest = { at: 0, marginUse: 0 }
 
-  /** @param endAt excluded: a value at this instant belongs to the hour and day that end */
+  /** @param endAt excluded: a value then belongs to the hour and day that end */
   constructor(buckets: TimeBuckets, { startAt, endAt }: RunSpan, opening: number) {
     this.#buckets = buckets
     this.#startAt = startAt
@@ -129,7 +124,7 @@ export class EquitySeries {
     }
   }
 
-  /** Adds to the held time, and closes hours and days that are over. */
+  /** Closes hours and days that are over. */
   #passTime(at: number): void {
     const passedMs = at - this.#lastAt
     if (this.#exposure > 0) this.#heldMs += passedMs

@@ -4,7 +4,7 @@ import { bucketOf, emptyColumn, type TimeBuckets } from './time-buckets.ts'
 /** Columns of one instrument; further plots are left out of its charts. */
 const COLUMNS_MAX = 16
 
-/** The values that strategies plot, one column each: the last value of a bucket. */
+/** The last value of a bucket for each plot. */
 export class PlotColumns {
   readonly #buckets: TimeBuckets
   /** Keyed by symbol, then by strategy and name. */
@@ -22,7 +22,7 @@ export class PlotColumns {
     }
   }
 
-  /** Only changes are plotted, so a value holds until the next one. Undefined: nothing was plotted. */
+  /** A value holds until the next. Undefined: nothing was plotted. */
   facts(): Record<string, Record<string, readonly number[]>> | undefined {
     if (this.#columns.size === 0) return undefined
     return Object.fromEntries(

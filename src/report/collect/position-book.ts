@@ -4,7 +4,6 @@ import { floatOnGrid } from '../../lib/grid.ts'
 import { isInverse } from '../../domain/instrument.ts'
 import type { PositionSlot, RunFill } from '../run-facts.ts'
 
-/** A strategy's position from flat to flat. Margin coin. */
 export interface RoundTrip {
   readonly strategyId: string
   readonly instrument: Instrument
@@ -15,7 +14,6 @@ export interface RoundTrip {
   readonly closedAt: number | undefined
   readonly peakLots: number
   readonly fills: number
-  /** Quote coin: means of the opening and of the closing fills. */
   readonly openPrice: number
   readonly closePrice: number
   /** Before fees; exact for a closed position in a linear contract. */
@@ -29,14 +27,10 @@ interface OpenPosition {
   lots: number
   peakLots: number
   fills: number
-  /**
-   * Ticks times lots of the current position, and of all that opened and closed it. All but `cost`
-   * are whole.
-   */
+  /** Ticks times lots; all but `cost` are whole. */
   cost: number
   opened: { lots: number; tickLots: number }
   closed: { lots: number; tickLots: number }
-  /** A float, for inverse contracts. */
   profit: number
   fees: Decimal
 }
@@ -44,7 +38,6 @@ interface OpenPosition {
 /** A coin-margined profit is a quotient. */
 const MONEY_DECIMALS = 12
 
-/** Counts by average cost. */
 export class PositionBook {
   readonly #key: Pick<RoundTrip, 'strategyId' | 'instrument' | 'slot'>
   readonly #onClosed: (trip: RoundTrip) => void
@@ -60,12 +53,10 @@ export class PositionBook {
     this.#tickLotValue = decimal(key.instrument.tick.step).times(decimal(key.instrument.lot.step))
   }
 
-  /** Long less short. */
   get lots(): number {
     return this.#open === undefined ? 0 : this.#open.lots * (this.#open.entry === 'buy' ? 1 : -1)
   }
 
-  /** @returns the realised profit before fees, margin coin: 0 if the fill closes nothing */
   take({
     direction,
     ticks,
@@ -161,10 +152,7 @@ export class PositionBook {
     }
   }
 
-  /**
-   * Proceeds of the closed lots less their cost. For a flat position this is the sum of all bought
-   * and sold.
-   */
+  /** Proceeds of the closed lots less their cost. */
   #profitOf({ entry, opened, closed, cost, profit }: OpenPosition): Decimal {
     if (isInverse(this.#key.instrument)) return decimal(profit.toFixed(MONEY_DECIMALS))
     const tickLots = closed.tickLots - (opened.tickLots - cost)

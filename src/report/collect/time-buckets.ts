@@ -30,7 +30,7 @@ export function cutIntoBuckets(fromAt: number, toAt: number, givenMs?: number): 
   return { startAt, stepMs, count: Math.max(1, Math.ceil((toAt - startAt) / stepMs)) }
 }
 
-/** Instants outside the span belong to the first or last bucket. */
+/** Instants outside belong to the first or last bucket. */
 export function bucketOf({ startAt, stepMs, count }: TimeBuckets, at: number): number {
   return Math.max(0, Math.min(count - 1, Math.floor((at - startAt) / stepMs)))
 }

@@ -8,24 +8,22 @@ import {
 } from '../../domain/closed-trade.ts'
 import { CsvFile } from './csv-file.ts'
 
-/** Last trades in the report; the file has all. */
 const SHOWN_MAX = 200
 
 const TAGS_MAX = 100
 
 export interface TradesReport {
   readonly count: number
-  /** The oldest first. */
   readonly last: readonly ClosedTrade[]
   readonly reasons: readonly TradeSums[]
-  /** Sums by the tag of the entry; absent: no trade has one, or the report is older than tags. */
+  /** Keyed by the entry's tag; absent: no trade has one, or the report is older. */
   readonly tags?: readonly TagSums[]
 }
 
 const COLUMNS =
   'instrument_id,strategy_id,entry,peak_qty,avg_px_open,avg_px_close,gross_pnl,commissions,funding,net_pnl,currency,net_return,fills,reason,entry_tag,exit_tag,ts_opened,ts_closed,duration_ms,not_counted'
 
-/** Each trade goes to a file; the last ones and the sums by reason stay in memory. */
+/** Trades go to a file; memory has the last ones and sums by reason. */
 export class TradeTable {
   readonly #file: CsvFile
   readonly #last: ClosedTrade[] = []

@@ -4,9 +4,7 @@ import { escapeHtml } from './html.ts'
 const WIDTH = 1000
 const HEIGHT = 560
 const PLOT = { left: 20, right: 880, top: 70, bottom: 500 }
-/** A share of the plot's height, above and below. */
 const MARGIN = 0.05
-/** A share of the width, where a centred label would be cut. */
 const EDGE = 0.05
 /** The light colours of the report's page. */
 const COLOURS = { paper: '#ffffff', ink: '#1c2330', faint: '#66707f', grid: '#dfe3e8' }
@@ -23,7 +21,7 @@ export interface PictureOptions extends Pick<
   readonly lines: readonly PictureLine[]
 }
 
-/** A chart as one SVG with its labels, for places that take pictures and no pages. */
+/** For places that take pictures and no pages. */
 export function renderPicture(options: PictureOptions): string {
   const { title, lines, count, unit } = options
   const scale = scaleOf(lines.map(({ values }) => ({ values, kind: 'line' })))
@@ -50,7 +48,6 @@ export function renderPicture(options: PictureOptions): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" font-family="DejaVu Sans" font-size="18"><rect width="100%" height="100%" fill="${COLOURS.paper}"/><text x="${PLOT.left}" y="40" font-size="24" fill="${COLOURS.ink}">${escapeHtml(title)}</text>${[...rows, ...times, ...curves].join('')}</svg>`
 }
 
-/** A line with a gap wherever nothing is known. */
 function pathOf(
   values: readonly (number | null)[],
   place: { readonly xOf: (bucket: number) => string; readonly yOf: (value: number) => string },

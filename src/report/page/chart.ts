@@ -7,31 +7,25 @@ export interface ChartSeries {
   readonly colour: string
   readonly kind: 'line' | 'area' | 'band' | 'dots'
   readonly values: readonly (number | null)[]
-  /** The other edge of a band. */
   readonly upper?: readonly (number | null)[]
-  /**
-   * Where the values stand in the report, for the page's script. Absent: the pointer does not show
-   * them.
-   */
+  /** Path in the report, for the page's script. Absent: no pointer values. */
   readonly path?: string
 }
 
 export interface ChartOptions {
   readonly title: string
-  /** Unix ms of the first bucket, and its length. */
   readonly startAt: number
   readonly stepMs: number
   readonly count: number
   readonly series: readonly ChartSeries[]
   readonly heightPx: number
   readonly unit: 'money' | 'price' | 'share' | 'number'
-  /** Charts of one group show the same moment under the pointer. */
+  /** Charts of a group show one moment under the pointer. */
   readonly group: string
 }
 
 const WIDTH = 1000
 const HEIGHT = 100
-/** A share of the height, above and below. */
 const MARGIN = 0.05
 const Y_TICKS = 4
 const X_TICKS = 7
@@ -50,8 +44,8 @@ export interface Scale {
 }
 
 /**
- * SVG that is stretched to the page's width; labels stand beside it as text, so that they keep
- * their size. Only the pointer's values need the script.
+ * Stretched to the page's width, with labels beside it as text, which keep their size. Only the
+ * pointer needs the script.
  */
 export function renderChart(options: ChartOptions): string {
   const { title, series, heightPx, unit, group, startAt, stepMs, count } = options
@@ -99,7 +93,6 @@ export function scaleOf(series: readonly Pick<ChartSeries, 'values' | 'upper' | 
   return { low, high }
 }
 
-/** From the top, in per cent of the height. */
 export function y(value: number, { low, high }: Scale): number {
   const share = (value - low) / (high - low)
   return Number((HEIGHT * (1 - MARGIN - share * (1 - 2 * MARGIN))).toFixed(2))
@@ -186,7 +179,6 @@ export function showTick(
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 interface TimeTick {
-  /** From the left, a share of the width. */
   readonly share: number
   readonly text: string
 }

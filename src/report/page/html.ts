@@ -6,7 +6,6 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;')
 }
 
-/** For a script element. */
 export function toScriptJson(
   value: unknown,
   replacer?: (key: string, value: unknown) => unknown,
@@ -14,7 +13,6 @@ export function toScriptJson(
   return JSON.stringify(value, replacer).replaceAll('<', String.raw`\u003c`)
 }
 
-/** Numbers are aligned right. */
 export type Cell = string | { readonly text: string; readonly tone?: 'good' | 'bad' | 'none' }
 
 /** It scrolls by itself on a narrow page. */

@@ -27,7 +27,6 @@ import { PAGE_STYLE } from './page-style.ts'
 import { renderEquities, renderRunCharts } from './run-charts.ts'
 import { renderRunTables } from './run-tables.ts'
 
-/** One file: no network, readable without its script, in light and dark. */
 export function renderPage(
   report: BacktestReport,
   recipe: Readonly<Record<string, unknown>>,
@@ -175,7 +174,6 @@ function renderModels({ runs, coin }: BacktestReport): string {
   )
 }
 
-/** One column per run. */
 export function renderComparison(runs: readonly RunReport[], names: readonly string[]): string {
   const row = (title: string, show: (run: RunReport) => Cell): readonly Cell[] => [
     title,

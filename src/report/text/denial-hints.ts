@@ -1,7 +1,7 @@
 import type { DenialCode } from '../../domain/denial.ts'
 import type { Cause, PriceLooks } from '../run-report.ts'
 
-/** The most frequent cause and what to do; other codes are clear by themselves. */
+/** Other codes are clear by themselves. */
 const HINTS: Readonly<Partial<Record<DenialCode, string>>> = {
   PRICE_PRECISION: 'market.ticksBelow(price) and ticksAbove give whole ticks',
   SIZE_PRECISION: 'market.lots(size) gives whole lots',
@@ -18,7 +18,7 @@ const HINTS: Readonly<Partial<Record<DenialCode, string>>> = {
 
 const CODES_SHOWN = 3
 
-/** Only a fault in a strategy's code causes these: even few must be corrected. */
+/** Caused by a strategy's code, so even few must be corrected. */
 const FAULTS: ReadonlySet<string> = new Set<DenialCode>([
   ...(['INTENT_MALFORMED', 'INTENTS_TOO_MANY', 'INSTRUMENT_NOT_BOUND', 'KEY_MISSING'] as const),
   ...(['PRICE_PRECISION', 'SIZE_PRECISION', 'PLACES_TOO_MANY'] as const),
@@ -38,7 +38,7 @@ export function describeDenials(
   })
 }
 
-/** Explains a run in which every price is too old before the next is read (docs/backtest.md). */
+/** For runs in which every price is too old before the next is read (docs/backtest.md). */
 function describeLooks(looks: PriceLooks | undefined): string | undefined {
   if (looks === undefined || looks.everyMs <= looks.dataAgeMaxMs) return undefined
   const { everyMs, dataAgeMaxMs } = looks

@@ -6,7 +6,6 @@ export function showShare(value: number, decimals = 2): string {
   return Number.isFinite(value) ? `${withSign(value * 100, decimals)} %` : 'n/a'
 }
 
-/** Thousands are separated. */
 export function showNumber(value: number, decimals = 2): string {
   if (!Number.isFinite(value)) return 'n/a'
   const [whole = '', fraction] = Math.abs(value).toFixed(decimals).split('.')
@@ -15,7 +14,6 @@ export function showNumber(value: number, decimals = 2): string {
   return `${value < 0 && !isZero ? '-' : ''}${grouped}${fraction === undefined ? '' : `.${fraction}`}`
 }
 
-/** For gains and losses. */
 export function withSign(value: number, decimals = 2): string {
   const text = showNumber(value, decimals)
   return value > 0 && Number(value.toFixed(decimals)) !== 0 ? `+${text}` : text
@@ -41,7 +39,7 @@ export function showRatio({ value, unit }: Ratio, decimals = 2): string {
   }
 }
 
-/** A ratio per day, as for a short run; one without value may be either. */
+/** As for a short run; one without value may be either. */
 export function isPerDay({ note }: Ratio): boolean {
   return note?.startsWith('per day') === true
 }
@@ -85,7 +83,6 @@ export function listSeeded(coverage: readonly Pick<PriceCoverage, 'symbol' | 'ki
   return coverage.filter(({ kind }) => kind === 'seeded').map(({ symbol }) => symbol)
 }
 
-/** To be read before any figure; empty for real prices. */
 export function describeMadeUp(
   coverage: readonly Pick<PriceCoverage, 'symbol' | 'kind'>[],
 ): readonly string[] {
@@ -97,7 +94,6 @@ export function describeMadeUp(
   ]
 }
 
-/** `2025-06-01 12:00`, UTC. */
 export function showTime(at: number): string {
   return new Date(at).toISOString().slice(0, 16).replace('T', ' ')
 }

@@ -19,7 +19,6 @@ const SPARK_WIDTH = 60
 const NAME_WIDTH = 22
 const FIGURE_WIDTH = 18
 
-/** They fit a terminal of 80. */
 const RUNS_ABREAST = 3
 
 const SHOWN_RATIOS: ReadonlySet<string> = new Set([
@@ -38,7 +37,7 @@ const SHOWN_RATIOS: ReadonlySet<string> = new Set([
   'nearest to liquidation',
 ])
 
-/** Lines of at most 80 columns: one column per fill model. */
+/** At most 80 columns, one for each fill model. */
 export function describeReport(report: BacktestReport): readonly string[] {
   const { runs, coin, name } = report
   const [first] = runs
@@ -67,7 +66,6 @@ function describePrices({ coverage }: BacktestReport): readonly string[] {
     : []
 }
 
-/** Figures of a part of the time must not be taken for the whole. */
 function describeEnds(
   runs: readonly { readonly name: string; readonly run: RunReport }[],
 ): readonly string[] {
@@ -104,7 +102,6 @@ export interface ComparedRun {
   readonly madeUp: readonly string[]
 }
 
-/** One column each. */
 export function describeComparison(named: readonly ComparedRun[]): readonly string[] {
   const groups = Array.from({ length: Math.ceil(named.length / RUNS_ABREAST) }, (_, index) =>
     named.slice(index * RUNS_ABREAST, (index + 1) * RUNS_ABREAST),
@@ -169,7 +166,7 @@ function describeFigures(runs: readonly RunReport[]): readonly string[] {
         ]
       : []),
     ...(runs[0]?.ratios ?? []).flatMap(({ name: ratio }) => {
-      // Reports of earlier releases have fewer ratios.
+      // Earlier reports have fewer ratios.
       const found = runs.map(({ ratios }) => ratios.find(({ name }) => name === ratio))
       const texts = showBeside(found)
       const isDaily = found.every((one) => one !== undefined && isPerDay(one))
@@ -185,8 +182,8 @@ function describeFigures(runs: readonly RunReport[]): readonly string[] {
 }
 
 /**
- * Bars of eighths from lowest to highest. The width is fixed, so that runs over the same time
- * align. A bar is the last known value at its end.
+ * From lowest to highest, each bar the last known value. A fixed width, so that runs over the same
+ * time align.
  */
 function sparkline(values: readonly (number | null)[], width = SPARK_WIDTH): string {
   const known = values.flatMap((value) => (isKnown(value) ? [value] : []))

@@ -11,9 +11,9 @@ type SymbolSettings = ReadonlyMap<string, SymbolSetting>
 
 /**
  * Applies the changes in order, all or none.
- * - ADD also replaces both ratios of an open symbol, so a repeated list does no harm.
- * - UPDATE requires an open symbol. Empty keeps a ratio, `0` removes it.
- * - DELETE closes a symbol. Its ratios are ignored.
+ * - ADD replaces both ratios of an open symbol, so it can be repeated.
+ * - UPDATE: empty keeps a ratio, `0` removes it.
+ * - DELETE ignores the ratios.
  */
 export function changeSettings(
   settings: SymbolSettings,

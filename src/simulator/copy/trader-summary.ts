@@ -9,9 +9,8 @@ const RATE_DECIMALS = 6
 const PERCENT_DECIMALS = 2
 
 /**
- * Document: Copy trader summary. Ratios of gains and losses count all orders, ROI is the total
- * profit over the capital, a day's rate its profit over the equity at its beginning, in percent.
- * The total profit has a dollar sign, as in the sample.
+ * Document: Copy trader summary. Ratios are in percent: ROI over the capital, a day's rate over its
+ * opening equity. The dollar sign is the sample's.
  */
 export function toSummary(
   trader: Trader,

@@ -16,12 +16,9 @@ import { fillOrder, isOpen } from '../matching/order-lifecycle.ts'
 import { pairOf } from '../services/pair-order.ts'
 import { decimalOfFloat, negated } from '../wallet/rounding.ts'
 
-/*
- * The past of margin accounts is played at invented prices through the functions that serve them
- * later, so everything follows from bookings.
- */
+/* The past is played through the functions that serve margin later, so all books balance. */
 
-/** Turns the clock back, plays the past and removes the invented prices. No debts may exist yet. */
+/** Needs an account without debts. The invented prices are removed afterwards. */
 export function writeMarginPast(state: MarginState): void {
   const prices = new Map<string, number>()
   for (const [symbol, pair] of state.pairs) {
@@ -97,7 +94,6 @@ interface Episode extends BalanceOwner {
   readonly cents: number
 }
 
-/** Percent of the collateral: nine tenths of what the leverage allows. */
 const BORROWED_PERCENT = { isolated: 810, crossed: 180 } as const
 const FIRST_MOVE = { isolated: 0.07, crossed: 0.28 } as const
 const LOOKS_MAX = 40
@@ -149,7 +145,6 @@ function toQuote(cents: number): Decimal {
   return decimalOfFloat(cents / 100, 2)
 }
 
-/** Quote coin. A market order buys with the collateral and a loan. */
 const BALANCES = [
   { mode: 'isolated', symbol: 'BTCUSDT', collateral: '4000', bought: '6000' },
   { mode: 'isolated', symbol: 'ETHUSDT', collateral: '2500', bought: '4000' },
@@ -202,8 +197,8 @@ const VALUE = 150
 const HOUR_MS = 3_600_000
 
 /**
- * Each account gets collateral, a running loan, and one order in every state of the document, with
- * a clientOid such as `isolated-BTCUSDT-filled`.
+ * Each account gets a running loan, and one order in each state, with a clientOid such as
+ * `isolated-BTCUSDT-filled`.
  */
 function placeMarginOrders(
   state: MarginState,

@@ -4,7 +4,7 @@ import type { ServicePorts } from '../services/service-ports.ts'
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 const DAILY_VOLATILITY = 0.025
-/** Below the depth of the histories, so the whole past can be read for two days. */
+/** Below the depth of the histories, so the whole past stays readable for two days. */
 const DAYS = 88
 
 export interface PastMoment {

@@ -9,8 +9,8 @@ const FOLLOWERS_MAX = 300
 const MONEY_DECIMALS = 2
 
 /**
- * Daily profits are shares of the trader's balance, in which the month ends; the rest is the
- * initial capital. @param copied symbol opened for copying
+ * The profits end in the trader's balance; the rest of it is the initial capital. @param copied
+ * symbol opened for copying
  */
 export function writeTraderPast(
   trader: Trader,
@@ -36,7 +36,6 @@ export function writeTraderPast(
 
 function drawProfit(random: Random, opening: Decimal): Decimal {
   const share = clamp(random.normal() * DAY_SPREAD, DAY_SPREAD_MAX)
-  // A month of the worst days must not cost more than the balance.
   const perMille = decimalOfInteger(Math.round((share * 1000) / 2))
   return opening.times(perMille).div('1000').round(MONEY_DECIMALS)
 }

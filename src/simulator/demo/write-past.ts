@@ -17,10 +17,7 @@ export interface DemoServices {
   readonly copy: CopyState
 }
 
-/**
- * Uses the services' own functions, so all books balance. A price must be displayed, because the
- * past ends at the present market.
- */
+/** A price must be displayed, because the past ends at the present market. */
 export function writeDemoPast(
   ports: ServicePorts,
   { spot, margin, convert, copy }: DemoServices,

@@ -13,8 +13,8 @@ import type { CoreState } from './core-state.ts'
 import type { Instrument } from './instruments/instruments.ts'
 
 /*
- * Market and statistics are too large to store with every operation. The time from the last
- * checkpoint is replayed without orders.
+ * The market and its statistics are too large to store with every operation, so the time since the
+ * last checkpoint is replayed.
  */
 
 export interface Checkpoint {
@@ -65,9 +65,7 @@ export function putCheckpoint({ rows, symbols }: CoreState, market: Market): voi
   }
 }
 
-/**
- * Undefined if nothing was stored. @throws Failure SIMULATOR_STORE_DAMAGED, SIMULATOR_STORE_VERSION
- */
+/** @throws Failure SIMULATOR_STORE_DAMAGED, SIMULATOR_STORE_VERSION */
 export function readCheckpoint(rows: StoredRows): Checkpoint | undefined {
   if (rows.isFresh) return undefined
   const stored = rows.readOne(MARKET, MARKET.id())
@@ -112,9 +110,7 @@ function gridsOf(instruments: readonly Instrument[]): Grids {
   return Object.fromEntries(grids)
 }
 
-/**
- * @throws Failure SIMULATOR_GRIDS_CHANGED if stored ticks and lots would be other prices and sizes
- */
+/** @throws Failure SIMULATOR_GRIDS_CHANGED if stored ticks and lots would change their value */
 export function assertSameGrids(instruments: readonly Instrument[], { grids }: Checkpoint): void {
   for (const [symbol, [tickSize, lotSize]] of Object.entries(gridsOf(instruments))) {
     const [storedTick, storedLot] = grids[symbol] ?? [tickSize, lotSize]

@@ -25,7 +25,7 @@ import type { PlanOrder } from './plans/plan-order.ts'
 import { positionKey, type Position } from './positions/position.ts'
 import type { CoreSettings } from './settings.ts'
 
-/** The core's whole state: only functions of `futures` change it, as their first argument. */
+/** Changed only by functions of `futures`. */
 export interface CoreState {
   readonly settings: CoreSettings
   /** A speed above 1 is a demonstration, without funding. */
@@ -38,10 +38,8 @@ export interface CoreState {
   /** Accepted but not matched yet, soonest first. */
   readonly arrivals: Order[]
   readonly clock: CoreClock
-  /** Next delivery or delisting; derived, see timeline.ts. */
   readonly nextSettlement: { at: number }
   readonly rows: StoredRows
-  /** Keyed by product type, with the count of market moves at which rows were written. */
   readonly tickerBoards: Map<string, { readonly moves: number; readonly rows: WireTicker[] }>
 }
 
@@ -53,7 +51,6 @@ export interface CoreClock {
   tradeSequence: number
   /** 0 while the market runs. */
   pausedAt: number
-  /** Total of earlier pauses, by which the market's clock is behind. */
   pausedMs: number
 }
 
@@ -65,18 +62,16 @@ export interface IdempotencyEntry {
 }
 
 export interface Account {
-  /** The operator's setup with the owner's later choices; see account-choices.ts. */
   setup: AccountSetup
   choices: AccountChoices
   readonly coins: Map<string, CoinBalance>
-  /** Oldest first. At most `productOrdersMax` for each product type. */
+  /** Oldest first, at most `productOrdersMax` for each product type. */
   readonly openOrders: Map<number, Order>
-  /** Within the idempotency window, oldest first. */
   readonly closedOrders: Map<number, Order>
   readonly positions: Map<string, Position>
   /** Completed ones stay within the idempotency window. */
   readonly planOrders: Map<number, PlanOrder>
-  /** Keyed by clientOid, oldest first. At most `idempotencyEntriesMax`. */
+  /** Keyed by clientOid, oldest first, at most `idempotencyEntriesMax`. */
   readonly idempotency: Map<string, IdempotencyEntry>
   fills: Fill[]
   readonly counts: AccountCounts
@@ -100,7 +95,6 @@ export interface SymbolState extends OrderBook<Order> {
   /** At mark prices within, no position needs a check; see liquidation.ts. */
   readonly safe: { fromTicks: number; toTicks: number }
   readonly statistics: DayStatistics
-  /** Delivered or delisted: not traded, and pays no funding. */
   isSettled: boolean
   /** When a delivery contract is listed and opens; 0 for other instruments. */
   readonly listedAt: number
@@ -165,10 +159,6 @@ export function createSymbolState(
 
 type MarketFacts = Pick<Market, 'endings' | 'funding' | 'past' | 'priceStepsMs' | 'references'>
 
-/**
- * A contract is listed when the one before is delivered. With recorded prices, the recording says
- * when trading begins.
- */
 function listingOf(
   { symbol, delivery }: Instrument,
   { priceStepsMs }: MarketFacts,

@@ -41,10 +41,8 @@ type FuturesHandlers = typeof futuresHandlers
 type FuturesName = keyof FuturesHandlers
 
 /**
- * Synchronous and deterministic, without I/O, clock or randomness of its own.
- *
- * `now` is Unix ms of the exchange's clock; an earlier one counts as the latest seen. Orders trade
- * only against the displayed market, never with other accounts.
+ * Synchronous and deterministic. `now` is Unix ms of the exchange's clock; an earlier one counts as
+ * the latest seen. Orders trade only against the displayed market, never with other accounts.
  */
 export class ExchangeCore {
   readonly #state: CoreState
@@ -85,12 +83,8 @@ export class ExchangeCore {
     return this.#state.clock.pausedAt > 0
   }
 
-  /**
-   * Matching, triggers, funding, liquidation and delivery up to `now`.
-   * @returns false after a tenth of a second with work left: call again with the same `now`
-   */
+  /** @returns false after 100 ms with work left: call again with the same `now` */
   advance(now: number): boolean {
-    // After a kill all of an unfinished stretch is played again.
     if (!playUntil(this.#state, this.#market, now)) return false
     for (const play of this.#played) play(this.now)
     this.#save()
@@ -110,10 +104,7 @@ export class ExchangeCore {
     return this.carryOut(now, () => this.#answers[name](account, request), account)
   }
 
-  /**
-   * The single entry. Plays up to `now`, calls `handle`, prunes the account's idempotency window,
-   * and stores the changes as one operation.
-   */
+  /** The single entry: plays up to `now`, handles, and stores all changes as one operation. */
   carryOut<Result>(now: number, handle: (state: CoreState) => Result, asking?: AccountRef): Result {
     this.#playAll(now)
     const result = handle(this.#state)
@@ -151,7 +142,6 @@ export class ExchangeCore {
     return ledgerStatement(this.#state, accountOf(this.#state, uid))
   }
 
-  /** For each margin coin; `sum` is always zero. */
   books(): readonly BookSum[] {
     const { counterparties, accounts } = this.#state
     return [...counterparties].map(([coin, others]) => {
@@ -168,7 +158,7 @@ export class ExchangeCore {
     return sums
   }
 
-  /** Quotes stay, requests are served, funding by the clock continues. */
+  /** Quotes stop; requests are served and funding continues. */
   pause(now: number): void {
     this.#playAll(now)
     const { clock } = this.#state
@@ -271,7 +261,7 @@ function openSymbol(instrument: Instrument, { market, settings, seed, checkpoint
   return createSymbolState(instrument, { statistics, market, settings })
 }
 
-/** Only coins that the account never had get their opening balance. */
+/** A coin gets its opening balance only once. */
 function openAccounts(state: CoreState): void {
   for (const account of state.accounts.values()) {
     for (const [coin, amount] of Object.entries(account.setup.balances)) {

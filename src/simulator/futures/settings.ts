@@ -3,8 +3,8 @@ import { NO_LATENCY } from '../shared/latency.ts'
 import { oneOf } from '../shared/one-of.ts'
 
 /**
- * The exchange's document is silent here, or its readers disagree. Every default is what the
- * document supports, or else most of its clients.
+ * Where the document is silent or ambiguous. Defaults are what it supports, else what most clients
+ * do.
  */
 export type CoreSettings = Readonly<typeof defaultCoreSettings>
 
@@ -13,33 +13,29 @@ export const defaultCoreSettings = {
   takerFeeRate: '0.0006',
   postOnlyCross: oneOf('reject', 'cancel'),
   /**
-   * Fees are taken in this coin while the account has enough of it; empty: the margin coin. Its
-   * price is that of its instrument (BGBUSDT), if there is one.
+   * Fees are taken in this coin (priced by its instrument, such as BGBUSDT) while the account has
+   * enough; empty: the margin coin.
    */
   feeCoin: '',
   feeCoinPrice: '1.25',
   /**
-   * A repeated clientOid gets the first orderId (`replay`) or refusal 40786 (`duplicateError`).
-   * `pendingOnly` refuses it only while the first order is open, as in a guide of the vendor,
-   * against the document.
+   * A repeated clientOid gets refusal 40786 or the first orderId (`replay`). `pendingOnly` follows
+   * a vendor's guide: refused only while the first is open.
    */
   idempotency: oneOf('duplicateError', 'replay', 'pendingOnly'),
   /** Document: "clientOid idempotency: 20 minutes". */
   idempotencyWindowMs: 20 * 60_000,
   /** Error 22001, or a success with empty lists. */
   cancelAllEmpty: oneOf('error', 'emptyLists'),
-  /**
-   * One-way reduce-only orders that exceed the position together: cancel older ones and answer
-   * without orderId, or refuse.
-   */
+  /** If reduce-only orders together exceed the one-way position. */
   reduceOnlyExcess: oneOf('cancelOlder', 'reject'),
-  /** Beyond the available size: close the rest, refuse, or cancel resting closes. */
+  /** If a close exceeds the available size. */
   hedgeCloseExcess: oneOf('closeRemainder', 'reject', 'cancelResting'),
   /** The document's `open`/`close`, or `buy_single`/`sell_single`. */
   oneWayTradeSide: oneOf('openClose', 'single'),
   totalDeductionFee: oneOf('zero', 'null'),
   /**
-   * Two orders of one account without self-trade prevention trade with the market, or with each
+   * Two orders of one account without self-trade prevention: with the market only, or with each
    * other.
    */
   selfTrades: oneOf('never', 'meet'),

@@ -11,8 +11,8 @@ import { fireExits } from './positions/position-exits.ts'
 import type { SymbolRow } from './stored-entities.ts'
 
 /**
- * In time order: arrivals, funding and settlements first, then the quotes of that instant. The
- * result does not depend on how the time is divided into calls.
+ * At one instant: arrivals, funding, settlements, then quotes. How time is divided into calls
+ * changes nothing.
  * @returns false if the market stopped at its limit: call again with the same `now`
  */
 export function playUntil(state: CoreState, market: Market, now: number): boolean {
@@ -29,8 +29,7 @@ export function playUntil(state: CoreState, market: Market, now: number): boolea
 }
 
 /**
- * Plays a stretch again after a start from a stored state. @param stored symbols at the quote at
- * which they were stored
+ * Repeats a stretch after a restart. @param stored symbols at the quote at which they were stored
  */
 export function replayQuotes(
   state: CoreState,
@@ -118,7 +117,6 @@ function settleDue(state: CoreState, dueAt: number): void {
 
 export function findDueTimes(state: CoreState): void {
   const { clock } = state
-  // Stored JSON has null for infinity.
   if (clock.nextFundingAt !== 0) clock.nextFundingAt = nextFundingAfter(state, clock.now)
   findNextSettlement(state)
 }
@@ -133,9 +131,7 @@ function refreshMarks(state: CoreState): void {
   for (const symbol of state.symbols.values()) refreshMark(state, symbol, state.clock.now)
 }
 
-/**
- * Without a recorded mark price it moves with the quotes and, through the premium, once a minute.
- */
+/** Without a recorded mark price it moves with the quotes, and with the premium once a minute. */
 function refreshMark(state: CoreState, symbol: SymbolState, at: number): void {
   if (symbol.market.at === 0) return
   const recorded = recordedAt(state, symbol, { column: 'markTicks', at })

@@ -100,7 +100,6 @@ export function debtOf({ borrowed, interest }: CoinMoney): Decimal {
   return borrowed.plus(interest)
 }
 
-/** Quotes without orders or debts were skipped. */
 export function refreshBooks({ pairs }: MarginState): void {
   for (const pair of pairs.values()) pair.refresh()
 }

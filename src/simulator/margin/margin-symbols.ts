@@ -16,7 +16,7 @@ export interface BorrowableCoin {
   readonly hourlyInterestRate: Decimal
 }
 
-/** The first row is the vendor's listing of the pair, the second its documentation sample. */
+/** First the vendor's listing of the pair, then its documentation sample. */
 export const MARGIN_SYMBOLS: readonly MarginSymbol[] = [
   buildSymbol({
     symbol: 'BTCUSDT',
@@ -34,7 +34,7 @@ export const MARGIN_SYMBOLS: readonly MarginSymbol[] = [
   }),
 ]
 
-/** The document gives neither rates nor caps; these are 4 % to 9 % a year. */
+/** Our own, because the document gives none: 4 % to 9 % a year. */
 export const BORROWABLE_COINS: ReadonlyMap<string, BorrowableCoin> = new Map(
   [
     { coin: 'USDT', borrowMax: '2000000', hourlyInterestRate: '0.00001' },

@@ -42,7 +42,7 @@ export const marginHandlers = {
   isolatedBatchCancelOrders: cancelBatch,
 } satisfies Handlers<MarginState>
 
-/** Without orders and debts a quote has no effect, so it is read only on request. */
+/** Without orders and debts, a quote is read only on request. */
 function followPair(state: MarginState, pair: MarginPair): void {
   const venue = createVenue(state, pair)
   pair.follow((at) => {
@@ -75,10 +75,8 @@ function toBalance(state: MarginState, { uid, balance }: BalanceRef, coins: read
   return {
     balance,
     coins: coins.filter((coin) => coin.balance === balance),
-    /** Quote coin; undefined without a displayed price. */
     equity: risk?.equity.toString(),
     debts: risk?.debts.toString(),
-    /** At 1 the balance is liquidated. Undefined without price or equity. */
     riskRatio: risk && riskRatio(risk)?.toString(),
   }
 }

@@ -1,7 +1,6 @@
 /**
- * Ticker figures of 24 hours in minute buckets: the current minute and the 1439 before it. Every
- * minute gets its bucket, with or without a trade, so figures depend only on the steps and the
- * elapsed minutes.
+ * 24 hours of minute buckets, with or without a trade, so figures depend only on the steps and the
+ *   elapsed minutes.
  */
 import {
   FairPrice,
@@ -11,7 +10,6 @@ import {
 } from './fair-price.ts'
 import type { MarketInstrument, MarketReference, MinuteBar, Quote } from './market.ts'
 
-/** The document's Futures ticker. Prices in ticks, sizes in lots, changes as shares of 1. */
 export interface TickerFigures extends FairPriceFigures {
   readonly high24hTicks: number
   readonly low24hTicks: number
@@ -29,7 +27,6 @@ export interface Bucket {
   readonly figures: readonly number[]
 }
 
-/** 100 kB for a whole day; a minute changes little of it. */
 export interface DayStatisticsState {
   readonly minute: number
   readonly buckets: readonly Bucket[]
@@ -40,7 +37,6 @@ export interface DayStatisticsState {
 export interface DayStatisticsOptions {
   readonly instrument: MarketInstrument
   readonly seed: number | string
-  /** Seconds of smoothing are seconds of market time. */
   readonly speed: number
   readonly past: readonly MinuteBar[] | undefined
   readonly state?: DayStatisticsState | undefined
@@ -140,7 +136,6 @@ export class DayStatistics {
     return this.#fair.markTicks()
   }
 
-  /** The latest payments of funding, oldest first. */
   settlements(): readonly FundingSettlement[] {
     return this.#fair.settlements()
   }
@@ -201,10 +196,7 @@ export class DayStatistics {
     this.#closed = undefined
   }
 
-  /**
-   * A running sum of floats would drift over months, so the buckets are summed, at most once a
-   * minute, whole hours only once.
-   */
+  /** A running sum of floats would drift over months. */
   #sumClosed(): DaySums {
     const sums = { high: 0, low: Number.POSITIVE_INFINITY, lots: 0, quoteVolume: 0 }
     for (let minute = this.#oldest; minute < this.#minute;) {

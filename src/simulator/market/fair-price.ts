@@ -1,15 +1,15 @@
 /**
- * Prices of one instrument that follow from its quotes:
- * - index: the middle, smoothed over 15 s and divided by 1 + premium
- * - premium of the contract over the coin: a slow walk around 0, some hours and 4 bp wide
+ * Prices that follow from an instrument's quotes:
+ * - index: the middle, smoothed over 15 s, divided by 1 + premium
+ * - premium: a slow walk around 0, some hours and 4 bp wide
  * - mark: index * (1 + basis). The basis is the middle's distance from the index, smoothed over 2.5
- *   min and held within 0.3 %, so a single extreme trade moves no mark price
- * - funding per 8 hours: P + clamp(1 bp - P, -5 bp, 5 bp), held within 0.3 %. P is the mean premium
- *   since the last settlement. Other funding times pay their part of 8 hours
+ *   min and within 0.3 %, so one extreme trade moves no mark price
+ * - funding per 8 hours: P + clamp(1 bp - P, -5 bp, 5 bp), within 0.3 %; P is the mean premium
+ *   since the last settlement. Other intervals pay their part
  * - open interest: a slow walk around a third of a day's turnover
  *
- * Smoothing follows the steps; walks move once a minute of the exchange's clock. Real prices have
- * no premium, so their funding is 1 bp: an assumption. Recorded values replace all of this.
+ * Smoothing follows the steps, walks the minutes of the exchange's clock. Real prices have no
+ * premium, an assumption. Recorded values replace all of this.
  */
 import {
   clamp,
@@ -40,7 +40,7 @@ const FUNDING_MAX = 0.003
 const MEAN_PREMIUM_DEVIATION = 0.75 * PREMIUM_DEVIATION
 export const USUAL_FUNDING_MINUTES: readonly number[] = [0, 480, 960]
 const DAY_MINUTES = 1440
-/** A page of the history of rates; a hundred days of eight hours. */
+/** A page of the history: a hundred days of eight hours. */
 const SETTLEMENTS_MAX = 300
 const HOLDING_DAYS = 0.33
 const HOLDING_DEVIATION = 0.12
@@ -51,7 +51,6 @@ const HOLDING_KEEP = exponential(-1 / 4320)
 export interface FundingSettlement {
   /** Minutes since 1970. */
   readonly minute: number
-  /** A share of the notional. */
   readonly rate: number
 }
 
@@ -88,7 +87,7 @@ export class FairPrice {
     readonly instrument: MarketInstrument
     readonly seed: number | string
     readonly speed: number
-    /** With real prices nothing is invented that a strategy could earn from. */
+    /** With real prices nothing is invented from which a strategy could earn. */
     readonly isReal: boolean
     readonly state?: FairPriceState | undefined
   }) {
@@ -151,7 +150,6 @@ export class FairPrice {
     now.premiumCount++
   }
 
-  /** Oldest first: minutes since 1970 and the rate. */
   settlements(): readonly FundingSettlement[] {
     const { settled = [] } = this.#now
     return Array.from({ length: settled.length / 2 }, (_, index) => ({
@@ -190,7 +188,6 @@ export class FairPrice {
     if (settled.length > 2 * SETTLEMENTS_MAX) settled.splice(0, 2)
   }
 
-  /** The last settlement up to a minute, in minutes since 1970. */
   #settledAt(minute: number): number {
     const ofDay = minute % DAY_MINUTES
     const last = this.#fundingMinutes.findLast((one) => one <= ofDay)
@@ -223,7 +220,7 @@ export class FairPrice {
 function rateOf(mean: number, fundingMinutes: readonly number[]): number {
   const rate = clamp(mean + clamp(INTEREST - mean, INTEREST_REACH), FUNDING_MAX)
   const ofEightHours = USUAL_FUNDING_MINUTES.length / Math.max(1, fundingMinutes.length)
-  // A rate of eight hours has six digits; a part of it has more.
+  // A part of an eight-hour rate has more than its six digits.
   return Math.round((Math.round(rate * 1e6) / 1e6) * ofEightHours * 1e10) / 1e10
 }
 

@@ -1,7 +1,6 @@
 /**
- * The exchange's view of its market is one path of quotes for each instrument, which does not react
- * to orders. A market is seeded (seeded-market.ts), recorded (recorded-market.ts) or live
- * (live-market.ts).
+ * Quotes follow one path an instrument, which orders do not change. A market is seeded, recorded or
+ * live.
  */
 import { Failure } from '../../lib/failure.ts'
 
@@ -12,28 +11,23 @@ export interface Quote {
   readonly bidLots: number
   readonly askLots: number
   readonly lastTicks: number
-  /** Traded at `lastTicks` since the previous step; 0 if `lastTicks` is an older trade. */
+  /** Traded at `lastTicks` since the previous step; 0 for an older trade. */
   readonly tradedLots: number
-  /**
-   * Prices since the previous step, if known: resting orders are matched with them, but they are
-   * never displayed.
-   */
+  /** Since the previous step, if known: they match resting orders, but are not displayed. */
   readonly lowTicks?: number
   readonly highTicks?: number
   /**
-   * A candle's momentary extreme: orders and triggers are matched with it, but it is not displayed.
-   * No figure includes it before the candle ends, since it would reveal that the price does not
-   * return there.
+   * A candle's momentary extreme matches orders and triggers, but no figure shows it before the
+   * candle ends: it would reveal that the price turns there.
    */
   readonly isUnseen?: boolean
-  /** For the day's high and low: the last price, and with a candle's last point its whole range. */
+  /** For the day's high and low: a candle's last point has its whole range. */
   readonly candleHighTicks?: number
   readonly candleLowTicks?: number
   readonly levelTicks: number
   readonly candle: number
   /**
-   * Lots traded in the candle limit what orders may take; not displayed. If not known yet: those so
-   * far, and at least the usual ones.
+   * Limits what orders may take; not displayed. If not known yet: so far, and at least the usual.
    */
   readonly candleLots: number
 }
@@ -68,7 +62,6 @@ export interface MarketInstrument {
   readonly fundingMinutes?: readonly number[]
 }
 
-/** Recorded besides the quotes; the exchange invents what is missing. */
 export interface MarketReference {
   readonly markTicks: number | undefined
   /** Share of the notional: 0.0001 is 1 bp. */
@@ -107,7 +100,7 @@ export interface MarketState {
   readonly identity: string
 }
 
-/** A state of another market is ignored: the market starts new, and the exchange refuses it. */
+/** State of another market is ignored here; the exchange then refuses to start. */
 export function ownState<State extends MarketState>(
   identity: string,
   state: MarketState | undefined,
@@ -131,7 +124,6 @@ export interface RecordedReferences {
 
 export interface Market {
   readonly identity: string
-  /** Market time for each ms of the exchange's clock. */
   readonly speed: number
   readonly endsAt: number | undefined
   readonly priceStepsMs?: ReadonlyMap<string, number>
@@ -142,9 +134,9 @@ export interface Market {
   readonly funding?: ReadonlyMap<string, FundingPayments>
   readonly references?: ReadonlyMap<string, RecordedReferences>
   /**
-   * Hands over every step due up to and including `now`, in time order, and at one instant in a
-   * fixed order. The first call starts at `startAt` with a step of every instrument. The steps do
-   * not depend on how the time is divided into calls.
+   * Hands over every step due up to `now`, in time order and at one instant in a fixed order. How
+   * time is divided into calls changes nothing. The first call starts at `startAt` with a step of
+   * every instrument.
    *
    * @param now Unix ms, exchange clock; an earlier one hands over nothing
    * @param visit the step and its quote are reused, and valid only during the call
@@ -159,8 +151,8 @@ export interface Market {
 }
 
 /**
- * A tenth of a second of work, so that a market that catches up leaves its caller time. To keep the
- * steps of one instant together, a call may hand over twice as many.
+ * About 100 ms of work, so that catching up does not block the caller. Steps of one instant stay
+ * together, so a call may hand over twice as many.
  */
 export const STEPS_PER_ADVANCE_MAX = 100_000
 

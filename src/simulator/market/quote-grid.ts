@@ -6,14 +6,13 @@ const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
 /**
- * Without a volume, a changed last price counts as a trade of this share of the size displayed
- * before: an assumption.
+ * An assumption: without a volume, a changed last price traded this share of the displayed size.
  */
 const QUOTE_TRADE_SHARE = 0.1
 
 const CANDLES_REMEMBERED = 20
 
-/** Even once every 100 ms, this keeps a day's volume in whole lots below 2^53. */
+/** Keeps a day's volume in whole lots below 2^53, even with a trade every 100 ms. */
 export const RECORDED_LOTS_MAX = 1e10
 
 export function countCutRows({ rows }: Pick<Recording, 'rows'>, lotSize: string): number {

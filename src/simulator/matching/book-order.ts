@@ -6,14 +6,14 @@ export type StpMode = 'none' | 'cancel_taker' | 'cancel_maker' | 'cancel_both'
 export const QUEUE_UNKNOWN = -1
 
 /**
- * pending (accepted, not in the market yet) -> live -> partially_filled -> filled; any of the first
- * three -> cancelled
+ * pending (accepted, not in the market yet) -> live -> partially_filled -> filled; the first three
+ * -> cancelled
  */
 export type OrderStatus = 'pending' | 'live' | 'partially_filled' | 'filled' | 'cancelled'
 
 /**
- * The first four come from the market. `user`: its owner. `position_gone`: it could only close a
- * position that no longer exists.
+ * `user`: its owner. `position_gone`: it could only close a position that is gone. Others: the
+ * market.
  */
 export type CancelReason =
   | 'force'
@@ -28,7 +28,6 @@ export type CancelReason =
 
 export interface BookOrder {
   readonly uid: string
-  /** At one price the lower one is first. */
   readonly sequence: number
   readonly direction: Direction
   readonly orderType: 'limit' | 'market'
@@ -37,14 +36,11 @@ export interface BookOrder {
   readonly priceTicks: number
   /** The last price that triggered it, 0 for none: see match-orders.ts. */
   readonly triggerTicks: number
-  /**
-   * Time of the last quote from which it could take; 0 for none. If that was the previous quote, it
-   * still takes at the market's price; afterwards it rests.
-   */
+  /** The last quote from which it could take; 0 for none. It rests unless that was the last one. */
   takingAt: number
   /**
-   * Lots displayed before it at its price, which must trade first; {@link QUEUE_UNKNOWN} until its
-   * price is a best one.
+   * Lots displayed before it at its price, which trade first; {@link QUEUE_UNKNOWN} until its price
+   * is the best.
    */
   queueLots: number
   status: OrderStatus

@@ -1,30 +1,29 @@
 /**
- * It is unknown how a market would have treated an order that was not there. These are three
- * answers, from careful to generous; a result that holds under only one is no result.
+ * How a market would have treated an order that was not there is unknown: three answers, from
+ * careful to generous. A result that holds under only one is no result.
  */
 export const FILL_MODELS = ['pessimistic', 'default', 'optimistic'] as const
 export type FillModelName = (typeof FILL_MODELS)[number]
 
 export interface FillModel {
   readonly name: FillModelName
-  /** Share of a candle's volume (a minute's, without candles) that all orders together may have. */
+  /** Share of a candle's volume (else a minute's) that all orders together may have. */
   readonly participation: number
   readonly participationAtOnce: number
   /**
-   * A trade at, not through, the price of a resting order. `never`: no fill. `queue`: a fill once
-   * the size displayed before it has traded. `front`: an immediate fill.
+   * A trade at a resting order's price: `never` fills it, `queue` once the size displayed before it
+   * has traded, `front` at once.
    */
   readonly touch: 'never' | 'queue' | 'front'
   /** Share of such trades, behind the queue, that orders get. */
   readonly touchShare: number
-  /** Half of the taken size is displayed again after this market time; 0: at the next quote. */
+  /** Half of the taken size reappears after this market time; 0: at the next quote. */
   readonly recoveryMs: number
 }
 
 export interface MatchingRules {
   readonly model: FillModel
   readonly levelsMax: number
-  /** Market time for each ms of the exchange's clock. */
   readonly speed: number
 }
 

@@ -16,17 +16,17 @@ import type { Venue } from './venue.ts'
  * Accounts never trade with each other, and orders of one account only if the venue allows it
  * ({@link preventSelfTrade}).
  *
- * An order that reaches the other side walks its levels, each as deep as the displayed one and
- * `levelTicks` worse. The rest of a gtc order takes at each following quote while it reaches it,
- * and rests as a maker from the first that it does not.
+ * An order that reaches the other side walks its levels, each as deep as the best one. The rest of
+ * a gtc order takes at each following quote that it reaches; from the first that it does not, it
+ * rests as a maker.
  *
- * A resting order is filled at its own price if the market goes through it, also between two
- * quotes; a mere touch is up to fill-model.ts. All orders together never get more of a candle than
- * the model's share, so that they do not buy more than was sold. The system's orders have no such
- * limit; what they take counts for others.
+ * A resting order is filled at its price if the market goes through it, also between two quotes;
+ * for a touch see fill-model.ts. All orders together get at most the model's share of a candle, so
+ * that they cannot buy more than was sold. The system's orders have no such limit, but count for
+ * others.
  *
- * An order triggered by a last price gets no better price than that: a path moves in jumps, and an
- * order that entered at the end of one would profit from the gap.
+ * An order triggered by a last price gets no better price: a path moves in jumps, and entering at
+ * the end of one would profit from the gap.
  */
 
 const FORCED_LEVELS_MAX = 10_000
@@ -41,7 +41,6 @@ export function enterMarket<Order extends BookOrder>(venue: Venue<Order>, order:
   if (!isOpen(order)) return
   if (order.force === 'post_only' && ownOrdersMet(venue, order).length > 0)
     return cancelOrder(venue, order, 'post_only')
-  // Only the market's size is known in advance, so fok trades only with it.
   if (order.force !== 'fok') meetOwnOrders(venue, order)
   if (!isOpen(order)) return
   if (order.orderType === 'market') {
@@ -84,7 +83,6 @@ export function matchResting<Order extends BookOrder>(venue: Venue<Order>): void
   for (const order of reached(sells.orders, sellsFrom)) meetQuote(venue, order)
 }
 
-/** A copy, since orders leave the book when they are filled. */
 function reached<Order extends BookOrder>(
   orders: readonly Order[],
   ticks: number,
@@ -95,7 +93,6 @@ function reached<Order extends BookOrder>(
   return orders.slice(0, end < 0 ? orders.length : end)
 }
 
-/** @param cutTicks takes no level at or beyond this price; see {@link preventSelfTrade} */
 function takeLevels<Order extends BookOrder>(
   venue: Venue<Order>,
   order: Order,
@@ -190,7 +187,7 @@ function lotsMet<Order extends BookOrder>(venue: Venue<Order>, order: Order): Qu
     hasTraded && (isBuy ? market.lowTicks < priceTicks : market.highTicks > priceTicks)
   if (isCrossed || isTradedThrough) return { by: 'through', lots: allowed }
   if (model.touch === 'never') return { by: 'trade', lots: 0 }
-  // The other side is displayed at its price, so all orders before it there are filled.
+  // It is displayed at its price, so all orders before it there are filled.
   if (reachesMarket(market, order)) {
     return { by: 'quote', lots: Math.min(allowed, depthUpTo(market, direction, 0)) }
   }
@@ -227,10 +224,10 @@ function queueBefore<Order extends BookOrder>(
 }
 
 /**
- * Applies when an incoming order would trade with a resting one of its own account; the incoming
- * order's mode decides.
- * - cancel_maker: the resting orders that it would meet are cancelled
- * - cancel_taker: it takes what the market has at better prices, and its rest is cancelled
+ * For an incoming order that would trade with a resting one of its account, by the incoming order's
+ * mode:
+ * - cancel_maker: the resting orders in its way are cancelled
+ * - cancel_taker: it takes better prices of the market, and its rest is cancelled
  * - cancel_both: both
  *
  * @returns the price, in ticks, from which on the order must not trade nor rest
@@ -258,8 +255,8 @@ function preventSelfTrade<Order extends BookOrder>(
 }
 
 /**
- * Without self-trade prevention, an order first trades with its account's resting orders at least
- * as good as the market's best price, at their price.
+ * Without self-trade prevention, an account's own resting orders come first, at their price, where
+ * they are at least as good as the market's best.
  */
 function meetOwnOrders<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
   for (const own of ownOrdersMet(venue, order)) {

@@ -25,8 +25,8 @@ export interface Pair {
 }
 
 /**
- * Shows the quotes of the futures contract with the same name on the pair's own grids. The size
- * taken by orders belongs to the pair (pairs-taken.ts).
+ * Shows the quotes of the futures contract of the same name on the pair's grids. What orders took
+ * belongs to the pair (pairs-taken.ts).
  */
 export class PairMarket<
   Order extends BookOrder,
@@ -66,7 +66,6 @@ export class PairMarket<
     return this.buys.orders.length > 0 || this.sells.orders.length > 0 || this.waiting.size > 0
   }
 
-  /** {@link refresh} takes quotes in only if needed. */
   follow(hear: (at: number) => void): void {
     const { shown } = this.#source ?? {}
     this.#source?.follow(() => {
@@ -144,9 +143,7 @@ function scaleTo(grid: Grid, step: string): StepRatio {
   return { times: source.units * grid.scale, by: source.scale * grid.units }
 }
 
-/**
- * The bid is rounded down and the ask up, so that no order trades at a better price than displayed.
- */
+/** Bid down and ask up, so that no order trades at a better price than displayed. */
 function toPairQuote(quote: DisplayedMarket, { price, size }: PairScales): Quote {
   const priceOf = (ticks: number): number => (ticks * price.times) / price.by
   const sizeOf = (lots: number): number => (lots * size.times) / size.by

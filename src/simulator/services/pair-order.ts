@@ -12,14 +12,13 @@ export interface PairOrder extends BookOrder {
   readonly id: string
   readonly clientOid: string
   readonly symbol: string
-  /** Quote coin; zero for a market order of an account. */
   readonly price: Decimal
   readonly size: Decimal
-  /** The size is the amount to spend, as in an account's market buy. */
+  /** The size is an amount to spend, as in an account's market buy. */
   readonly isQuoteSized: boolean
   filledBase: Decimal
   filledQuote: Decimal
-  /** Quote coin of a buy, base coin of a sell. Zero for the system's orders. */
+  /** Quote coin of a buy, base coin of a sell. Zero for the system. */
   frozen: Decimal
 }
 
@@ -97,7 +96,6 @@ export function pairOf<Order extends PairOrder, Rules extends Pair>(
   return known(pairs, symbol, 'a pair')
 }
 
-/** In the market or waiting for it, oldest first. */
 export function openOrdersOf<Order extends PairOrder>(
   { pairs }: Pick<PairTrading<Order, Pair>, 'pairs'>,
   uid: string,

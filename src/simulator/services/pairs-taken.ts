@@ -12,7 +12,7 @@ const PAIRS_TAKEN: Codec<PairTaken> = {
   isGone: ({ taken }) => taken.at === 0,
 }
 
-/** Spot and margin share one order book: what one takes is missing for the other. */
+/** Spot and margin share one order book. */
 export class PairsTaken {
   readonly #rows: StoredRows
   readonly #byId = new Map<string, PairTaken>()

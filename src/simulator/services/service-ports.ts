@@ -11,13 +11,11 @@ export interface FollowedMarket {
   readonly tickSize: string
   readonly lotSize: string
   readonly shown: Readonly<DisplayedMarket>
-  /**
-   * Calls `hear` at every later quote, after futures were matched with it: the quote is in `shown`.
-   */
+  /** Calls `hear` after futures were matched with a quote, which is then in `shown`. */
   follow(hear: () => void): void
 }
 
-/** Services are synchronous and deterministic, without I/O, clock or randomness of their own. */
+/** Services are synchronous and deterministic, like futures. */
 export interface ServicePorts {
   readonly clock: { readonly now: number }
   readonly market: (symbol: string) => FollowedMarket | undefined

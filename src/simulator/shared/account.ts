@@ -14,13 +14,13 @@ export interface AccountSetup {
   /** Other addresses are refused, and some endpoints require a bound key. Default: not bound. */
   readonly boundToIps?: readonly string[]
   /**
-   * Keys of the demo environment work only with the header `paptrading: 1`, all others only without
-   * it. Default: with and without.
+   * Demo keys work only with the header `paptrading: 1`, others only without it. Default: with and
+   * without.
    */
   readonly isDemo?: boolean
   /**
-   * When a managed sub-account was bound to its manager: earlier fills and spot orders are not
-   * shown (document: order fill details, spot historical orders).
+   * When a managed sub-account was bound: earlier fills and spot orders are hidden (document: order
+   * fill details, spot historical orders).
    */
   readonly boundAt?: number
   readonly gateway?: GatewayClient

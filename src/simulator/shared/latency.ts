@@ -1,9 +1,6 @@
 import { exponential, type Random } from '../../lib/random.ts'
 
-/**
- * Lognormal: half are longer than the median; with deviation 0.5 one in a hundred is 3.2 times as
- * long.
- */
+/** Lognormal. With deviation 0.5, one in a hundred is 3.2 times the median. */
 export interface LatencySettings {
   readonly medianMs: number
   /** That of the logarithm; 0 always gives the median. */

@@ -26,10 +26,7 @@ const ID_PREFIXES = {
   stopLoss: '15',
 } as const
 
-/**
- * 18 digits: more than a float holds exactly, so that clients which parse ids as numbers fail
- * visibly.
- */
+/** 18 digits exceed a float, so that clients which parse ids as numbers fail visibly. */
 export function idText(of: keyof typeof ID_PREFIXES, sequence: number): string {
   return ID_PREFIXES[of] + String(sequence).padStart(16, '0')
 }

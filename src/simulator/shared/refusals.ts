@@ -1,8 +1,8 @@
 import type { Refusal } from './reply.ts'
 
 /**
- * Codes and messages of the real exchange's error table. Of several codes for one fact, the one
- * seen in answers is used; if markets have their own, each is under its market.
+ * From the real exchange's error table. Of several codes for one fact, the one seen in answers; if
+ * markets differ, each under its market.
  */
 export const refusals = {
   parameter: (name: string) => refusal('40020', `Parameter ${name} error`),

@@ -35,7 +35,7 @@ export function acceptUnless<Data>(refused: Refusal | undefined, data: Data): Re
 
 type BatchResult = ResponseOf<'batchPlaceOrder'>
 
-/** Document, Batch result item: an error of one item does not affect the others. */
+/** Document, Batch result item: one item's error does not affect the others. */
 export function eachOf<
   Item extends { readonly orderId?: string | undefined; readonly clientOid?: string | undefined },
 >(

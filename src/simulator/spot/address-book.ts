@@ -10,8 +10,8 @@ export interface BookAddress {
 }
 
 /**
- * The real exchange sets it up on its web client. Here it has one address for each coin and chain,
- * derived from the UID, so that a help text can name one.
+ * Set up on the real exchange's web client. Here each coin and chain has one address, derived from
+ * the UID.
  */
 export function addressesOf(uid: string): readonly BookAddress[] {
   return COINS.flatMap(({ coin, chains }) =>
@@ -26,7 +26,6 @@ export function hasAddress(uid: string, sought: BookAddress): boolean {
   return addressesOf(uid).some((entry) => isDeepStrictEqual(entry, sought))
 }
 
-/** The account's names in internal transfers, the same at every start. */
 export function contactOf(uid: string) {
   return {
     uid,

@@ -41,7 +41,6 @@ const fullRequest = placeRequest.extend({
 
 type PlaceRequest = z.output<typeof fullRequest>
 
-/** Base coin; market buys in quote coin. */
 export type SpotPlaceOrderRequest = z.input<typeof placeRequest>
 
 export function placeSpotOrder(

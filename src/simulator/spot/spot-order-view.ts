@@ -84,15 +84,14 @@ function shared(order: SpotOrder) {
   }
 }
 
-/** Samples have sixteen decimals including zeros; ours never need more. */
+/** Samples have sixteen decimals with zeros; ours need fewer. */
 function amountText(amount: Decimal): string {
   return amount.toFixed(16)
 }
 
 /**
- * Document: feeDetail, "a JSON document serialized into a string". Amounts are JSON numbers with
- * all their digits, negative when the account pays. Recent orders have the key `newFees`, earlier
- * ones a key named after the fee-deduction coin; the detail endpoint has both.
+ * Document: feeDetail is JSON in a string, negative when the account pays. Recent orders have the
+ * key `newFees`, earlier ones the fee coin's name; the detail endpoint has both.
  */
 function feeText(
   state: SpotState,

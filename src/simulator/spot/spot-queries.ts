@@ -27,10 +27,7 @@ export function spotHistory(
   return page.ok ? accept(page.data.map((order) => toHistoryOrder(state, order))) : page
 }
 
-/**
- * Document: by clientOid "only when that ID was set by the client (not system generated) and the
- * order is completely unfilled". If both are given, the orderId prevails.
- */
+/** Document: by clientOid only if the client set it and nothing is filled. The orderId prevails. */
 export function spotOrderInfo(
   state: SpotState,
   { uid }: AccountRef,

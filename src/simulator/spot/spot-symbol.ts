@@ -19,7 +19,7 @@ export interface SpotSymbol extends Pair {
   readonly openOrdersMax: number
 }
 
-/** Facts of the real list of pairs, except the coins' names. */
+/** From the real list of pairs, except the coins' names. */
 const COMMON = {
   quoteCoin: 'USDT',
   minTradeAmount: '0',
@@ -39,7 +39,7 @@ const COMMON = {
 export const SPOT_SYMBOLS: readonly SpotSymbolRow[] = [
   { symbol: 'BTCUSDT', baseCoin: 'BTC', ...COMMON, quantityPrecision: '6' },
   { symbol: 'ETHUSDT', baseCoin: 'ETH', ...COMMON, quantityPrecision: '4' },
-  // One pair in each other status: listed without quotes, they take no order.
+  // Pairs in other statuses are listed without quotes, and take no order.
   { symbol: 'SOLUSDT', baseCoin: 'SOL', ...COMMON, quantityPrecision: '4', status: 'gray' },
   { symbol: 'LTCUSDT', baseCoin: 'LTC', ...COMMON, quantityPrecision: '4', status: 'halt' },
   { symbol: 'ADAUSDT', baseCoin: 'ADA', ...COMMON, quantityPrecision: '2', status: 'offline' },

@@ -10,7 +10,7 @@ import type { SpotOrder } from './spot-order.ts'
 import { negated } from '../wallet/rounding.ts'
 import type { SpotPair, SpotState } from './spot-state.ts'
 
-/** @param clock another one than the exchange's writes a past */
+/** @param clock differs from the exchange's to write a past */
 export function createVenue(
   state: SpotState,
   pair: SpotPair,
@@ -33,7 +33,7 @@ export function isTriggered({ trigger, triggerTicks }: SpotOrder, { market }: Sp
   return trigger.isAbove ? triggerTicks <= lastTicks : triggerTicks >= lastTicks
 }
 
-/** Orders of the book come before those whose trigger the quote reaches. */
+/** The book's orders come before those triggered by the quote. */
 export function followPair(state: SpotState, pair: SpotPair): void {
   const venue = createVenue(state, pair)
   pair.follow(() => {

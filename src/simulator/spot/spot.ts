@@ -14,7 +14,7 @@ import { openSpotState, type SpotState } from './spot-state.ts'
 import { createVenue, followPair } from './spot-venue.ts'
 import { withdraw } from './withdrawals.ts'
 
-/** Books each account's opening, so it comes before services that spend from the spot balance. */
+/** Books the opening balances, so it precedes services that spend them. */
 export function openSpot(ports: ServicePorts, settings: Partial<SpotSettings> = {}): SpotState {
   const complete = { ...defaultSpotSettings, ...settings }
   const state = openSpotState(ports, complete)

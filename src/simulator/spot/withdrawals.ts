@@ -57,7 +57,6 @@ export function withdraw(
   return accept({ orderId, clientOid })
 }
 
-/** The fee is part of the size. */
 function routeOnChain(
   uid: string,
   { coin: { coin, chains }, request }: { readonly coin: Coin; readonly request: Withdrawal },
@@ -73,7 +72,7 @@ function routeOnChain(
   return { to: address, chain: chain.chain, fee: decimal(chain.withdrawFee) }
 }
 
-/** Other accounts count as entries of the address book; transfers cost nothing. */
+/** Other accounts count as entries of the address book. */
 function routeInternally(state: SpotState, uid: string, request: Withdrawal): Route | Refusal {
   const { address, innerToType = 'uid', areaCode, size } = request
   if (innerToType === 'mobile' && areaCode === undefined) return refusals.parameterEmpty('areaCode')
@@ -103,7 +102,6 @@ function sizeRefusal(size: string, chain: CoinChain): Refusal | undefined {
   return decimal(size).lte(withdrawFee) ? refusals.withdrawalBelowFee(withdrawFee) : undefined
 }
 
-/** A coin without a chain only moves between accounts. */
 function coinNamed({ settings }: SpotState, name: string): Coin | undefined {
   if (isSameName(name, settings.platformCoin.name))
     return { coin: settings.platformCoin.name, chains: [] }

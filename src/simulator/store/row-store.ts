@@ -4,11 +4,10 @@ export interface StoredRow {
   readonly id: string
   /** Must be read at once. Undefined if the row was removed. */
   readonly json: string | undefined
-  /** The object behind the JSON, if available; to be read at once, and never changed. */
   readonly entity?: unknown
 }
 
-/** Synchronous: what `save` was given survives a restart. */
+/** Synchronous: what was saved survives a restart. */
 export interface RowStore {
   load(): readonly StoredRow[] | undefined
   save(changes: readonly StoredRow[]): void

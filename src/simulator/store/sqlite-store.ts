@@ -6,9 +6,9 @@ import { rollBack } from '../../lib/roll-back.ts'
 import type { RowStore, StoredRow } from './row-store.ts'
 
 /**
- * One transaction for each save. The journal is written ahead and not synchronised: a killed
- * process loses nothing, a power cut the last moments, which is acceptable for play money. The file
- * is locked while it is open, because two simulators would overwrite each other's orders.
+ * One transaction for each save, not synchronised: a killed process loses nothing, a power cut the
+ * last moments, which play money can bear. The file is locked, because two simulators would
+ * overwrite each other's orders.
  */
 export class SqliteStore implements RowStore {
   readonly #path: string
@@ -36,7 +36,7 @@ export class SqliteStore implements RowStore {
     }
   }
 
-  /** Stores nothing if it throws. @throws Failure SIMULATOR_STORE_UNWRITABLE */
+  /** @throws Failure SIMULATOR_STORE_UNWRITABLE */
   save(changes: readonly StoredRow[]): void {
     try {
       this.#database.exec('BEGIN IMMEDIATE')
@@ -91,7 +91,7 @@ function openDatabase(path: string): DatabaseSync {
   }
 }
 
-/** SQLite would only report that it cannot open the file; these causes are permanent. */
+/** SQLite would only say that it cannot open the file; these causes are permanent. */
 function assertPlace(path: string): void {
   const folder = dirname(path)
   const place = statSync(folder, { throwIfNoEntry: false })

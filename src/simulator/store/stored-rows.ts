@@ -11,7 +11,6 @@ export interface Codec<Entity, Row = Entity> {
   readonly id: (entity: Entity) => string
   readonly write?: (entity: Entity) => Row
   readonly isGone?: (entity: Entity) => boolean
-  /** At any depth of the row. */
   readonly decimals?: readonly string[]
 }
 
@@ -22,16 +21,14 @@ export interface PlacedCodec<State, Entity, Row = Entity> extends Codec<Entity, 
 }
 
 /**
- * Rows loaded at the start, to be read once, and the changes of the operation under way, which
- * {@link save} stores together. Bounded by what one operation can touch. Without a store nothing is
- * kept.
+ * Loaded rows, each read once, and the changes of the operation under way, which {@link save}
+ * stores together. Without a store nothing is kept.
  */
 export class StoredRows {
   readonly #store: RowStore | undefined
   readonly isFresh: boolean
   readonly isOfBefore: boolean
   readonly #loaded = new Map<string, Map<string, string>>()
-  /** A row is written when its `json` is read. */
   readonly #changed = new Map<string, StoredRow>()
 
   /** @throws Failure SIMULATOR_STORE_VERSION, SIMULATOR_STORE_DAMAGED */
@@ -61,7 +58,6 @@ export class StoredRows {
   /** Can be done once. @throws Failure SIMULATOR_STORE_DAMAGED */
   read<Row>(codec: Codec<never, Row> & { readonly order?: (row: Row) => number }): Row[] {
     const { table, order } = codec
-    // Shorter ids come first, so that numbers are in order.
     const ids = [...(this.#loaded.get(table)?.keys() ?? [])].sort(
       (a, b) => a.length - b.length || (a < b ? -1 : 1),
     )

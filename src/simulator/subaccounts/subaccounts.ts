@@ -42,7 +42,7 @@ export function subaccountsOf({ byAlias }: SubaccountState, uid: string): readon
 
 export const subaccountHandlers = { createVirtualSubaccounts } satisfies Handlers<SubaccountState>
 
-/** An alias that exists (in any case) or exceeds the limit goes to the failure list. */
+/** An alias that exists (in any case) or exceeds the limit fails. */
 function createVirtualSubaccounts(
   state: SubaccountState,
   { uid }: AccountRef,
@@ -86,7 +86,7 @@ function subaccountUid(sequence: number): string {
   return `7${String(sequence).padStart(9, '0')}`
 }
 
-/** Document, Virtual sub-account: spelled `suba…` there; a new one is `normal`. */
+/** Document, Virtual sub-account: spelled `suba…`. */
 function toWireSubaccount({ uid, alias, createdAt }: Subaccount) {
   return {
     subaAccountUid: uid,

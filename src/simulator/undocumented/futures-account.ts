@@ -53,13 +53,11 @@ const exits = {
 }
 
 export const futuresAccountRows = {
-  /** One margin coin, and the settings of one symbol. */
   account: read('/mix/account/account', {
     asks: named,
     shows: textRow('marginCoin'),
     answer: showAccount,
   }),
-  /** All margin coins of a product type that the account has used. */
   accounts: read('/mix/account/accounts', {
     asks: { productType },
     shows: z.array(
@@ -191,7 +189,7 @@ function plain(amount: Decimal): string {
   return amount.round(MONEY_DECIMALS).toString()
 }
 
-/** The symbol must have no position or open order. */
+/** Refused while the symbol has a position or open order. */
 function setLeverage(state: CoreState, { uid }: AccountRef, request: RowRequest<typeof leverages>) {
   const account = accountOf(state, uid)
   const symbolNamed = namedSymbol(state, request)
@@ -209,7 +207,7 @@ function setLeverage(state: CoreState, { uid }: AccountRef, request: RowRequest<
   return accept(toSymbolAnswer(account, instrument))
 }
 
-/** As shown in the account's answers; each order states its own. */
+/** Shown in the account's answers; each order states its own. */
 function setMarginMode(state: CoreState, { uid }: AccountRef, request: RowRequest<typeof modes>) {
   const account = accountOf(state, uid)
   const symbolNamed = namedSymbol(state, request)
@@ -223,7 +221,6 @@ function setMarginMode(state: CoreState, { uid }: AccountRef, request: RowReques
   return accept(toSymbolAnswer(account, instrument))
 }
 
-/** The account must have no positions or orders. */
 export function setPositionMode(
   state: CoreState,
   { uid }: AccountRef,

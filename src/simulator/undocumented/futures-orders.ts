@@ -57,7 +57,6 @@ const positions = {
   holdSide: z.string().optional().describe('Hedge mode: long or short, both when left out'),
 }
 
-/** Futures orders outside the document, one at a time and by name. */
 export const futuresOrderRows = {
   placeOrder: place('/mix/order/place-order', {
     asks: oneOrder,
@@ -75,13 +74,11 @@ export const futuresOrderRows = {
     shows: orderReference,
     answer: cancelNamed,
   }),
-  /** Without a list all orders of a product type, or of a symbol. */
   batchCancelOrders: change('/mix/order/batch-cancel-orders', {
     asks: list,
     shows: batchResult,
     answer: cancelListed,
   }),
-  /** Open, or ended within the idempotency window. */
   orderDetail: read('/mix/order/detail', {
     asks: named,
     shows: textRow('orderId', 'symbol'),
@@ -102,9 +99,6 @@ export const futuresOrderRows = {
       return showOrders(state, account, query, [...account.openOrders.values()])
     },
   }),
-  /**
-   * Filled and cancelled orders of the idempotency window, newest first; older ones are not kept.
-   */
   ordersHistory: read('/mix/order/orders-history', {
     asks: orderPage,
     shows: pageOfOrders,
@@ -170,7 +164,6 @@ function findOrder(state: CoreState, account: Account, request: OrderLookup): Or
   return order !== undefined && isAsked(order) ? order : undefined
 }
 
-/** A clientOid names the newest order that carried it. */
 function orderNamed(
   { openOrders, closedOrders }: Account,
   { orderId, clientOid }: OrderLookup,
@@ -186,8 +179,8 @@ function orderNamed(
 }
 
 /**
- * Closes each position by a market order under the usual rules: the part of a hedge position held
- * by resting orders remains. In one-way mode `holdSide` is ignored.
+ * Closes at market price; the part of a hedge position in resting orders remains. One-way mode
+ * ignores `holdSide`.
  */
 function closePositions(
   state: CoreState,
@@ -224,10 +217,7 @@ function closePositions(
 
 const PRICE_DECIMALS = 10
 
-/**
- * The real exchange spells `canceled` with one l here, and `cancelled` in the document's spot
- * orders.
- */
+/** `canceled` has one l here, and two in the document's spot orders. */
 const WIRE_STATUS = {
   pending: 'live',
   live: 'live',
@@ -237,8 +227,8 @@ const WIRE_STATUS = {
 } as const
 
 /**
- * As in the detail and the pending list of the real exchange, which the document lacks. The status
- * is `state` in the detail and `status` in the list; both are given.
+ * As in the real exchange's detail (`state`) and pending list (`status`); the document lacks both,
+ * so both are given.
  */
 function toOrderRow(state: CoreState, account: Account, order: Order) {
   const { instrument } = symbolOf(state, order.symbol)

@@ -49,9 +49,8 @@ export function recentDays(granularity: Granularity): number | undefined {
 }
 
 /**
- * A page of candles, oldest first: the newest that open before `endTime`. They are built from the
- * minutes of the ticker statistics, which go back 24 hours, and before them those of the market's
- * past. What the simulator itself lived through earlier is not kept.
+ * The newest candles that open before `endTime`, oldest first, from 24 hours of statistics and
+ * before them the market's past. What the simulator lived through in between is not kept.
  */
 export function answerCandles(state: CoreState, query: CandleQuery, rules: CandleRules) {
   const listed = listedSymbol(state, query)
@@ -93,7 +92,6 @@ interface Span {
   readonly endAt: number
 }
 
-/** The market's past, then the statistics, oldest first. */
 function* minutesOf(
   { clock }: CoreState,
   { instrument, statistics, past }: SymbolState,

@@ -17,7 +17,6 @@ const PAGE_DEFAULT = 20
 /** A part of a rate of eight hours (six digits) has ten at most. */
 const RATE_DECIMALS = 10
 
-/** Newest first; a delivery contract has none. */
 export function answerFundingHistory(state: CoreState, query: FundingQuery) {
   const listed = listedSymbol(state, query)
   if (!listed.ok) return listed
@@ -41,7 +40,7 @@ interface Payment {
   readonly rate: number
 }
 
-/** Recorded payments, or those that were settled here, and before them those of a seeded past. */
+/** Recorded or settled here, and before them those of a seeded past. */
 function paymentsOf(state: CoreState, symbol: SymbolState): readonly Payment[] {
   const { clock, seed } = state
   const { funding, statistics, past, instrument } = symbol

@@ -32,7 +32,7 @@ const list = {
   orderIdList,
 }
 
-/** Trigger orders outside the document, which can only modify existing ones. */
+/** The document can only modify trigger orders. */
 export const planOrderRows = {
   placePlanOrder: place('/mix/order/place-plan-order', {
     asks: placePlanRequest.shape,
@@ -54,7 +54,6 @@ function showPending(state: CoreState, { uid }: AccountRef, query: PlansQuery) {
   const toRow = (plan: ListedPlan) => toPlanRow(state, account, plan)
   if (query.planType === 'profit_loss') {
     const exits = pendingExits(state, account, query).map(toPlan)
-    // The order is that of ids, not of age: stop-losses have the higher ids.
     exits.sort((one, other) => (one.orderId < other.orderId ? -1 : 1))
     return showPage(exits, query, { now, toRow })
   }
@@ -65,10 +64,7 @@ function showPending(state: CoreState, { uid }: AccountRef, query: PlansQuery) {
   return showPage(plans, query, { now, toRow })
 }
 
-/**
- * Without a list all trigger orders of a product type, or of a symbol. Exits are cancelled only by
- * id, so that cancelling all orders does not remove stop-losses.
- */
+/** Exits are cancelled only by id, so that cancelling all orders does not remove stop-losses. */
 function cancelListed(state: CoreState, { uid }: AccountRef, request: RowRequest<typeof list>) {
   const account = accountOf(state, uid)
   const pending = pendingPlans(state, account, request)
@@ -102,7 +98,6 @@ function pendingPlans(state: CoreState, { planOrders }: Account, asked: PlanFilt
   return [...planOrders.values()].filter(isPending).filter(isAsked)
 }
 
-/** In order of the positions' opening. */
 function pendingExits(state: CoreState, { positions }: Account, asked: PlanFilter) {
   const isAsked = isOfAsked(state, { productType: asked.productType, symbol: asked.symbol })
   return [...positions.values()].filter(isAsked).flatMap(exitsOf)

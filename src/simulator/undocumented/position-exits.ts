@@ -7,7 +7,6 @@ import { idText } from '../shared/order-sequence.ts'
 import type { OrderReference } from '../shared/reply.ts'
 import { POSITIONS } from '../futures/stored-entities.ts'
 
-/** As the real exchange lists it among the trigger orders. */
 export interface PositionExit {
   readonly planType: (typeof PLAN_TYPES)[keyof PositionExits]
   readonly kind: keyof PositionExits
@@ -18,10 +17,7 @@ export interface PositionExit {
 
 const PLAN_TYPES = { takeProfit: 'pos_profit', stopLoss: 'pos_loss' } as const
 
-/**
- * Take-profit before stop-loss. A position has one exit of each kind, so its sequence identifies it
- * at any price.
- */
+/** Take-profit first. A position has one exit of each kind, so its sequence identifies it. */
 export function exitsOf(position: Position): PositionExit[] {
   return (['takeProfit', 'stopLoss'] as const).flatMap((kind) => {
     const trigger = position[kind]
@@ -31,7 +27,6 @@ export function exitsOf(position: Position): PositionExit[] {
   })
 }
 
-/** Fields of a position's row; empty if there is none. */
 export function exitFields(state: CoreState, { symbol, sequence, takeProfit, stopLoss }: Position) {
   const { instrument } = symbolOf(state, symbol)
   return {
@@ -48,7 +43,6 @@ export function removeExit(state: CoreState, { position, kind }: PositionExit): 
   state.rows.put(POSITIONS, position)
 }
 
-/** As a trigger order in the list, which closes the whole position. */
 export function toPlan({ position, trigger, planType, orderId }: PositionExit): ListedPlan {
   const { symbol, slot, marginMode, lots, holdSide, openedAt, updatedAt } = position
   const { triggerTicks, triggerType, executeTicks = 0 } = trigger
@@ -88,7 +82,6 @@ export interface ListedPlan
   readonly orderSource: 'normal' | PositionExit['planType']
 }
 
-/** `…Price`, `…Type` and the execution price; empty if there is none. */
 export function triggerFields(
   name: string,
   instrument: Instrument,

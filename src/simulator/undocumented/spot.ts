@@ -19,7 +19,7 @@ import {
 
 const tickersOf = { symbol: symbol.optional() }
 
-/** Spot endpoints outside the document, which can only read orders. */
+/** The document can only read spot orders. */
 export const spotRows = {
   spotPlaceOrder: place('/spot/trade/place-order', {
     asks: placeRequest.shape,
@@ -36,7 +36,7 @@ export const spotRows = {
     shows: z.array(textRow('symbol')),
     answer: spotTickers,
   }),
-  /** Mentioned by the document's withdrawal: every coin, or the requested one. */
+  /** Mentioned by the document's withdrawal. */
   spotCoins: readPublic('/spot/public/coins', {
     calls: 3,
     asks: { coin: z.string().optional() },
@@ -70,7 +70,7 @@ export const spotRows = {
   }),
 }
 
-/** The prices of the contract with the same name, at which the spot service trades. */
+/** The contract's prices, at which the spot service trades. */
 function spotTickers(state: SpotState, account: unknown, request: RowRequest<typeof tickersOf>) {
   const pairs = spotSymbolRows(state, account, request)
   if (!pairs.ok) return pairs
@@ -110,7 +110,7 @@ function spotTickers(state: SpotState, account: unknown, request: RowRequest<typ
 
 const COIN_IDS: Readonly<Record<string, string>> = { BTC: '1', USDT: '2', ETH: '3' }
 
-/** The spot service does not use these; from the real list of coins. */
+/** From the real list of coins; the spot service does not use these. */
 const ETHEREUM = {
   depositConfirm: '12',
   withdrawConfirm: '64',

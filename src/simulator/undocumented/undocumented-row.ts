@@ -7,8 +7,8 @@ import { readHistory, type HistoryQuery } from '../shared/history-page.ts'
 import { accept, type OrderReference, type Reply } from '../shared/reply.ts'
 
 /**
- * Endpoints outside the document, which public clients call at their start. Unknown parameters
- * pass. The daemon never depends on them.
+ * Public clients call these at their start; the daemon never depends on them. Unknown parameters
+ * pass.
  */
 export interface UndocumentedRow<
   State,
@@ -100,7 +100,6 @@ export const change = kindOf({ method: 'POST', retry: 'repeatable' })
 /** If both ids are given, orderId prevails. */
 export const byEitherId = { orderId: exchangeId.optional(), clientOid: foreignClientOid.optional() }
 
-/** Unix ms, and the limit. */
 export const span = {
   startTime: z.string().optional(),
   endTime: z.string().optional(),
@@ -110,13 +109,10 @@ export const span = {
 /** A product type, or one symbol. */
 export const ofProduct = { productType, symbol: symbol.optional() }
 
-/** Lists of trigger orders ignore the times. */
 export const orderPage = { ...ofProduct, idLessThan: exchangeId.optional(), ...span, ...byEitherId }
 
-/** Each by either id. */
 export const orderIdList = z.array(z.looseObject(byEitherId)).optional()
 
-/** The named fields are required, and all others are texts or null. */
 export function textRow<const Names extends readonly string[]>(...names: Names) {
   const shape = Object.fromEntries(names.map((name) => [name, z.string()]))
   return z.object(shape as Record<Names[number], z.ZodString>).catchall(textOrNull)
@@ -129,14 +125,12 @@ export const pageOfOrders = z.object({
 
 interface RowPageOptions<Order, Row> {
   readonly now: number
-  /** Absent if times do not filter. */
   readonly timeOf?: (order: Order) => number
   readonly toRow: (order: Order) => Row
 }
 
 /**
- * The requested page, newest first. A limit above 100 is silently cut. `endId` is the page's last
- * id, the next page's idLessThan.
+ * Newest first. A limit above 100 is silently cut. `endId` is the next page's idLessThan.
  *
  * @param orders by id, lowest first
  */

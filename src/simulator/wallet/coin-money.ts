@@ -13,7 +13,7 @@ export interface CoinRef extends BalanceRef {
   readonly coin: string
 }
 
-/** No column is ever negative. Equity = available + frozen - borrowed - interest. */
+/** Never negative. Equity = available + frozen - borrowed - interest. */
 export interface CoinMoney {
   readonly available: Decimal
   readonly frozen: Decimal
@@ -22,8 +22,8 @@ export interface CoinMoney {
 }
 
 /**
- * Bookings that change an account's equity. Counterparties may be negative without a limit. A
- * `transfer` is between balances. Sums by balance and coin explain the equity.
+ * Bookings that change an account's equity; counterparties may be negative. A `transfer` is between
+ * balances.
  */
 export const COUNTERPARTY_OF = {
   opening: 'outside',

@@ -2,8 +2,8 @@ import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { roundUp, smaller } from './rounding.ts'
 
 /*
- * Futures and spot keep all digits of a fee; margin balances and conversions are charged in whole
- * units of the coin's last digit, rounded up.
+ * Futures and spot keep all digits of a fee; margin and conversions round up to the coin's last
+ * digit.
  */
 
 export interface FeeRates {
@@ -36,7 +36,7 @@ export interface Deduction {
   readonly available: Decimal
 }
 
-/** The part that the balance in the platform's coin does not cover is paid from the obtained coin. */
+/** If the balance in the platform's coin does not suffice, the obtained coin pays the rest. */
 export function deductFee({ total, worth, ratio, price, available }: Deduction): {
   readonly deducted: Decimal
   readonly remainder: Decimal

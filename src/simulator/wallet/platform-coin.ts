@@ -1,18 +1,17 @@
 import { createRandom } from '../../lib/random.ts'
 
 export interface PlatformCoin {
-  /** Upper case; in lower case it is part of the path of the conversion history. */
+  /** Upper case; the path of the conversion history has it in lower case. */
   readonly name: string
   readonly price: string
 }
 
-/** The name is no real ticker; the price is near that of such coins. */
+/** No real ticker; the price is near that of such coins. */
 export const defaultPlatformCoin: PlatformCoin = { name: 'HOUSE', price: '1.25' }
 
 const SPREAD = 0.04
 const DAY_MS = 86_400_000
 
-/** USDT, drawn from the seed once a day. */
 export function platformCoinPrice(coin: PlatformCoin, seed: string | number, at: number): string {
   const day = Math.floor(at / DAY_MS)
   const draw = createRandom(`${seed}/platform-coin/${day}`).next() * 2 - 1

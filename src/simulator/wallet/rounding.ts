@@ -3,7 +3,6 @@ import { decimal, type Decimal } from '../../lib/decimal.ts'
 /** Error table, 50063: "Token precision must less than or equal to eight". */
 const COIN_PLACES = 8
 
-/** big.js's modes: 0 toward zero, 1 half up, 3 away from zero. */
 const DOWN = 0
 const HALF_UP = 1
 const UP = 3
@@ -13,7 +12,7 @@ export function roundDown(value: Decimal, decimals = COIN_PLACES): Decimal {
   return value.round(decimals, DOWN)
 }
 
-/** For amounts that the platform takes: fees, interest, the size of a loan that must suffice. */
+/** For amounts that the platform takes, or a loan that must suffice. */
 export function roundUp(value: Decimal, decimals = COIN_PLACES): Decimal {
   return value.round(decimals, UP)
 }

@@ -21,11 +21,9 @@ import {
 } from './coin-money.ts'
 
 /**
- * The coin ledger of every service except futures. Each method books one transfer on both sides, so
- * the equities of all accounts and the counterparties of a coin add up to zero. A booking that
- * would make a column negative throws, so services check `coin` and refuse first.
- *
- * Bounded by accounts x balances x coins, whose names the callers check.
+ * The coin ledger of every service except futures. Each method books both sides of one transfer, so
+ * a coin's equities and counterparties add up to zero. Services check `coin` first: a column that
+ * would become negative throws. Bounded by accounts x balances x coins.
  */
 export class Wallet {
   readonly #rows: StoredRows
@@ -38,7 +36,6 @@ export class Wallet {
     rows.restore(COIN_COUNTERPARTIES, this.#counterparties)
   }
 
-  /** Later bookings do not change the result. */
   coin(ref: CoinRef): CoinMoney {
     return this.#accounts.get(coinKey(ref))?.money ?? NO_MONEY
   }
@@ -57,7 +54,7 @@ export class Wallet {
 
   /**
    * @param amount from the account's view: a paid fee is negative
-   * @param column `frozen` books against the reserve of an open order
+   * @param column `frozen` is the reserve of an open order
    */
   book(
     ref: CoinRef,
@@ -97,7 +94,7 @@ export class Wallet {
     this.#charge(ref.coin, 'interest', negated(amount))
   }
 
-  /** A payment of the insurance fund is booked as `insurance` before. */
+  /** The insurance fund's payment is booked as `insurance` before. */
   repay(
     ref: CoinRef,
     { principal, interest }: { readonly principal: Decimal; readonly interest: Decimal },
@@ -198,14 +195,13 @@ function shortage(
 
 export type WalletCoin = Readonly<ReturnType<typeof toCoin>>
 
-/** Equity = available + frozen - borrowed - interest = the sum of `bookings`, exactly. */
+/** The sum of `bookings` is the equity, exactly. */
 function toCoin({ ref: { balance, coin }, money, flows }: CoinAccount) {
   const { available, frozen, borrowed, interest } = money
   return {
     balance,
     coin,
     ...textsOf({ available, frozen, borrowed, interest, equity: equityOf(money) }),
-    /** Received is positive, paid is negative. Kinds without bookings are left out. */
     bookings: textsOf(flows),
   }
 }

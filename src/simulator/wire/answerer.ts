@@ -24,7 +24,7 @@ export class Answerer {
     this.#options = options
   }
 
-  /** Settles when the answer has been handed to the socket, or the socket is gone. */
+  /** Settles when the answer is with the socket, or the socket is gone. */
   async answer(request: WireRequest, outgoing: ServerResponse): Promise<void> {
     const { faults, wire, clock, answerDelay, onEvent } = this.#options
     const endpoint = wire.endpointOf(request)
@@ -33,7 +33,7 @@ export class Answerer {
       const response = wire.handle(request)
       const delayMs = answerDelay()
       if (delayMs > 0) await this.#wait(delayMs)
-      // The last answer of a stopping server announces it, and its socket closes by itself.
+      // Announces the end, so that the socket closes by itself.
       if (this.#stopped) outgoing.shouldKeepAlive = false
       return send(outgoing, response)
     }

@@ -2,15 +2,15 @@ import { createRandom, type Random } from '../../lib/random.ts'
 import type { ServedName } from './served-rows.ts'
 
 /**
- * In the order in which they are drawn: a request has at most one. Those before `answerLost` happen
- * before the request is executed.
+ * In the order of drawing, at most one a request. Those before `answerLost` happen before
+ * execution.
  */
 export const faultKinds = [
   'requestDropped',
   /** A gateway's HTML page with status 502. */
   'gatewayErrorBefore',
   'tooManyRequests',
-  /** Executed, then the connection is reset before the first byte of the answer. */
+  /** Executed; the connection is reset before the answer. */
   'answerLost',
   /** Executed, then a gateway's HTML page with status 500. */
   'gatewayErrorAfter',
@@ -38,8 +38,8 @@ export const noFaults: FaultSettings = { probability: {} }
 const DEFAULT_DELAY_MS = { min: 1000, max: 5000 }
 
 /**
- * Each kind has its own stream and draws once for each request, so that removing one kind does not
- * change the others.
+ * Each kind has its own stream and draws once a request, so that removing one does not change the
+ * others.
  */
 export class FaultPlan {
   readonly #endpoints: readonly ServedName[] | undefined

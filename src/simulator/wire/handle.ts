@@ -39,7 +39,7 @@ interface TakenRequest {
   remaining: number | undefined
 }
 
-/** The document sets no maximum; this one bounds the work for a request. */
+/** Our own: bounds the work for a request. */
 const HEADERS_MAX = 64
 
 export class Wire {
@@ -86,7 +86,7 @@ export class Wire {
     }
   }
 
-  /** A defect of the exchange is answered like one: the outcome stays unknown to the client. */
+  /** The outcome of a defect stays unknown to the client. */
   #answerSafely(taken: TakenRequest): Reply<unknown> {
     try {
       return this.#answer(taken)
@@ -172,10 +172,7 @@ export class Wire {
     return { status: 200, headers, body: `${head}${JSON.stringify(outcome.data ?? null)}}` }
   }
 
-  /**
-   * Hundreds of rows are requested many times a second, so the JSON is written once for each array
-   * of the core.
-   */
+  /** Requested many times a second, so the JSON is written once for each array of the core. */
   #tickersBody(head: string, data: unknown): Buffer {
     if (typeof data !== 'object' || data === null)
       return Buffer.from(`${head}${JSON.stringify(data)}}`)

@@ -1,7 +1,6 @@
 import type { FaultKind } from './faults.ts'
 import type { ServedName } from './served-rows.ts'
 
-/** Never contains a secret or a signature. */
 export type WireEvent =
   | {
       readonly kind: 'requestRefused'

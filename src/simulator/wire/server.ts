@@ -8,7 +8,7 @@ import { readRequest } from './checks/read-request.ts'
 import { servedNames, servedRow } from './served-rows.ts'
 import { startTicking } from './ticking.ts'
 
-/** An import would also load Node's HTTP client, and cost 35 ms of CPU at each start. */
+/** An import would also load Node's HTTP client: 35 ms of CPU at each start. */
 const { createServer } = process.getBuiltinModule('node:http')
 
 export interface ServerOptions extends AnswererOptions {
@@ -35,16 +35,13 @@ export interface RunningServer {
 }
 
 /**
- * Longer than any client keeps an idle socket (undici: 4 s), and announced in the Keep-Alive
- * header, so the client closes first and no request meets a closing socket.
+ * Longer than clients keep an idle socket (undici: 4 s), and announced, so the client closes first
+ * and no request meets a closing socket.
  */
 const KEEP_ALIVE_MS = 75_000
 const HEADERS_MS_MAX = 10_000
 const REQUEST_MS_MAX = 30_000
-/**
- * Node's checks every 30 s would turn a limit of 10 s into 40. A tenth of the shorter limit costs
- * nothing.
- */
+/** Node's checks every 30 s would turn a limit of 10 s into 40. */
 const CHECKS_A_LIMIT = 10
 const HEADER_BYTES_MAX = 16_384
 /** Far above any daemon's pool; a leak of sockets shows here first. */
@@ -85,7 +82,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return { baseUrl: `http://${urlHost(address)}:${address.port}`, stop: () => (stopped ??= stop()) }
 }
 
-/** Never fails: a defect is reported and answered, and the next request is served. */
+/** A defect is reported and answered, and the next request is served. */
 function createListener(
   { bodyBytesMax, onEvent }: ServerOptions,
   answerer: Answerer,
@@ -116,7 +113,6 @@ function isFrontPage({ method, url = '' }: IncomingMessage): boolean {
   return (method === 'GET' || method === 'HEAD') && (url === '/' || url.startsWith('/?'))
 }
 
-/** A failing market is reported once, and must not stop the daemon around it. */
 function createTick({ advance, onEvent }: ServerOptions): (now: number) => void {
   let isBroken = false
   return (now) => {

@@ -3,9 +3,7 @@ import { defaultPlatformCoin } from '../wallet/platform-coin.ts'
 import { defaultRateLimitSettings } from './checks/rate-limits.ts'
 import type { ServedName } from './served-rows.ts'
 
-/**
- * Recordings of public clients have `requestTime` as a string here: cancels and the list of coins.
- */
+/** Recorded by public clients: these answer `requestTime` as a string. */
 export const REQUEST_TIME_TEXTS: readonly ServedName[] = [
   'cancelOrder',
   'batchCancelOrders',
@@ -13,14 +11,13 @@ export const REQUEST_TIME_TEXTS: readonly ServedName[] = [
   'spotCoins',
 ]
 
-/** The document is silent here, or its readers disagree. */
 export type WireSettings = Readonly<typeof defaultWireSettings>
 
 export const defaultWireSettings = {
   rateLimits: defaultRateLimitSettings,
   /**
-   * For codes other than `00000`; authentication failures are always 400. The tests of a public
-   * client, recorded from the real exchange, say 400.
+   * Except authentication failures, always 400. A public client's tests, recorded from the real
+   * exchange, say 400.
    */
   businessErrorStatus: oneOf<200 | 400>(400),
   /** The vendor's signature page, either way. */
@@ -28,12 +25,8 @@ export const defaultWireSettings = {
   /** The document mentions HTTP 429 without a number: our own. */
   gatewayLimit: { calls: 10, perMs: 1000 },
   platformCoin: defaultPlatformCoin.name,
-  /** No row lists them; the document's own samples contain some. */
   unknownParameters: oneOf('ignore', 'refuse'),
-  /**
-   * Above the document's maximum: refused with 40053, or silently cut. A client would take a
-   * silently cut page for the last one.
-   */
+  /** Refused with 40053, or cut; a client would take a silently cut page for the last one. */
   limitAboveMaximum: oneOf('refuse', 'cut'),
   /** A full batch of 50 orders is about 15,000. */
   bodyBytesMax: 1_048_576,

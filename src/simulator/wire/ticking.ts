@@ -9,8 +9,8 @@ export interface TickingOptions {
 }
 
 /**
- * Ticks at each whole multiple of `stepMs` of the clock, so a late wake-up does not delay later
- * ones. Missed multiples are skipped. @returns a function that stops it
+ * At whole multiples of `stepMs` of the clock; missed ones are skipped. @returns a function that
+ * stops it
  */
 export function startTicking({ clock, timers, stepMs, tick }: TickingOptions): () => void {
   let cancel = () => {}

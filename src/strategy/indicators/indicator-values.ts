@@ -12,9 +12,7 @@ interface Worker {
 
 let library: Library | undefined
 
-/**
- * The library has some seven hundred files, so it is loaded for the first strategy with indicators.
- */
+/** The library has some seven hundred files: loaded for the first strategy with indicators. */
 export function loadIndicators(): Library {
   return (library ??= createLibrary(
     createRequire(import.meta.url)('trading-signals') as typeof Signals,
@@ -22,8 +20,8 @@ export function loadIndicators(): Library {
 }
 
 /**
- * Equals the library's Wilder average to the bit, without the simple average, which only the first
- * value needs.
+ * The library's Wilder average to the bit, without the simple average that only the first value
+ * needs.
  */
 function createLibrary(signals: typeof Signals): Library {
   class Wilder extends signals.WSMA {
@@ -45,9 +43,9 @@ interface KnownValues {
 const known = new WeakMap<CandleSeries, KnownValues>()
 
 /**
- * A function of the last `spec.candles` closed candles alone, so it is equal to the bit live, after
- * a restart and in a backtest. Undefined with too few candles, if most are filled gaps, and where
- * the formula has no value.
+ * From the last `spec.candles` closed candles alone, so equal to the bit live, after a restart and
+ * in a backtest. Undefined with too few candles, mostly filled gaps, or without a value of the
+ * formula.
  */
 export function indicatorValue(spec: IndicatorSpec, series: CandleSeries): unknown {
   if (series.length < spec.candles) return undefined
@@ -75,7 +73,7 @@ function workOut(spec: IndicatorSpec, series: CandleSeries): unknown {
   return parts.every(Number.isFinite) ? Object.freeze(value) : undefined
 }
 
-/** A gap is filled with the close before it, so the first price after it would be an extreme. */
+/** A gap repeats the close before it, so the first price after it would be an extreme. */
 function isMostlyFilled({ candles }: IndicatorSpec, series: CandleSeries): boolean {
   if (series.filled === 0) return false
   let filled = 0

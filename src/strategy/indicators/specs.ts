@@ -24,7 +24,6 @@ export interface IndicatorSpec<Value = unknown> {
   readonly settings: readonly number[]
   /** Closed candles for one value, which is undefined with fewer. */
   readonly candles: number
-  /** Exists only in the types. */
   readonly valueType?: Value
 }
 
@@ -68,9 +67,8 @@ interface WindowedPeriod extends Period {
 }
 
 /*
- * Exponential averages restart for each value, so many periods back that the start weighs less than
- * a millionth: (1 - 2 / (n + 1)) ** (8 * n) and, for Wilder's, (1 - 1 / n) ** (16 * n) are below
- * 2e-7.
+ * Exponential averages restart so many periods back that the start weighs less than a millionth: (1
+ * - 2 / (n + 1)) ** (8 * n) and, for Wilder's, (1 - 1 / n) ** (16 * n) are below 2e-7.
  */
 const EMA_PERIODS = 8
 const WILDER_PERIODS = 16

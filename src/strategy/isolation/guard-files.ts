@@ -1,7 +1,6 @@
-// In the thread that plays prices, strategies run beside code that reads prices and writes a
-// report. They cannot import `node:fs`, but could replace methods which that code calls, and so
-// redirect it to another file. So the functions of `node:fs` are wrapped when the thread begins,
-// and accept only files of this thread from the first strategy on.
+// Strategies run beside code that reads prices and writes a report. They cannot import `node:fs`,
+// but could replace methods which that code calls, and redirect it. So the functions of `node:fs`
+// are wrapped at the thread's begin, and accept only its own files from the first strategy on.
 
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -13,9 +12,7 @@ import { apply, endsWith, isIn, startsWith } from './kept-methods.ts'
 
 type Judge = (path: string, flags: unknown) => void
 
-/**
- * These only test existence and kind of a file, which an import reveals too, or take opened files.
- */
+/** Test only existence and kind of a file, which an import reveals too, or take opened files. */
 const HARMLESS = both([
   'exists',
   'stat',
@@ -63,10 +60,7 @@ export function areFilesClosed(): boolean {
   return isClosed
 }
 
-/**
- * A file, or everything below a directory if the path ends in a separator. Must be called before
- * closing.
- */
+/** A file, or everything below a directory whose path ends in a separator. Call before closing. */
 export function keepWritable(path: string): void {
   if (!isClosed) writable.push(path)
 }
@@ -75,10 +69,7 @@ export function keepReadable(path: string): void {
   if (!isClosed) readable.add(resolve(path))
 }
 
-/**
- * From now on only files read before, code and JSON can be read, and only paths kept writable can
- * be written.
- */
+/** From now on only files read before, code and JSON are readable, and only kept paths writable. */
 export function closeFiles(): void {
   isClosed = true
 }

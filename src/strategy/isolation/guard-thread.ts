@@ -5,16 +5,15 @@ import { runAsStrategy } from '../strategy-context.ts'
 import { strategyFailure } from '../strategy-failure.ts'
 import { endsWith, hrefOf, indexOf, slice, startsWith } from './kept-methods.ts'
 
-/** The only part of the program that a strategy may import. */
+/** All that a strategy may import of the program. */
 const OURS = ['src', 'dist'].map((folder) => new URL(`../../../${folder}/`, import.meta.url).href)
 
-/** Other files may be native code, or could be shown by an error's text. */
+/** Other files may be native code, or an error's text could show them. */
 const CODE_OR_DATA = ['.js', '.ts', '.cjs', '.mjs', '.cts', '.mts', '.json']
 
 /**
- * Those of the language, except WebAssembly, whose memory no thread limit counts, and pure
- * functions. Timers stay for packages that set one while loading. `Buffer` goes: it exposes memory
- * that other code has released.
+ * The language's, except WebAssembly, whose memory no thread limit counts, and pure functions.
+ * Packages may set timers while loading. `Buffer` exposes memory that other code has released.
  */
 export const GLOBALS: ReadonlySet<string> = new Set([
   'undefined',
@@ -106,10 +105,9 @@ export const GLOBALS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Removes what a pure function does not need: the process, Node's modules, this program's code, and
- * all globals outside {@link GLOBALS}. Code that needs them must take them before. All known
- * escapes are closed, but threads share the memory of the process: code that was not reviewed
- * should not run beside keys.
+ * Removes the process, Node's modules, this program's code, and all globals outside {@link
+ * GLOBALS}; code that needs them must take them before. All known escapes are closed, but threads
+ * share memory: unreviewed code should not run beside keys.
  */
 export function guardThread(): void {
   runAsStrategy('guard', () => undefined)
@@ -133,8 +131,8 @@ export function guardThread(): void {
 }
 
 /**
- * The importer does not count, since a file can pretend to be another. No method is called that a
- * strategy may have replaced.
+ * Ignores the importer, since a file can pretend to be another, and calls no method that a strategy
+ * may have replaced.
  */
 function assertAllowed(url: string, specifier: string): void {
   const path = withoutQuery(url)
@@ -165,7 +163,7 @@ export function isCodeOrData(path: string): boolean {
   return false
 }
 
-/** Node's type stripping is itself WebAssembly, which it looks for on first use. */
+/** Node's type stripping is itself WebAssembly, looked for on first use. */
 function loadCompilers(): void {
   const emitWarning = process.emitWarning.bind(process)
   // A direct call prints a warning that it is experimental.
@@ -175,9 +173,8 @@ function loadCompilers(): void {
 }
 
 /**
- * `module.constructor` could hook the loader, start a thread for it and write compiled code
- * anywhere; `require.extensions` loads past the hooks. Node itself needs the names beginning with
- * `_`.
+ * `module.constructor` could hook the loader, start a thread and write compiled code anywhere;
+ * `require.extensions` loads past the hooks. Node itself needs the names beginning with `_`.
  */
 function closeLoader(): void {
   for (const name of Object.getOwnPropertyNames(Module)) {
@@ -206,13 +203,13 @@ const LOADER_PARTS: ReadonlySet<string> = new Set([
   'globalPaths',
 ])
 
-/** Node's own console reaches the main thread's channel through its streams. */
+/** Node's console reaches the main thread's channel through its streams. */
 function silenceConsole(): void {
   const silent = Object.keys(console).map((name) => [name, () => undefined] as const)
   Reflect.set(globalThis, 'console', Object.fromEntries(silent))
 }
 
-/** Whether code of a strategy has made a global of its own since. */
+/** A strategy's code has made a global of its own since. */
 export function hasOwnGlobals(): boolean {
   return Object.getOwnPropertyNames(globalThis).some(
     (name) => !GLOBALS.has(name) && Reflect.get(globalThis, name) !== undefined,

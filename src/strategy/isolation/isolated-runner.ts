@@ -33,10 +33,10 @@ import { MomentWriter } from './write-moment.ts'
 
 /** A file that never finishes loading holds up a start no longer. */
 const READY_MS_MAX = 60_000
-/** After a thread was ended; it doubles each time, up to the maximum. */
+/** After a thread was ended; doubles up to the maximum. */
 const PAUSE_MS = 1000
 const PAUSE_MS_MAX = 60_000
-/** After this many losses, each within `CALM_MS` of the last, every decision fails. */
+/** After so many losses within `CALM_MS` of each other, every decision fails. */
 const LOST_IN_ROW_MAX = 5
 const CALM_MS = 600_000
 const TOO_MUCH_MEMORY = 'it takes too much memory'
@@ -47,7 +47,7 @@ export interface IsolatedRunnerOptions extends Omit<StrategyRunnerOptions, 'stra
   readonly needs: Pick<ResolvedNeeds, 'candles'>
   readonly budgetMs: number
   readonly heapMb: number
-  /** So many members of a universe may be shown beside the instruments; default: none. */
+  /** Members of a universe that may be shown beside the instruments; default: none. */
   readonly membersMax?: number | undefined
   readonly timers: Timers
   readonly onThreadLost: (reason: string) => void
@@ -67,9 +67,8 @@ export async function openIsolatedRunner(options: IsolatedRunnerOptions): Promis
 }
 
 /**
- * A strategy in a thread of its own. The daemon waits for each answer, at most as long as the
- * budget, so decisions come in the same order as without a thread. One that never returns costs the
- * others one budget.
+ * The daemon waits for each answer, at most the budget, so decisions keep their order, and one that
+ * never returns costs the others one budget.
  *
  *     starting ──ready──► idle ──decide──► idle
  *                           └── no answer in time, or the thread has ended ──► paused ──► starting
@@ -296,7 +295,7 @@ export class IsolatedRunner {
   /** The file may have changed unchecked, so only the accepted code is started. */
   async #begin(): Promise<void> {
     if (this.#isStopped) return
-    // No second thread is started beside one that runs on.
+    // No second thread starts beside one that runs on.
     if (this.isEnding) return void this.#options.timers.after(PAUSE_MS, () => void this.#begin())
     const isOther = readDigest(this.#options.moduleFile) !== this.#digest
     const reason = isOther

@@ -1,6 +1,6 @@
 /**
- * A strategy may replace methods of prototypes in its own thread. Checks there call these, kept
- * from before, and use neither `for … of` nor spreads, which call replaceable methods too.
+ * A strategy may replace methods of prototypes in its thread. Checks there call these, kept from
+ * before, and use neither `for … of` nor spreads, which call replaceable methods too.
  */
 function keep<Self, Args extends readonly unknown[], Result>(
   prototype: object,

@@ -1,11 +1,10 @@
 import { DENIAL_CODES, type DenialCode } from '../../domain/denial.ts'
 import { isPlotName, type PlotPoint } from '../../domain/plot.ts'
-import { isRecord } from '../../lib/is-record.ts'
+import { isRecord } from '../../lib/plain-data.ts'
 import type { IntentDenial } from '../read-intents.ts'
 import { STRATEGY_FAILURES, type StrategyFailureCode } from '../strategy-failure.ts'
-import type { SaidLine } from '../strategy-log.ts'
+import type { SaidLine } from '../strategy-output.ts'
 
-/** As much as an honest thread sends. */
 const LINES_MAX = 11
 const FIELDS_MAX = 20
 const DENIALS_MAX = 501
@@ -23,8 +22,8 @@ export interface AnswerReading {
 }
 
 /**
- * Our code wrote the answer, but a strategy can patch what that code calls, so it may contain
- * anything, even in the name of another strategy. @throws Error if it is no answer
+ * A strategy can patch what our code calls there, so the answer may contain anything, even in
+ * another strategy's name. @throws Error if it is no answer
  */
 export function readAnswer(strategyId: string, message: unknown): AnswerReading {
   if (!isRecord(message)) throw new Error('an answer without words')

@@ -34,10 +34,9 @@ const NOTHING: AccountMoment = {
   fundingMinutes: [],
 }
 
-/** Runs in the thread, and reassembles the snapshot that the daemon wrote. */
+/** Runs in the thread: reassembles the daemon's snapshot. */
 export class ShownMoment {
   readonly #numbers: Float64Array
-  /** Each stands at its place. */
   readonly #instruments: (Instrument | undefined)[]
   #order: readonly number[] | undefined
   readonly #moments: (InstrumentMoment | undefined)[]

@@ -1,12 +1,12 @@
-// The thread of one strategy waits for a question, decides and answers. While it waits its event
-// loop stands still, so timers and promises of the strategy never run.
+// While the thread waits for a question its event loop stands still, so a strategy's timers and
+// promises never run.
 
 import { receiveMessageOnPort } from 'node:worker_threads'
 import { systemClock, threadCpuMs } from '../../lib/clock.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { runTask } from '../../lib/supervised-thread.ts'
 import { loadStrategy } from '../load-strategy.ts'
-import type { SaidLine } from '../strategy-log.ts'
+import type { SaidLine } from '../strategy-output.ts'
 import { strategyFailure } from '../strategy-failure.ts'
 import { createStrategyRunner, type StrategyRunner } from '../strategy-runner.ts'
 import { guardThread } from './guard-thread.ts'

@@ -1,4 +1,4 @@
-// Prices are in shared memory, which only the daemon writes. All else crosses as a copy, when it
+// Prices are in shared memory that only the daemon writes. All else crosses as a copy, when it
 // changes.
 
 import type { MessagePort } from 'node:worker_threads'
@@ -11,19 +11,19 @@ import type { Money } from '../../domain/fill-money.ts'
 import type { PlotPoint } from '../../domain/plot.ts'
 import type { AccountMoment, InstrumentMoment } from '../../domain/snapshot.ts'
 import { type MarketAggregates, TICKER_COLUMNS } from '../../domain/ticker-table.ts'
-import type { SaidLine } from '../strategy-log.ts'
+import type { SaidLine } from '../strategy-output.ts'
 import type { StrategyFailureCode } from '../strategy-failure.ts'
 
-/** The two threads wait for each other with these numbers. */
+/** The threads wait for each other with these numbers. */
 export const ASKED = 0
 export const ANSWERED = 1
-/** 1 if the answer equals the last one: then no message is sent. */
+/** 1: the answer equals the last one, and no message is sent. */
 export const REPEATS = 2
 /** Processor time of the last answer; −1: unknown. */
 export const CPU_US = 3
 export const CONTROL_LENGTH = 4
 
-/** Indexes in the numbers of a moment; the rows of the tickers follow. */
+/** Indexes in a moment's numbers; the tickers' rows follow. */
 export const SEQUENCE = 0
 export const TAKEN_AT = 1
 export const EXCHANGE_TIME = 2
@@ -65,7 +65,7 @@ export interface CrossingCandles {
 
 /** Since the last question; absent: unchanged. */
 export interface Question {
-  /** Members of a universe come and go: what stands at these places from now on. */
+  /** From now on these stand at these places. */
   readonly instruments?: readonly (readonly [
     place: number,
     instrument: CrossingInstrument | undefined,

@@ -28,14 +28,13 @@ import {
   toCrossingMoney,
 } from './thread-messages.ts'
 
-/** Runs in the daemon: writes into shared memory, and returns what else has changed. */
+/** Runs in the daemon: writes into shared memory, and returns what else changed. */
 export class MomentWriter {
   readonly #numbers: Float64Array
   readonly #fixed: readonly string[]
   readonly #intervals: readonly number[]
-  /** Each stands at its place; undefined where no member of a universe does. */
   #symbols: (string | undefined)[]
-  /** The thread was told of these members, each as it stood then. */
+  /** As the thread was told of them. */
   readonly #members = new Map<string, Instrument>()
   #order: readonly number[] | undefined
   #keys: readonly string[]
@@ -62,7 +61,6 @@ export class MomentWriter {
     )
   }
 
-  /** A new thread knows nothing. */
   forget(): void {
     this.#symbols = Array.from(this.#fixed)
     this.#members.clear()
@@ -96,7 +94,7 @@ export class MomentWriter {
     }
   }
 
-  /** Gives each member that the snapshot shows a place. Undefined while none has come or gone. */
+  /** A place for each shown member. Undefined while none has come or gone. */
   #followMembers({ instruments }: Snapshot): Pick<Question, 'instruments' | 'order'> | undefined {
     if (instruments.length <= this.#fixed.length && this.#members.size === 0) return undefined
     const shown = new Map(instruments.map(({ instrument }) => [instrument.symbol, instrument]))
@@ -195,7 +193,7 @@ function toCrossing(moment: InstrumentMoment): CrossingMoment {
   return { ...rest, money: money && toCrossingMoney(money) }
 }
 
-/** Candles are added in place: those newer than the newest known one have closed since. */
+/** Candles newer than the newest known one have closed since. */
 class CandleChanges {
   readonly #known = new Map<string, { readonly series: CandleSeries; readonly newestAt: number }>()
   #keys: readonly string[] | undefined
@@ -248,7 +246,7 @@ function placeAfter(series: CandleSeries, at: number): number {
   return place
 }
 
-/** The account's maps are changed in place; a changed entry is another object. */
+/** Maps are changed in place; a changed entry is another object. */
 class AccountChanges {
   readonly #known = new Map<unknown, ReadonlyMap<string, unknown>>()
   #equity: number | undefined

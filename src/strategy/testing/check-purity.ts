@@ -15,9 +15,9 @@ const MOVE_TICKS = 400
 export interface PurityCheck {
   /** A sentence for each impure act. */
   readonly problems: readonly string[]
-  /** A sentence if no decision succeeds: one that needs a feed gets no reading of it here. */
+  /** If no decision succeeds: one that needs a feed gets no reading here. */
   readonly failing: readonly string[]
-  /** Decisions that fail and invalid intents; made-up prices are not the market. */
+  /** Failing decisions and invalid intents; made-up prices are not the market. */
   readonly notes: readonly string[]
 }
 
@@ -29,8 +29,8 @@ interface Trial {
 }
 
 /**
- * Two runs along the same made-up prices must give the same decisions and leave the globals
- * unchanged. Only `watched-purity.ts` ends a strategy that never returns.
+ * Two runs along the same made-up prices must decide alike and leave the globals unchanged. Only
+ * `watched-purity.ts` ends a strategy that never returns.
  */
 export function checkPurity(
   strategy: Strategy,

@@ -1,4 +1,4 @@
-// A file that loops costs only this thread, so no other one loads it first.
+// A file that loops costs only this thread, so no other loads it first.
 
 import { runTask } from '../../lib/supervised-thread.ts'
 import { loadStrategy } from '../load-strategy.ts'

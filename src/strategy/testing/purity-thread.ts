@@ -12,8 +12,7 @@ import type { PurityData, PurityNews } from './watched-purity.ts'
 await runTask<PurityData, PurityNews>(async ({ bindings, isGuarded }, report) => {
   const files = new Set(bindings.map(({ moduleFile }) => resolve(moduleFile)))
   process.on('uncaughtException', (error) => {
-    // Stray errors from loading a file were reported when it was loaded before. Here they would be
-    // blamed on another strategy.
+    // Stray errors from loading were reported then; here another strategy would be blamed.
     if (files.has(fileOfCode(strategyAtFault() ?? ''))) return
     throw error
   })

@@ -6,7 +6,7 @@ const LOAD_MS_MAX = 25_000
 const HEAP_MB = 512
 
 /**
- * One after the other in a thread, so that a file that loops does not block the caller.
+ * In a thread, so that a file that loops does not block the caller.
  * @param limitMs for each file
  * @returns the first file that does not finish
  */
@@ -21,7 +21,7 @@ export async function findEndlessFile(
     askedBy: import.meta.url,
     task: { files },
     heapMb: HEAP_MB,
-    // This includes loading the program itself.
+    // Includes loading the program itself.
     patienceMs: LOAD_MS_MAX,
     isByCpu: true,
     onNews(loaded) {

@@ -34,10 +34,7 @@ export type PurityNews =
   | { readonly kind: 'begun' }
   | { readonly kind: 'checked'; readonly check: PurityCheck }
 
-/**
- * {@link checkPurity} in a thread, without blocking the caller. A strategy that exceeds the limit,
- * ends its thread or fills the memory has a problem.
- */
+/** A strategy that exceeds the limit, ends its thread or fills the memory has a problem. */
 export async function checkPurities(
   bindings: readonly Binding[],
   { limitMs = LIMIT_MS }: { readonly limitMs?: number } = {},

@@ -1,7 +1,12 @@
 import type { OrderId } from '../../domain/ids.ts'
 import type { OrderPurpose } from '../../domain/intent.ts'
-import { type OrderAction, tradesAs } from '../../domain/order-action.ts'
-import { openLots, type Order, type OrderState } from '../../domain/order.ts'
+import {
+  openLots,
+  type Order,
+  type OrderAction,
+  type OrderState,
+  tradesAs,
+} from '../../domain/order.ts'
 
 export interface OpenOrder {
   /** The intent's, or the name that execution gave it. */

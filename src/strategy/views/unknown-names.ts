@@ -12,8 +12,8 @@ export interface UnknownName {
 }
 
 /**
- * A prototype that receives only lookups of unknown names, and throws, where plain JavaScript would
- * return undefined. Known names cost nothing more.
+ * A prototype that receives only lookups of unknown names, and throws; known names cost nothing
+ * more.
  */
 export function refuseUnknownNames({ code, describe, known, hint }: UnknownName): object {
   return new Proxy(Object.prototype, {

@@ -18,9 +18,8 @@ const LOCK = forEach('pg_advisory_lock_shared')
 const UNLOCK = forEach('pg_advisory_unlock_shared')
 
 /**
- * Advisory locks on computed trials, on a connection of its own. The server releases them when it
- * closes, sooner than heartbeats show. Only a hint: a worker that lost its connection takes them
- * again.
+ * On a connection of its own, whose end releases the locks sooner than heartbeats show. Only a
+ * hint: a worker that lost its connection takes them again.
  */
 export class LiveLocks {
   readonly #connectionString: string
@@ -36,7 +35,6 @@ export class LiveLocks {
     this.#worker = worker
   }
 
-  /** Active trials without a connected worker. */
   static findUnheld(schema: string, queues: string): string {
     return `SELECT name, id, retry_count FROM ${schema}.job
       WHERE state = 'active' AND name LIKE '${queues}%' AND started_on < now() - interval '${TAKEN_SINCE}'
@@ -65,7 +63,7 @@ export class LiveLocks {
     await client?.end().catch(() => undefined)
   }
 
-  /** Runs one after the other. Without a connection, the next one takes the locks. */
+  /** Without a connection, the next one takes the locks. */
   #send(sql: string, ids: readonly string[]): void {
     const client = this.#client
     if (client === undefined) return
@@ -84,7 +82,7 @@ export class LiveLocks {
     const known = new Set(this.#held)
     try {
       await client.connect()
-      // A worker that is counted has its locks.
+      // A counted worker has its locks.
       await client.query(LOCK, [[...known]])
       await client.query(LOCK_MEMBER, [this.#worker])
     } catch (error) {

@@ -5,7 +5,6 @@ import type { Timers } from '../../lib/timers.ts'
 const AGAIN_MS = 1000
 const SAID_EVERY_MS = 60_000
 
-/** Retries while the server is away; reports the outage and its end. */
 export class Outage {
   readonly #say: (text: string) => void
   readonly #timers: Timers
@@ -16,7 +15,6 @@ export class Outage {
     this.#timers = timers
   }
 
-  /** @returns undefined if stopped before success */
   async persist<Result>(
     stop: AbortSignal,
     ask: () => Promise<Result>,
@@ -43,7 +41,6 @@ export class Outage {
   }
 }
 
-/** Ends early on an abort. */
 export function pause(
   timers: Timers,
   ms: number,

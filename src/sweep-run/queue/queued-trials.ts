@@ -17,9 +17,8 @@ import { writeAside } from '../../lib/write-out.ts'
 /** Each look asks for all of them. */
 const QUEUED_MAX = 2000
 const LOOK_MS = 250
-/** Interval of looking for lost workers and counting workers. */
+/** For looking after lost workers, and counting. */
 const CARE_MS = 1000
-/** After this silence the number of workers is printed. */
 const SILENCE_MS = 30_000
 
 export interface QueuedSweep {
@@ -31,23 +30,19 @@ export interface QueuedSweep {
   readonly limitMs: number
 }
 
-/** Tests replace it. */
 export type QueueOfSweep = Pick<
   TrialQueue,
   'openQueue' | 'dropOldQueues' | 'put' | 'look' | 'remove' | 'countWorkers' | 'freeLost' | 'close'
 >
 
-/** Workers anywhere compute the trials in a server's queue. */
+/** Workers anywhere compute a server's queue. */
 export async function openQueuedTrials(url: string, sweep: QueuedSweep): Promise<TrialRunner> {
   const queue = await TrialQueue.open(url, loadSweepPassword({ cwd: process.cwd() }))
   const say = (text: string): void => writeAside(`${text}\n`)
   return new QueuedTrials(queue, sweep, { say, timers: systemTimers })
 }
 
-/**
- * Repeatedly looks for its trials, and queues missing ones, so that a killed sweep continues,
- * whoever lost them.
- */
+/** Looks for its trials, and queues missing ones, so a killed sweep continues. */
 export class QueuedTrials implements TrialRunner {
   readonly #queue: QueueOfSweep
   readonly #sweep: QueuedSweep
@@ -110,7 +105,7 @@ export class QueuedTrials implements TrialRunner {
     await this.#withdraw([...asked.keys()])
   }
 
-  /** Trials that timed out or were lost in an earlier run are tried again. */
+  /** Timed out or lost in an earlier run, they are tried again. */
   async #forgetFailed(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
     const states = await this.#queue.look(this.#name, ids)
@@ -190,7 +185,6 @@ export class QueuedTrials implements TrialRunner {
     }
   }
 
-  /** UUID of all inputs of the result. */
   #idOf(trial: Trial): string {
     const hash = sha256Hex([this.#name, nameTrial(this.#sweep.recipe, trial).id])
     return hash.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
@@ -200,6 +194,6 @@ export class QueuedTrials implements TrialRunner {
 function outcomeOf(state: QueuedState): TrialOutcome | undefined {
   if (state === 'waiting') return undefined
   if (state !== 'lost') return state.outcome
-  // Marked as a timeout, so that the next run tries it again.
+  // As a timeout, so that the next run tries it again.
   return { failed: `its worker was lost while it ran, ${TRIES_MAX} times`, isTimeOut: true }
 }

@@ -11,13 +11,12 @@ import { type TakenTrial, TrialQueue, TRY_ALONE } from './trial-queue.ts'
 import { writeAside } from '../../lib/write-out.ts'
 
 const IDLE_MS = 500
-/** Well below the ten seconds after which pg-boss considers a worker lost. */
+/** Well below pg-boss's ten seconds for a lost worker. */
 const BEAT_MS = 2500
 const CARE_MS = 1000
-/** `fleet status` considers a worker gone without a connection, or after 30 s. */
+/** `fleet status` takes a worker for gone without a connection, or after 30 s. */
 const SHOW_MS = 10_000
 
-/** Tests replace it. */
 export type QueueOfWorker = Pick<
   TrialQueue,
   'take' | 'beat' | 'settle' | 'giveBack' | 'drop' | 'freeLost' | 'close'
@@ -29,7 +28,7 @@ export interface WorkerOptions {
   readonly threads: number
 }
 
-/** Computes trials of any sweep until a signal. */
+/** Computes trials of any sweep, until a signal. */
 export async function runWorker(
   { queue: url, threads }: WorkerOptions,
   version: string,
@@ -69,7 +68,6 @@ export async function runWorker(
   }
 }
 
-/** Shown in `fleet status`. */
 export interface WorkerState {
   readonly [part: string]: string | number
 }
@@ -88,7 +86,7 @@ interface SweepWorkerOptions {
   ) => Promise<TrialAnswer | undefined>
 }
 
-/** Computes each trial in a thread, so that the process can always send heartbeats. */
+/** In threads, so that the process can always send heartbeats. */
 export class SweepWorker {
   readonly #options: SweepWorkerOptions
   readonly #outage: Outage
@@ -128,7 +126,7 @@ export class SweepWorker {
         this.#freed.abort()
       })
       tasks.add(task)
-      // A trial that lost its workers before may kill this one too, so it runs alone.
+      // A trial that lost its workers may kill this one too, so it runs alone.
       if (isSuspect(taken)) await task
     }
     await Promise.all([...tasks, ...care])
@@ -212,7 +210,7 @@ export class SweepWorker {
     await this.#options.queue.freeLost()
   }
 
-  /** Failures are reported once, and nothing waits for it. */
+  /** Failures are reported once; nothing waits. */
   async #show(): Promise<void> {
     const names = [...this.#running.keys()].map(({ request }) =>
       'name' in request ? request.name : '?',
@@ -229,7 +227,7 @@ export class SweepWorker {
     }
   }
 
-  /** Failures are retried at the next interval; taking trials reports the outage. */
+  /** Retried at the next interval; taking trials reports the outage. */
   async #repeat(everyMs: number, stop: AbortSignal, work: () => Promise<void>): Promise<void> {
     for (;;) {
       await pause(this.#options.timers, everyMs, stop)

@@ -20,17 +20,16 @@ const HEARTBEAT_SECONDS = 10
 const SUPERVISE_SECONDS = 5
 /** Workers are also killed by accident. */
 export const TRIES_MAX = 5
-/** From this try on the trial may be what kills its workers. */
+/** From this try on the trial may kill its workers. */
 export const TRY_ALONE = 2
-/** Results wait this long for the sweep to continue, in seconds as pg-boss counts. */
+/** Results wait this long for the sweep to continue, s. */
 const KEPT_SECONDS = 7 * 86_400
 /** Maximum of pg-boss. The worker ends a trial at its own limit. */
 const EXPIRE_SECONDS = 86_400
 
-/** Not trusted when read: any user of the database may have written it. */
+/** Not trusted: any user of the database may have written it. */
 const requestSchema = z.strictObject({
   format: z.literal(1),
-  /** Name of the sweep, for a worker's log. */
   name: z.string(),
   recipe: z.string(),
   param: z.array(z.string()),
@@ -54,13 +53,12 @@ const requestSchema = z.strictObject({
 
 export type TrialRequest = z.infer<typeof requestSchema>
 
-/** A trial of this worker, until it is settled, given back or lost. */
+/** Until settled, given back or lost. */
 export interface TakenTrial {
   readonly queue: string
   readonly id: string
   /** From 0; identifies the claim, so that a worker considered lost changes nothing later. */
   readonly retryCount: number
-  /** Unreadable requests come from another version. */
   readonly request: TrialRequest | { readonly unreadable: string }
 }
 
@@ -71,12 +69,12 @@ interface Row {
   readonly [column: string]: unknown
 }
 
-/** A lost trial comes next: pg-boss would put it last, and its round waits for it. */
+/** pg-boss would put a lost trial last, and its round waits for it. */
 const PREFER_LOST = `UPDATE ${SCHEMA}.job SET priority = 1
   WHERE state = 'retry' AND priority = 0 AND name LIKE '${QUEUES}%'`
 
 /**
- * Trials in a database, by pg-boss: a queue a sweep, a job a trial. A job is
+ * Uses pg-boss: a queue a sweep, a job a trial. A job is
  *
  *   created ── taken ──► active ── settled ──► completed (for a week)
  *      ▲                   │  ╲
@@ -93,10 +91,7 @@ export class TrialQueue {
     this.#locks = locks
   }
 
-  /**
-   * @param worker id among the members of the database; undefined if it computes nothing
-   * @throws Failure SWEEP_QUEUE_UNREACHABLE, JOURNAL_SERVER_OLD
-   */
+  /** @throws Failure SWEEP_QUEUE_UNREACHABLE, JOURNAL_SERVER_OLD */
   static async open(
     url: string,
     password: Secret | undefined,
@@ -135,7 +130,6 @@ export class TrialQueue {
     await this.#boss.stop({ graceful: false }).catch(() => undefined)
   }
 
-  /** Concurrent callers are allowed. */
   async openQueue(name: string): Promise<void> {
     await this.#boss.createQueue(name, {
       retryLimit: TRIES_MAX - 1,
@@ -147,7 +141,7 @@ export class TrialQueue {
     })
   }
 
-  /** Removes queues of finished sweeps: empty, and unused for a day. */
+  /** Empty, and unused for a day. */
   async dropOldQueues(): Promise<void> {
     const rows = await this.query(
       `SELECT q.name FROM ${SCHEMA}.queue q
@@ -157,7 +151,6 @@ export class TrialQueue {
     for (const { name } of rows) await this.#boss.deleteQueue(String(name))
   }
 
-  /** Existing trials stay as they are. */
   async put(queue: string, trials: ReadonlyMap<string, TrialRequest>): Promise<void> {
     if (trials.size === 0) return
     const jobs = [...trials].map(([id, request]) => ({
@@ -176,7 +169,6 @@ export class TrialQueue {
     return new Map(rows.map((row) => [String(row['id']), stateOf(row)]))
   }
 
-  /** Active trials stay. */
   async remove(queue: string, ids: readonly string[]): Promise<void> {
     await this.query(
       `DELETE FROM ${SCHEMA}.job WHERE name = $1 AND id = ANY($2::uuid[]) AND state <> 'active'`,
@@ -184,7 +176,6 @@ export class TrialQueue {
     )
   }
 
-  /** Counts connected workers of all sweeps. */
   async countWorkers(): Promise<number> {
     const [row] = await this.query(COUNT_CONNECTED)
     return Number(row?.['connected'] ?? 0)
@@ -225,7 +216,7 @@ export class TrialQueue {
 
   /** Does nothing if the trial no longer belongs to this worker. */
   async settle(taken: TakenTrial, outcome: TrialOutcome): Promise<void> {
-    // Stored as text, since jsonb would reorder its keys.
+    // As text, since jsonb would reorder its keys.
     await this.#boss.complete(taken.queue, attemptOf(taken), { outcome: JSON.stringify(outcome) })
     this.#locks.release(taken.id)
   }
@@ -241,14 +232,14 @@ export class TrialQueue {
     this.#locks.release(id)
   }
 
-  /** Releases the lock of a lost trial, which must not appear alive. */
+  /** A lost trial must not appear alive. */
   drop({ id }: TakenTrial): void {
     this.#locks.release(id)
   }
 
   /**
-   * Frees trials of workers whose connection closed. A trial must lack its lock in two looks, since
-   * a briefly disconnected worker takes its locks again.
+   * Frees trials of workers whose connection closed. A lock must be missing in two looks, since a
+   * briefly disconnected worker takes it again.
    */
   async freeLost(): Promise<number> {
     let rows: readonly Row[]

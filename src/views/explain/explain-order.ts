@@ -2,8 +2,7 @@ import { ACCOUNT, strategyScope } from '../../domain/trading-mode.ts'
 import type { ClientOid, OrderId } from '../../domain/ids.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
 import { applyRecord, levelsNamedBy } from '../../engine/book/apply-record.ts'
-import type { Order, OrderTerms } from '../../domain/order.ts'
-import { tradesAs } from '../../domain/order-action.ts'
+import { type Order, type OrderTerms, tradesAs } from '../../domain/order.ts'
 import type { DecisionRecord, ItemOutcome, JournalRecord } from '../../domain/record.ts'
 import { createBook } from '../../engine/book/book.ts'
 import { unreachable } from '../../lib/unreachable.ts'
@@ -28,7 +27,7 @@ export interface ExplainFrame {
   readonly positionMode: PositionMode
 }
 
-/** Undefined if the journal does not contain it any more. */
+/** Undefined if the journal does not have it any more. */
 export function explainOrder(frame: ExplainFrame, clientOid: string): Story | undefined {
   const own = [...frame.reader.records({ containing: clientOid })]
   const terms = findTerms(own, clientOid)
@@ -63,7 +62,6 @@ function findTerms(records: readonly NumberedRecord[], clientOid: string): Order
     .find((order) => order.clientOid === clientOid)
 }
 
-/** From any answer. */
 function orderIdsIn(records: readonly NumberedRecord[], clientOid: string): readonly OrderId[] {
   const ids = records
     .flatMap(({ record }) => answeredItems(record))
@@ -79,7 +77,7 @@ function answeredItems(
   return record.kind === 'settle' ? record.orders : []
 }
 
-/** The last one before the send that asked for such an order. */
+/** The last before the send that asked for such an order. */
 function decisionBefore(
   { reader }: ExplainFrame,
   terms: OrderTerms,
@@ -111,7 +109,6 @@ function asksFor(record: DecisionRecord, terms: OrderTerms): boolean {
   return levelsNamedBy(ladder).some((level) => level.side === side && level.ticks === terms.ticks)
 }
 
-/** Restarts, trading modes, and cancel-alls of its instrument. */
 function around(
   { reader }: ExplainFrame,
   own: readonly NumberedRecord[],
@@ -215,7 +212,7 @@ type AroundRecord = Extract<
   { kind: 'boot' | 'restricted' | 'released' | 'repaired' }
 >
 
-/** Events that concern all open orders. */
+/** These concern all open orders. */
 export function describeAround(record: AroundRecord): Entries {
   switch (record.kind) {
     case 'boot':

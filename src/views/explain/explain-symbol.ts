@@ -39,10 +39,10 @@ export function explainSymbol(frame: ExplainFrame, symbol: string, since: number
   }
 }
 
-/** Decisions that are looked through for what strategies want: some seconds of reading at most. */
+/** Some seconds of reading at most. */
 const DECISIONS_READ_MAX = 100_000
 
-/** `grid wants 0 since 2026-01-02 12:03 UTC`: what each strategy wanted last, however long ago. */
+/** `grid wants 0 since 2026-01-02 12:03 UTC`: the last wish, however long ago. */
 function listWishes({ reader, instruments }: ExplainFrame, symbol: string): readonly string[] {
   const wishes = new Map<string, string>()
   let looked = 0

@@ -25,7 +25,6 @@ export interface Moment {
   readonly sequence: number
   /** Our clock. */
   readonly at: number
-  /** One word for each kind of event. */
   readonly what: string
   readonly text: string
 }
@@ -36,7 +35,7 @@ export interface Story {
   readonly verdict: string
 }
 
-/** An instrument that is no longer configured is shown in ticks and lots. */
+/** Without a configured instrument, ticks and lots are shown. */
 export type Instruments = ReadonlyMap<string, InstrumentSteps>
 
 function priceOf(instruments: Instruments, symbol: string, ticks: number | undefined): string {
@@ -222,7 +221,6 @@ export function wordsOfSettled(
   return `${reason}; placed again as ${wordsOfTerms(instruments, replacement)}`
 }
 
-/** UTC, with ms. */
 export function clockTime(at: number): string {
   return new Date(at).toISOString().slice(11, 23)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Order } from '../../../src/domain/order.ts'
+import type { Order } from '../../../src/domain/order.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type ClientOid } from '../../../src/domain/ids.ts'
 import { applyRecord } from '../../../src/engine/book/apply-record.ts'
@@ -13,7 +13,7 @@ import {
   takeEndedBefore,
 } from '../../../src/engine/book/book.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
-import { deriveClientOid } from '../../../src/execution/batch-request.ts'
+import { deriveClientOid } from '../../../src/execution/batch.ts'
 import { own } from '../../../src/lib/own.ts'
 import { MOMENT_AT } from '../../support/market-moment.ts'
 import { EngineBench, STRATEGY, SYMBOL, TIMED_OUT } from '../engine-bench.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type ClientOid } from '../../../src/domain/ids.ts'
 import { type Intent } from '../../../src/domain/intent.ts'
-import { type OrderTerms } from '../../../src/domain/order.ts'
+import type { OrderTerms } from '../../../src/domain/order.ts'
 import { accepted, EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 
 /** What an exchange says of an order: the code and message of a refusal, or undefined to accept it. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { toOrderId } from '../../../src/domain/ids.ts'
-import { deriveClientOid } from '../../../src/execution/batch-request.ts'
+import { deriveClientOid } from '../../../src/execution/batch.ts'
 import { accepted, EngineBench, refused, STRATEGY, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 import { OTHER, twoStrategies } from '../traded-account.ts'
 

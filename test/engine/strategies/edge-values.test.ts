@@ -194,7 +194,6 @@ function live(bench: EngineBench, log: EventLog, price: number): void {
     })
   }
   for (const announcement of bench.take('announce')) log.announce(announcement)
-  log.flush()
   bench.now += 200
   bench.price(price)
   bench.step({ kind: 'timePassed' })
@@ -226,7 +225,6 @@ function createLog(bench: EngineBench): EventLog {
     },
     grids: bench.settings.instruments,
     clock: time,
-    timers: time,
   })
 }
 

@@ -1,6 +1,6 @@
 import { type RefusedAnswer } from '../../../src/domain/answer.ts'
 import { TickerTable } from '../../../src/domain/ticker-table.ts'
-import { TrustedClock } from '../../../src/exchange/clock/trusted-clock.ts'
+import { TrustedClock } from '../../../src/exchange/clock/exchange-clock.ts'
 import { ExchangeClient, type ReadTickersOptions } from '../../../src/exchange/exchange-client.ts'
 import {
   type Grant,

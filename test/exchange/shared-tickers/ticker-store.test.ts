@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { TickerTable } from '../../../src/domain/ticker-table.ts'
-import { TrustedClock } from '../../../src/exchange/clock/trusted-clock.ts'
+import { TrustedClock } from '../../../src/exchange/clock/exchange-clock.ts'
 import { ExchangeClient } from '../../../src/exchange/exchange-client.ts'
 import { Limiter } from '../../../src/exchange/limiter/limiter.ts'
 import { SharedTickers } from '../../../src/exchange/shared-tickers/shared-tickers.ts'

@@ -1,4 +1,4 @@
-import { tradesAs } from '../../../src/domain/order-action.ts'
+import { tradesAs } from '../../../src/domain/order.ts'
 import { accountHoldingOf } from '../../../src/engine/book/book.ts'
 import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { type World } from '../world/world.ts'

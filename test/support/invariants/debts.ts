@@ -1,7 +1,6 @@
 import { NO_EXITS } from '../../../src/domain/exits.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
-import { canRest } from '../../../src/domain/order.ts'
-import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
+import { canRest, isClosing, tradesAs } from '../../../src/domain/order.ts'
 import { type OrderIntent, type QuoteLevel } from '../../../src/domain/intent.ts'
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'

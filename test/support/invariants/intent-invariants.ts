@@ -1,6 +1,6 @@
 import { lotsMax, ticksMax } from '../../../src/domain/instrument.ts'
 import { levelsNamedBy } from '../../../src/engine/book/apply-record.ts'
-import { type Order } from '../../../src/domain/order.ts'
+import type { Order } from '../../../src/domain/order.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 

@@ -7,8 +7,7 @@ import {
   isHaltedItself,
 } from '../../../src/engine/book/book.ts'
 import { type PositionMode } from '../../../src/domain/instrument.ts'
-import { type Order } from '../../../src/domain/order.ts'
-import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
+import { isClosing, type Order, tradesAs } from '../../../src/domain/order.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type Effect, type OutgoingBatch } from '../../../src/engine/effect.ts'
 import { KnownPrices } from './known-prices.ts'

@@ -1,5 +1,4 @@
-import { canRest, type Order } from '../../../src/domain/order.ts'
-import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
+import { canRest, isClosing, type Order, tradesAs } from '../../../src/domain/order.ts'
 import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
 import { type OutgoingBatch } from '../../../src/engine/effect.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'

@@ -1,5 +1,4 @@
-import { type OrderTerms } from '../../../src/domain/order.ts'
-import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
+import { isClosing, type OrderTerms, tradesAs } from '../../../src/domain/order.ts'
 import { netLots, type PositionReading } from '../../../src/domain/position.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import { holdingOf, pairKey } from '../../../src/engine/book/book.ts'

@@ -1,5 +1,4 @@
-import { type OrderTerms } from '../../../src/domain/order.ts'
-import { tradesAs } from '../../../src/domain/order-action.ts'
+import { type OrderTerms, tradesAs } from '../../../src/domain/order.ts'
 import { type SettledOrder } from '../../../src/domain/record.ts'
 import { type Book, pairKey, restrictionsOn } from '../../../src/engine/book/book.ts'
 import { isKeptFromReturn } from './restricted-invariants.ts'

@@ -1,5 +1,11 @@
-import { canRest, openLots, type Order, type OrderTerms } from '../../../src/domain/order.ts'
-import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
+import {
+  canRest,
+  isClosing,
+  openLots,
+  type Order,
+  type OrderTerms,
+  tradesAs,
+} from '../../../src/domain/order.ts'
 import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { backedHolding } from '../../../src/engine/book/allocation.ts'
 import { type Book, pairKey, restrictionsOn } from '../../../src/engine/book/book.ts'

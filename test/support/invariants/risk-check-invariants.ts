@@ -1,6 +1,5 @@
-import { openLots, type Order } from '../../../src/domain/order.ts'
+import { isClosing, openLots, type Order, tradesAs } from '../../../src/domain/order.ts'
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
-import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
 import { type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
 import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { KnownPrices } from './known-prices.ts'

@@ -1,6 +1,5 @@
 import { type QuoteLevel } from '../../../src/domain/intent.ts'
-import { openLots, type Order } from '../../../src/domain/order.ts'
-import { tradesAs } from '../../../src/domain/order-action.ts'
+import { openLots, type Order, tradesAs } from '../../../src/domain/order.ts'
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { type Book, holdingOf } from '../../../src/engine/book/book.ts'
 import { type EngineSettings } from '../../../src/engine/settings.ts'

@@ -1,7 +1,6 @@
 import { fillKeyOf, type TrueOrder } from '../virtual/exchange-truth.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
-import { canRest, type Order } from '../../../src/domain/order.ts'
-import { tradesAs } from '../../../src/domain/order-action.ts'
+import { canRest, type Order, tradesAs } from '../../../src/domain/order.ts'
 import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { KnownPrices } from './known-prices.ts'
 import { isKnownFill, type World, type WorldWatcher, violate } from '../world/world.ts'

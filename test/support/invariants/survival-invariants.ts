@@ -1,5 +1,4 @@
-import { openLots } from '../../../src/domain/order.ts'
-import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
+import { isClosing, openLots, tradesAs } from '../../../src/domain/order.ts'
 import { type DenialRecord } from '../../../src/domain/record.ts'
 import { accountHoldingOf, type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
 import { type Effect } from '../../../src/engine/effect.ts'

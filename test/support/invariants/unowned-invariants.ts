@@ -1,7 +1,6 @@
 import { toOrderId } from '../../../src/domain/ids.ts'
-import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
+import { isClosing, type OrderTerms, tradesAs } from '../../../src/domain/order.ts'
 import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
-import { type OrderTerms } from '../../../src/domain/order.ts'
 import { orderIdText } from '../../../src/simulator/futures/orders/order.ts'
 import { foreignFills, isAllocationKnown, isOfApi } from '../faults/foreign-fills.ts'
 import { fillKeyOf, isOpenThere } from '../virtual/exchange-truth.ts'

@@ -1,5 +1,4 @@
-import { type Order, type OrderTerms } from '../../../src/domain/order.ts'
-import { tradesAs } from '../../../src/domain/order-action.ts'
+import { type Order, type OrderTerms, tradesAs } from '../../../src/domain/order.ts'
 import {
   killOf,
   type Book,

@@ -1,4 +1,4 @@
-// All accounts with journals in one database, and their standbys, as the server knows them.
+// Accounts with journals in one database, and standbys, as the server knows them.
 
 import { read } from '../api.js'
 import { age, time } from '../format.js'
@@ -14,7 +14,6 @@ const WRITERS = {
   new: ['soft', '○', 'not yet traded'],
   moved: ['soft', '○', 'moved elsewhere'],
 }
-/** Number of entries shown before expanding. */
 const LISTED = 3
 const KILLS = {
   asked: ['bad', '!', 'kill ordered, not seen yet'],
@@ -168,12 +167,10 @@ function Signed({ of: [tone, sign, text] = ['soft', '?', 'unknown'] }) {
 
 const isVanished = ({ state }) => state === 'vanished'
 
-/** The daemon's last report may be out of date. */
 const isOld = ({ state, shown }) => state !== 'writes' || shown?.seenAgoMs >= SHOWN_WITHIN_MS
 
 const dim = (row, cell) => (isOld(row) ? html`<span class="soft">${cell}</span>` : cell)
 
-/** Includes the present place of a journal that was moved. */
 function describeWho({ holder, movedTo }) {
   const writer = holder || '–'
   return movedTo === undefined
@@ -182,9 +179,7 @@ function describeWho({ holder, movedTo }) {
         <div class="because">last written here by ${writer}</div>`
 }
 
-/**
- * The last reported mode, grey and with its age if out of date; an ordered kill, and restrictions.
- */
+/** Grey and with its age if out of date. */
 function describeMode(row) {
   const { shown, kill } = row
   const { mode, held = [] } = shown?.state ?? {}

@@ -55,7 +55,7 @@ export function InstrumentScreen({ live, account, subject, order }) {
     ${found.value?.symbol === symbol && html`<${Found} found=${found.value} plots=${plots.value ?? NO_PLOTS} account=${account} />`}`
 }
 
-/** The daemon reads the values that strategies plot from its journal, beside its trading. */
+/** Read from the journal, beside trading. */
 async function readPlots(symbol, intervalMs) {
   return await read('/v1/plots', { symbol, since: Date.now() - CANDLES_KEPT * intervalMs })
 }
@@ -176,7 +176,7 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, pl
     </div>`
 }
 
-/** The exit or the act of the system behind a fill, and what the strategy wrote on its order. */
+/** The exit or the system's act, and the strategy's text on the order. */
 function whyOf({ kind, reason, tag }) {
   const isPlain = kind === null || kind === 'trade'
   const why = isPlain ? reason && words(reason) : words(kind)

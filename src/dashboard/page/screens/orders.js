@@ -83,7 +83,6 @@ function matches(order, { symbol, strategy, state, side }) {
   )
 }
 
-/** History of an order from the journal. */
 function Story({ subject }) {
   const { value, error } = usePolled(() => read('/v1/explain', { subject }), [subject], 0)
   const place = useRef(null)

@@ -6,10 +6,9 @@ import { useState } from 'preact/hooks'
 import { MoveChart } from '../move-chart.js'
 
 const CURVE_EVERY_MS = 5000
-/** A point a minute is kept, and one that is older than a week by hour. */
 const KEPT_EVERY_MS = 60_000
 const DAY_MS = 86_400_000
-/** Spans of the curve; undefined: since the start, of which the daemon knows every second. */
+/** Undefined: since the start, of which the daemon knows every second. */
 const SPANS = [
   ['this run', undefined],
   ['day', DAY_MS],
@@ -49,7 +48,7 @@ export function Overview({ live, account, order }) {
     </div>`
 }
 
-/** The curve of this run, or a longer one from the journal. */
+/** Longer ones come from the journal. */
 async function readCurve(spanMs) {
   if (spanMs === undefined) return await read('/v1/curves')
   const since = Number.isFinite(spanMs) ? { since: Date.now() - spanMs } : {}
@@ -63,7 +62,7 @@ function Spans({ chosen, onChoose }) {
   </div>`
 }
 
-/** Says whether it trades and what prevents it, in the largest type. */
+/** In the largest type: whether it trades, and what prevents it. */
 function Verdict({ live, account, order }) {
   const { mode, isTrading, hindrances, restrictions, phase, strategies } = account
   if (live.link === 'lost')
@@ -108,12 +107,12 @@ function Verdict({ live, account, order }) {
   </section>`
 }
 
-/** A kill has a release of its own; another one ends everything else that holds its scope. */
+/** A kill has its own release; another ends everything else on its scope. */
 function endTogether(one, other) {
   return one.scope === other.scope && (one.code === 'kill') === (other.code === 'kill')
 }
 
-/** The last of the restrictions that end together has the button. */
+/** The last of those that end together. */
 function hasButton(one, index, all) {
   return all.findLastIndex((other) => other.command && endTogether(one, other)) === index
 }
@@ -126,7 +125,7 @@ function Release({ of: one, restrictions, order }) {
   return html`<button onClick=${() => order(action)}>Release</button>`
 }
 
-/** Restrictions, strictest first, then other obstacles, then what holds nothing back. */
+/** Strictest first, then other obstacles, then warnings. */
 function Reasons({ account: { restrictions, hindrances, warnings }, order }) {
   return html`<ul class="reasons">
     ${restrictions
@@ -161,7 +160,7 @@ function Reasons({ account: { restrictions, hindrances, warnings }, order }) {
   </ul>`
 }
 
-/** It may be held itself, or through each of its instruments. */
+/** Held itself, or through each of its instruments. */
 function isStrategyHeld({ mode, symbols }, restrictions) {
   const stopped = new Set(
     restrictions.filter((one) => one.mode === 'halted' || one.mode === 'killed').map(({ scope }) => scope),
@@ -178,7 +177,6 @@ function proofOf({ phase, isReleaseAsked }) {
   return isReleaseAsked ? `${proof} A release waits for that; another kill takes it back.` : proof
 }
 
-/** Higher is stricter. */
 function severityOf({ mode }) {
   return ['reducing', 'halted', 'killed'].indexOf(mode)
 }
@@ -274,7 +272,7 @@ function Figure({ label, value, unit, note, big }) {
   </div>`
 }
 
-/** The colours change at the default steps of `risk.liquidation`. */
+/** Colours change at `risk.liquidation`'s default steps. */
 function Distance({ of }) {
   if (of === null || of.distance === null) return '–'
   const tone = of.distance <= 0.08 ? 'bad' : of.distance <= 0.15 ? 'warn' : ''
@@ -291,7 +289,7 @@ function Distance({ of }) {
     />`
 }
 
-/** Maintenance margin as a share of what backs the position: at 100 % it is liquidated. */
+/** As a share of what backs the position: at 100 % it is liquidated. */
 function MarginRatio({ of }) {
   const ratio = of?.ratio ?? of?.statedRatio ?? null
   if (ratio === null) return '–'
@@ -424,14 +422,14 @@ function Losses({ account }) {
   <//>`
 }
 
-/** The account's drawdown is a share of its peak; everything else is money, or a number of losses. */
+/** The account's drawdown is a share; others are money, or a number of losses. */
 function usedOf({ scope, limit, used, max }, coin) {
   if (limit === 'streak') return `${number(used, 0)} of ${max}`
   const isShare = scope === '*' && limit.startsWith('drawdown')
   return isShare ? `${percent(used, 2)} of ${percent(max)}` : `${money(used, coin)} of ${fine(max, 2)}`
 }
 
-/** Folds repeated alerts on one subject into a line, with the newest. */
+/** Repeated alerts on one subject are a line, with the newest. */
 function foldRepeats(alerts) {
   const lines = new Map()
   for (const alert of alerts) {

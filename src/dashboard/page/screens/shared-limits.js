@@ -1,4 +1,4 @@
-// Limits of the address, and this daemon's shares of them, if others share them through Redis.
+// This daemon's shares, if others share the address's limits through Redis.
 
 import { age, number, time } from '../format.js'
 import { Badge, Card, html, Table } from '../parts.js'

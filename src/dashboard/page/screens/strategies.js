@@ -102,7 +102,6 @@ function Strategy({ strategy, account, order, curve, denials }) {
   </section>`
 }
 
-/** `BTCUSDT 0 since 12:03:00` */
 function describeWish({ symbol, what, since }) {
   return `${symbol} ${what}${since === null ? '' : ` since ${time(since)}`}`
 }
@@ -112,7 +111,6 @@ function describeHeld(size, symbol) {
   return `${Number(size) > 0 ? '▲ long' : '▼ short'} ${exact(String(size).replace('-', ''))} ${symbol}`
 }
 
-/** Read from the journal when opened. */
 function Decisions({ id }) {
   const [isOpen, setOpen] = useState(false)
   return html`<details onToggle=${(event) => setOpen(event.target.open)}>

@@ -6,8 +6,8 @@ import type { Secret } from '../../../lib/secret.ts'
 type Settings = Omit<RedisOptions, 'replyMapping'>
 
 /**
- * The library takes an address with a user, `redis://limits@cache.example:6379`, for one with an
- * empty password, and ignores the given password.
+ * The library takes a user in the address, `redis://limits@cache.example:6379`, for an empty
+ * password, and ignores the given one.
  */
 export function createRedis(url: string, password: Secret | undefined, options: Settings): Redis {
   const bare = new URL(url)
@@ -18,7 +18,7 @@ export function createRedis(url: string, password: Secret | undefined, options: 
 const ANSWER_MS_MAX = 5000
 
 /**
- * Over a connection of its own.
+ * Needs a connection of its own.
  * @throws Error in the server's or client's words, with advice if the server refuses; for a refused
  * certificate Node's own error, for {@link adviseCertificate}
  */
@@ -42,7 +42,7 @@ export async function askOnce<T>(
     await redis.connect()
     return await question(redis)
   } catch (error) {
-    // The client's own error says only that the connection is closed.
+    // The client's own error only says that the connection is closed.
     const found = trouble ?? error
     throw isCertificateRefused(found) ? found : new Error(messageOf(explainRefusal(found)))
   } finally {
@@ -62,7 +62,6 @@ function loginOf(url: string, password: Secret | undefined): Settings {
 
 const PASSWORD = 'INTENTD_LIMITS_PASSWORD, or the file that INTENTD_LIMITS_PASSWORD_FILE names'
 
-/** Only the scripts for tickers use the last four. */
 const RIGHTS = '+time +info +eval +get +set +hmget +hset +hdel +pexpire'
 
 const ADVICE: Readonly<Record<string, string>> = {

@@ -14,14 +14,12 @@ export interface ShareStore {
 export interface RedisStoreOptions {
   readonly url: string
   readonly password: Secret | undefined
-  /** Names the address and the exchange among all groups of the server. */
   readonly group: string
   readonly answerMsMax: number
 }
 
 const RETRY_MS = 250
 
-/** Nothing is repeated, and nothing waits for a connection. */
 export class RedisStore implements ShareStore {
   readonly #redis: Redis
   readonly #key: string

@@ -8,7 +8,6 @@ export interface LimitReport {
 
 export interface ShareReport {
   readonly id: string
-  /** Grows with each report: one that arrives after its successor is refused. */
   readonly sequence: number
   /** Server's time at which the member certainly ran. */
   readonly sentAt: number
@@ -18,46 +17,42 @@ export interface ShareReport {
   readonly slackMs: number
   readonly members: number
   readonly isLeaving: boolean
-  /** It has made no call yet. Calls of its previous run are held under the previous id. */
+  /** No call yet. Its previous run's calls are held under the previous id. */
   readonly isNew: boolean
   readonly limits: readonly LimitReport[]
 }
 
 export interface ShareAnswer {
-  /**
-   * `late`: nothing was changed. `full`: no room for another member. `differs`: others have other
-   * limits.
-   */
   readonly kind: 'granted' | 'late' | 'full' | 'differs'
   readonly now: number
   readonly live?: number
   readonly limits?: readonly {
     readonly held: number
     readonly target: number
-    /** Calls of members that are gone, which may still count. */
+    /** Calls of gone members, which may still count. */
     readonly gone: number
   }[]
 }
 
-/** Each member keeps this share of its even share, so that it is available without asking. */
+/** A member keeps this part of its even share, available without asking. */
 export const KEPT_SHARE = 0.5
 /**
- * Lent only in small parts, to members without any, because a daemon killed again and again locks
- * what it held each time. The limiter keeps these calls for what reduces risk.
+ * Lent in small parts to members without any, because a daemon killed again and again locks what it
+ * held. The limiter keeps these calls for what reduces risk.
  */
 const SPARE_SHARE = 0.01
 const SPARE_PART = 10
 
 /**
- * Divides each limit among its members. One key holds everything, so that data is lost only as a
- * whole. After a loss, or on another server, debts are unknown: nothing is granted until every
- * earlier lease is over.
+ * Divides each limit among its members. One key holds everything, so data is lost only as a whole.
+ * After a loss, or on another server, debts are unknown: nothing is granted until every earlier
+ * lease is over.
  *
- * The calls of a member that is gone are locked until none can count any more: all that it held if
- * it was killed or is cut off, only those it made if it left in good order. Of the `members`
- * daemons that may run, those not known to have run together may be calling, cut off from here: the
- * even share of each is never lent. A member that is gone is one of these once its lock is over,
- * and counts before that with at most what it held.
+ * A gone member's calls stay locked until none can count: all that it held if killed or cut off,
+ * only those made if it left in good order. Of the `members` daemons that may run, those not known
+ * to have run together may be calling, cut off from here: the even share of each is never lent. A
+ * gone member is one of these once its lock is over, and before that counts with at most what it
+ * held.
  *
  * KEYS[1] the key; ARGV[1] a report; ARGV[2], ARGV[3] in tests, the time in ms and the name of the
  * server.

@@ -14,9 +14,9 @@ export interface SharedLimitsOptions {
   readonly store: ShareStore
   readonly id: string
   readonly members: number
-  /** Maximum delay from a grant until the call reaches the exchange. */
+  /** Maximum delay from a grant until the exchange has the call. */
   readonly lateMs: number
-  /** The machine's clock: one that corrects jumps would hide a sleep. */
+  /** A corrected clock would hide a sleep. */
   readonly clock: Clock
   readonly timers: Timers
   readonly onLost: (reason: string, without: readonly string[]) => void
@@ -26,13 +26,13 @@ export interface SharedLimitsOptions {
 }
 
 export interface SharedLimitsView {
-  /** `joining`: not answered yet; few calls are made. `refused`: none are made. */
+  /** `joining`: not answered yet, few calls. `refused`: none. */
   readonly state: 'joining' | 'shared' | 'alone' | 'refused'
   readonly since: number
   readonly reason: string | undefined
   readonly members: number
   readonly membersMax: number
-  /** Calls a window: what this one may make now, and those of all members together. */
+  /** Calls a window that this one may make now, and of all members together. */
   readonly limits: (Pick<Shared, 'name' | 'calls' | 'perMs' | 'gone'> & {
     readonly mayMake: number
   })[]
@@ -55,34 +55,34 @@ interface Shared {
   needBefore: number
 }
 
-/** How long a share lasts, and how often it is renewed. */
+/** A share lasts so long, and is renewed so often. */
 const LASTING_MS = 3000
 const RENEW_MS = 400
 /** The limiter keeps a part of its calls for what reduces risk. */
 const USED_MARGIN = 0.05
-/** Two clocks do not run alike, so a share ends earlier by this part. */
+/** Clocks drift, so a share ends earlier by this part. */
 const MARGIN = 0.1
 export const ANSWER_MS_MAX = 1000
-/** A report is executed at most this late: its own time, and that of the answer before it. */
+/** A report is executed at most this late: its own time, and the answer's before it. */
 const SLACK_MS = 2 * ANSWER_MS_MAX
 const NEED_MS = 1000
 /** Nothing leaves before this at a start anyway. */
 const JOINING_MS = 1200
-/** A daemon killed and restarted is refused this long because of its own former lease. */
+/** A daemon restarted after a kill is refused because of its own former lease. */
 const REFUSED_QUIETLY_MS = LASTING_MS + 2 * RENEW_MS
 
 /**
- * A member's shares of the limits of its address:
+ * A member's shares of its address's limits:
  *
  *     joining ──no answer──► alone
  *     joining, alone, refused ──granted──► shared ──not renewed in time──► alone
  *     joining, alone ──one too many, or other terms than the others'──► refused
  *
- * A share is a number of calls a window; the shares of all members never exceed the limit. Calls in
- * use are given back over a window, so that calls go on meanwhile. A member that joins waits for
- * the first answer, because calls of its previous run may still count. When it falls to `alone`, a
- * member that held more than an even share drops to it at once; one that had lent takes it back
- * when the borrowers must have dropped. A refused member makes no call, with Redis or without.
+ * A share is a number of calls a window; all shares together never exceed the limit. Calls in use
+ * are given back over a window, so that calls go on. Joining waits for the first answer, because
+ * calls of the previous run may still count. At `alone`, a member above an even share drops to it
+ * at once; one that had lent takes it back when the borrowers must have dropped. A refused member
+ * makes no call, with Redis or without.
  */
 export class SharedLimits {
   readonly #options: SharedLimitsOptions
@@ -223,9 +223,8 @@ export class SharedLimits {
   }
 
   /**
-   * When the borrowers of this share must have dropped, monotonic ms: the server took the last
-   * report at the latest then as the beginning of a lease, and another's was renewed at the end of
-   * that one.
+   * When borrowers must have dropped, monotonic ms: the server took our last report as the
+   * beginning of a lease at the latest, and another's was renewed at the end of that one.
    */
   #returnsAt(limit: Shared): number {
     return this.#sentAt + (SLACK_MS + 2 * LASTING_MS + this.#lockMsOf(limit)) * (1 + DRIFT)
@@ -235,10 +234,7 @@ export class SharedLimits {
     return Math.ceil((perMs + this.#options.lateMs) * (1 + 2 * DRIFT))
   }
 
-  /**
-   * A report that the server executes at any later time would never end, so only the time is asked
-   * for.
-   */
+  /** A report executed at any later time would never end, so only the time is asked for. */
   async #join(): Promise<void> {
     const { clock, store } = this.#options
     const asked = clock.monotonic()

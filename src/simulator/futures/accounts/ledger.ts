@@ -37,7 +37,7 @@ const BOOKINGS = {
 
 export type Booking = keyof typeof BOOKINGS
 
-/** @param amount margin coin; received is positive, a paid fee negative */
+/** @param amount margin coin; a paid fee is negative */
 export function book(
   booking: Booking,
   amount: Decimal,

@@ -1,15 +1,11 @@
 import type { SymbolState } from '../core-state.ts'
 
-/**
- * Document, deliveryStatus: "delivery_before: 10 minutes before delivery, opening positions
- * prohibited".
- */
+/** Document, deliveryStatus: "10 minutes before delivery, opening positions prohibited". */
 const BEFORE_DELIVERY_MS = 10 * 60_000
 
 /**
- * not listed -> delivery_config_period (listed, not open: `deliveryConfigMs`) -> delivery_normal ->
- * delivery_before -> delivery_period (`deliverySettlementMs`) -> settled: positions closed, the
- * contract removed.
+ * not listed -> delivery_config_period (listed, not open) -> delivery_normal -> delivery_before ->
+ * delivery_period -> settled (contract removed)
  */
 export const DELIVERY_STAGES = [
   'delivery_config_period',

@@ -35,7 +35,6 @@ export function isTrading({ instrument, isSettled, opensAt }: SymbolState, now: 
   return now >= opensAt && now < (instrument.delivery?.deliveryAt ?? Number.POSITIVE_INFINITY)
 }
 
-/** Delivery or delisting, whichever is first; infinite if there is none any more. */
 export function settlementAt(state: CoreState, symbol: SymbolState): number {
   if (symbol.isSettled) return Number.POSITIVE_INFINITY
   const { delivery } = symbol.instrument
@@ -50,8 +49,8 @@ function delistedAt({ clock }: CoreState, { endsAt }: SymbolState): number {
 }
 
 /**
- * Closes positions with delivery_close_long/short and the taker fee: a delivery at the index price
- * (else the mark price), a contract whose prices have ended at its last price.
+ * A delivery is settled at the index price (else the mark), ended prices at their last one; both
+ * pay the taker fee.
  */
 export function settleContract(state: CoreState, symbol: SymbolState): void {
   const { buys, sells, positions, planOrders, instrument } = symbol

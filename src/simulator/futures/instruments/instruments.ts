@@ -53,7 +53,7 @@ function maintenanceTiers(
   return rows.map(([notionalMax, rate]) => ({ notionalMax, rate, rateFloat: Number(rate) }))
 }
 
-/** BTC's sizes are those of the vendor's contract sample; ETH's are in proportion. */
+/** BTC's sizes are those of the vendor's contract sample, ETH's are in proportion. */
 const BTC = {
   tickSize: '0.1',
   lotSize: '0.001',
@@ -62,7 +62,7 @@ const BTC = {
   marketLotsMax: 220_000,
   startPrice: '65000',
   dailyTurnover: 2e9,
-  // Only the first tier's rate is seen in real answers.
+  // Real answers only show the first tier's rate.
   maintenanceTiers: maintenanceTiers([
     [1_000_000, '0.004'],
     [5_000_000, '0.005'],
@@ -113,10 +113,6 @@ export function buildInstruments(...deliveries: readonly number[]): readonly Ins
   return [...PERPETUALS, ...rows].map(buildInstrument)
 }
 
-/**
- * The last one, in case the simulator stopped before its settlement, and those of a year, as long
- * as it may run.
- */
 export function quarterlyDeliveries(now: number): readonly number[] {
   const first = nextQuarterlyDelivery(now - QUARTER_MS)
   const deliveries = [first]
@@ -125,7 +121,9 @@ export function quarterlyDeliveries(now: number): readonly number[] {
   return deliveries
 }
 
-/** The first last Friday of March, June, September or December, 08:00 UTC, after `now`. */
+/**
+ * The last one may still be unsettled after a restart; a year is as long as the simulator may run.
+ */
 export function nextQuarterlyDelivery(now: number): number {
   const start = new Date(now)
   const firstQuarter = Math.floor(start.getUTCMonth() / 3)

@@ -11,8 +11,8 @@ const DRAWS = 12
 const DEVIATION = 0.12
 
 /**
- * Hourly points of 24 hours, or daily ones of 30 days, oldest first. Each depends only on seed,
- * symbol and its time.
+ * Hourly points of 24 hours or daily ones of 30 days, oldest first. Each depends only on seed,
+ * symbol and time.
  */
 export function longShortRatio(
   state: CoreState,

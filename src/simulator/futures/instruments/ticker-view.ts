@@ -26,7 +26,7 @@ const TEXTS: Notation<string, null> = {
   nothing: null,
 }
 
-/** Equal to what a client parses from the text, which has no -0. */
+/** As parsed from the text, which has no -0. */
 const NUMBERS: Notation<number, number> = {
   steps: floatOnGrid,
   round: rounded,
@@ -37,7 +37,7 @@ const NUMBERS: Notation<number, number> = {
 export function rounded(value: number, decimals: number): number {
   const scaled = value * 10 ** decimals
   const whole = Math.round(scaled)
-  // A product that may have been rounded over a half is decided by the text.
+  // The text decides products that may have been rounded over a half.
   const isClear =
     Math.abs(scaled) < CLEAR_MAX && Math.abs(Math.abs(scaled - whole) - 0.5) > HALF_MARGIN
   return (isClear ? whole / 10 ** decimals : Number(value.toFixed(decimals))) + 0
@@ -49,10 +49,7 @@ const HALF_MARGIN = 0.01
 
 export type TickerNumbers = ReturnType<typeof writeTicker<number, number>>
 
-/**
- * Document: Futures ticker. deliveryStatus is not null for a perpetual contract, other delivery
- * fields are.
- */
+/** Document: Futures ticker. Only deliveryStatus is not null for a perpetual contract. */
 export function toTicker(state: CoreState, symbol: SymbolState): WireTicker {
   return writeTicker(state, symbol, TEXTS)
 }
@@ -117,7 +114,7 @@ function writeTicker<Value, Nothing>(
 /** Within a minute, only a quote changes a ticker. */
 const MINUTE_MS = 60_000
 
-/** The same array until a ticker changes, so the wire writes its JSON once. */
+/** The same array until a ticker changes, so its JSON is written once. */
 export function tickers(
   state: CoreState,
   _: unknown,

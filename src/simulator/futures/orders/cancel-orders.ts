@@ -9,7 +9,7 @@ import { refusals } from '../../shared/refusals.ts'
 import { cancelOrder } from './order-lifecycle.ts'
 import { referenceOf, type Order } from './order.ts'
 
-/** Trigger orders and position exits stay. Orders before their matching are cancelled too. */
+/** Trigger orders and position exits stay. */
 export function cancelAll(
   state: CoreState,
   { uid }: AccountRef,

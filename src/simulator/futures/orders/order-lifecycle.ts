@@ -27,7 +27,7 @@ export function createOrder(state: CoreState, terms: OrderTerms): Order {
   return order
 }
 
-/** An account's orders of one moment have one latency, so a batch arrives together. */
+/** Orders of one moment share a latency, so a batch arrives together. */
 function entryLatency({ settings, seed, clock }: CoreState, { uid }: OrderTerms): number {
   if (settings.entryLatency.medianMs === 0) return 0
   return drawLatency(settings.entryLatency, createRandom(`${seed}/entry/${uid}/${clock.now}`))
@@ -37,7 +37,7 @@ export function cancelOrder(state: CoreState, order: Order, reason: CancelReason
   lifecycle.cancelOrder(venueOf(symbolOf(state, order.symbol)), order, reason)
 }
 
-/** The order that is being filled (`but`) ends by its own fill. */
+/** `but` is being filled and ends by its own fill. */
 export function cancelClosingOrders(
   state: CoreState,
   of: Pick<Order, 'uid' | 'symbol' | 'slot'>,

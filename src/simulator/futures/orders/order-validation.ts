@@ -36,10 +36,7 @@ export function readOrderPrice(
   return orderType === 'limit' ? readPrice(symbol, price) : accept(0)
 }
 
-/**
- * The tradeSide must fit the position mode (document: Errors, 4); reduceOnly has no meaning in
- * hedge mode.
- */
+/** Document: Errors, 4. reduceOnly has no meaning in hedge mode. */
 export function readAction(
   { setup }: Account,
   { side, tradeSide, reduceOnly }: Pick<BatchPlaceItem, 'side' | 'tradeSide' | 'reduceOnly'>,
@@ -95,8 +92,8 @@ type Presets = Pick<OrderTerms, 'direction' | 'action' | 'reduceOnly' | 'priceTi
 }
 
 /**
- * A take-profit must be on the winning side of the order's price (the latest one for a market
- * order), a stop-loss on the losing side. An order that closes ignores both.
+ * Take-profits must be on the winning side of the order's price (market orders: the latest),
+ * stop-losses on the losing side. A closing order ignores both.
  */
 function readPresets(state: CoreState, symbol: SymbolState, order: Presets): Reply<PositionExits> {
   const { presetStopSurplusPrice, presetStopLossPrice } = mayOpen(order) ? order.item : {}

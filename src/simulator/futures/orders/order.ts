@@ -2,7 +2,6 @@ import type { BookOrder, Direction, Force, StpMode } from '../../matching/book-o
 import { idText } from '../../shared/order-sequence.ts'
 import type { OrderReference } from '../../shared/reply.ts'
 
-/** Hedge mode has two positions for each symbol. */
 export type PositionSlot = 'long' | 'short' | 'net'
 export type MarginMode = 'isolated' | 'crossed'
 
@@ -20,7 +19,6 @@ export interface OrderTerms extends PositionExits {
   readonly force: Force
   readonly stpMode: StpMode
   readonly priceTicks: number
-  /** The last price that triggered it; 0 for none. */
   readonly triggerTicks: number
   readonly lots: number
   readonly source: 'API' | 'SYS'
@@ -55,7 +53,6 @@ export interface PositionExits {
 
 export interface Order extends Omit<OrderTerms, 'clientOid' | 'lots'>, BookOrder {
   readonly clientOid: string
-  /** Reduced if a reduce-only order exceeds its position. */
   lots: number
   filledLots: number
   readonly dueAt: number
@@ -99,10 +96,7 @@ export function reduces(
   return (position.holdSide === 'long') === (direction === 'sell')
 }
 
-/**
- * Document, direction rules in hedge mode: close long = buy, close short = sell, so the side is
- * that of the position. In one-way mode it is that of the trade.
- */
+/** Document, hedge mode: close long = buy, close short = sell, so the side is the position's. */
 export function wireSide({ slot, direction }: Pick<OrderTerms, 'slot' | 'direction'>): Direction {
   if (slot === 'net') return direction
   return slot === 'long' ? 'buy' : 'sell'

@@ -18,10 +18,7 @@ import { orderIdText, type MarginMode, type Order, type OrderTerms } from './ord
 
 type BatchTerms = Omit<BatchPlaceRequest, 'orderList'>
 
-/**
- * Document, Errors 3: one order's error, its tradeSide included, goes to failureList and does not
- * affect the others.
- */
+/** Document, Errors 3: an order's error goes to failureList and does not affect the others. */
 export function placeBatch(
   state: CoreState,
   { uid }: AccountRef,
@@ -50,7 +47,6 @@ export function placeAdmitted(state: CoreState, terms: OrderTerms): Order {
   const order = createOrder(state, terms)
   if (order.dueAt <= clock.now) enterMatching(state, order)
   else {
-    // Orders due at the same time keep their order of arrival.
     const later = arrivals.findIndex(({ dueAt }) => dueAt > order.dueAt)
     arrivals.splice(later < 0 ? arrivals.length : later, 0, order)
   }

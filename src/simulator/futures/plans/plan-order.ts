@@ -10,7 +10,7 @@ export interface PlanTerms extends Pick<
   readonly callbackPercent: string | undefined
 }
 
-/** pending -> triggered (its order accepted) | failed (its order refused) | cancelled */
+/** pending -> triggered (order accepted) | failed (order refused) | cancelled */
 export interface PlanOrder
   extends Omit<OrderTerms, keyof typeof UNSAID | keyof PlanTerms>, PlanTerms {
   readonly sequence: number

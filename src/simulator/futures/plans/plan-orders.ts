@@ -113,7 +113,6 @@ interface FoundExit {
   readonly kind: keyof PositionExits
 }
 
-/** The exit of a position has an id of its own, under which the undocumented list shows it. */
 function findExit(
   { positions }: Account,
   { orderId }: WireRequestOf<'modifyPlanOrder'>,
@@ -129,7 +128,7 @@ function findExit(
 
 const EXIT_KINDS = ['takeProfit', 'stopLoss'] as const
 
-/** It closes the whole position at the market, so only its trigger can change. */
+/** It closes the whole position at market price, so only its trigger can change. */
 function modifyExit(
   state: CoreState,
   { position, kind }: FoundExit,
@@ -155,7 +154,7 @@ function modifyExit(
   return accept({ orderId, clientOid: orderId })
 }
 
-/** One that the price has passed already would fire at once. */
+/** A trigger that the price has passed would fire at once. */
 function movedExitRefusal(
   symbol: SymbolState,
   { position, kind }: FoundExit,
@@ -170,10 +169,7 @@ function movedExitRefusal(
   return isLong ? refusals.longStopLoss(mark) : refusals.shortStopLoss(mark)
 }
 
-/**
- * Document: "When both are given, orderId prevails". A clientOid names the newest order that
- * carried it.
- */
+/** Document: "When both are given, orderId prevails". A clientOid names its newest order. */
 function findPlan(
   { planOrders }: Account,
   { orderId, clientOid }: WireRequestOf<'modifyPlanOrder'>,
@@ -196,7 +192,7 @@ export function triggerPlanOrders(state: CoreState, symbol: SymbolState): void {
   }
 }
 
-/** A trailing order is reached first, follows the best price, and triggers on the retreat. */
+/** A trailing order follows the best price once reached, and triggers on the retreat. */
 function isTriggered(state: CoreState, symbol: SymbolState, plan: PlanOrder): boolean {
   const price = watchedTicks(symbol, plan)
   const isReached = plan.isRising ? price >= plan.triggerTicks : price <= plan.triggerTicks

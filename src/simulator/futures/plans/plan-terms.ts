@@ -42,7 +42,6 @@ export function readChangedTerms(
     return refusals.parameterPresent('newPrice')
   const refusal = callbackRefusal('newCallbackRatio', newCallbackRatio, isTrailing)
   if (refusal !== undefined) return refusal
-  // The document's table has newSurplusTriggerPrice, other places newStopSurplusTriggerPrice.
   const newStopSurplusTriggerPrice =
     request.newStopSurplusTriggerPrice || request.newSurplusTriggerPrice
   const exit = {
@@ -75,10 +74,10 @@ interface ExitPart {
 }
 
 /**
- * The request's fields begin with the prefix. Document, modify-plan-order:
- * - trigger price: empty keeps, a price updates or adds, `0` removes the exit
+ * Document, modify-plan-order, for the fields that begin with the prefix:
+ * - trigger price: empty keeps, a price sets, `0` removes the exit
  * - execute price: empty keeps, a price sets, `0` makes it a market order; none for trailing
- * - trigger type: required when the trigger price is set; none for trailing (latest trade)
+ * - trigger type: required with the trigger price; none for trailing
  */
 function readExit(
   symbol: SymbolState,

@@ -3,7 +3,7 @@ import type { Direction } from '../../matching/book-order.ts'
 
 export interface Fill {
   readonly sequence: number
-  /** In a self-trade, the sequence of the fill just before it, whose id both sides have. */
+  /** In a self-trade, that of the fill just before it: both sides have one id. */
   readonly idSequence?: number
   readonly uid: string
   readonly symbol: string
@@ -15,7 +15,6 @@ export interface Fill {
   readonly tradeSide: string
   readonly tradeScope: 'taker' | 'maker'
   readonly source: 'API' | 'SYS'
-  /** Margin coin; positive when paid. */
   readonly fee: Decimal
   readonly otherFee?: { readonly coin: string; readonly amount: string }
   /** Margin coin; zero for an opening fill. */

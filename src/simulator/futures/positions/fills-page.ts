@@ -14,8 +14,8 @@ import type { Fill } from './fill.ts'
 import { quoteValue } from './position.ts'
 
 /**
- * Newest first. `endId` is the page's oldest trade, the next page's `idLessThan`. If a page ends
- * between the two fills of a self-trade, a client that continues below `endId` misses the second.
+ * Newest first. `endId` is the next page's `idLessThan`; it skips the second fill of a self-trade
+ * whose first ends the page.
  */
 export function fillsPage(
   state: CoreState,

@@ -25,21 +25,19 @@ import { ACCOUNTS, POSITIONS } from '../stored-entities.ts'
 import { closePosition } from './system-close.ts'
 
 /*
- * Liquidation begins when the margin behind a position (isolated), or behind all crossed positions
- * of a margin coin, no longer exceeds their maintenance margin plus the closing fee at the mark
- * price. The system then closes as much as necessary, by orders that walk the market:
+ * Liquidation begins when equity no longer exceeds the maintenance margin plus the closing fee at
+ * the mark: an isolated position's, or that of all crossed positions of a margin coin. The system
+ * closes as much as necessary, by orders that walk the market:
  *
  * - offset: equal lots of a crossed long and short of one instrument
- * - reduce: a position of a higher tier, down to the tier below, which needs a smaller share
+ * - reduce: down to a lower tier, which needs a smaller share
  * - burst: a position of the lowest tier, completely
  *
- * Fills have source SYS, these words as trade side, and pay the taker fee. The insurance fund pays
- * a negative rest.
+ * Fills have source SYS and pay the taker fee. The insurance fund pays a negative rest.
  */
 
 /**
- * Within the band that the last check found safe nothing is computed. Outside it floats decide, and
- * decimals if it is close.
+ * Inside the safe band nothing is computed. Outside, floats decide, and decimals if it is close.
  */
 export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
   const { markTicks, safe } = symbol
@@ -52,7 +50,7 @@ export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
     const { marginCoin } = symbol.instrument
     const standing = floatStanding(state, account, marginCoin, position)
     if (!isNear(standing)) {
-      // Within the band, the positions together lose at most half of the remaining margin.
+      // Within the band, at most half of the remaining margin is lost.
       const { positions, equity, need } = standing
       for (const one of positions) narrowBand(state, one, (equity - need) / 2 / positions.length)
       continue
@@ -116,7 +114,7 @@ function countLiquidation(state: CoreState, account: Account): void {
 }
 
 /**
- * A long and a short of one instrument need margin twice and gain nothing.
+ * Both sides of one instrument need margin twice and gain nothing.
  * @returns the positions that were closed or reduced
  */
 function offset(state: CoreState, account: Account, position: Position): readonly Position[] {
@@ -128,7 +126,7 @@ function offset(state: CoreState, account: Account, position: Position): readonl
   return [position, short]
 }
 
-/** Part by part until the position meets its maintenance margin. Without a quote it stays. */
+/** Without a quote the position stays. */
 function closeInSteps(
   state: CoreState,
   symbol: SymbolState,
@@ -155,10 +153,7 @@ function lotsAboveTier({ instrument, markTicks }: SymbolState, { lots }: Positio
   return below === undefined ? 0 : lots - Math.floor(below.notionalMax / lotValue)
 }
 
-/**
- * An isolated position loses at most the margin of the closing part; the insurance fund pays the
- * rest.
- */
+/** An isolated position loses at most its margin; the insurance fund pays the rest. */
 function closeForced(
   state: CoreState,
   { instrument }: SymbolState,
@@ -177,8 +172,8 @@ function closeForced(
 }
 
 /**
- * An inverse position's loss grows as the price falls; within this share of the price the assumed
- * bound on it holds.
+ * An inverse position's loss grows as the price falls; its assumed bound holds within this share of
+ * the price.
  */
 const INVERSE_REACH = 0.2
 
@@ -193,7 +188,6 @@ function narrowBand(state: CoreState, position: Position, loss: number): void {
     ? position.costFloat / (lowest * lowest * tickFloat)
     : size * (1 + rate) * tickFloat
   const reach = loss / lossPerTick
-  // A larger value may be in a tier with a higher rate.
   const tierEnd = notionalMax / (size * tickFloat)
   safe.fromTicks = Math.max(safe.fromTicks, lowest, markTicks - reach)
   safe.toTicks = Math.min(safe.toTicks, markTicks + reach, tierEnd)

@@ -75,7 +75,7 @@ export function crossedStanding(state: CoreState, account: Account, coin: string
   return { equity, maintenance }
 }
 
-/** Maximum relative error of the floats; within it the exact check decides. */
+/** Closer than this relative error of the floats, decimals decide. */
 const FLOAT_SLACK = 1e-6
 
 export interface FloatMarginLevel {
@@ -114,7 +114,6 @@ export function isNear({ equity, need }: FloatMarginLevel): boolean {
   return equity - need <= FLOAT_SLACK * (Math.abs(equity) + need)
 }
 
-/** Share of a position's value, and the value up to which it applies. */
 export function closingNeed(
   state: CoreState,
   instrument: Instrument,
@@ -154,7 +153,7 @@ function openOrderMargin(state: CoreState, account: Account, coin: string): Deci
   )
 }
 
-/** Oldest first: lots that first reduce an opposite one-way position open nothing. */
+/** Oldest first: lots that reduce an opposite one-way position open nothing. */
 function openingCostOf(
   state: CoreState,
   account: Account,
@@ -172,7 +171,6 @@ function openingCostOf(
     reducible -= reducing
     const lots = remainingLots(order) - reducing
     opened.lots += lots
-    // A market order has no price before its matching, so its cost now counts.
     opened.tickLots += lots * (order.priceTicks || symbol.market.askTicks)
   }
   return openingCost(state, account, symbol, opened)
@@ -202,8 +200,8 @@ export function openingLots(account: Account, order: OrderTerms): number {
 }
 
 /**
- * The mark price (quote coin) at which the position would be liquidated if no other instrument
- * moved; the nearer of two.
+ * Quote coin: where the position would be liquidated if no other instrument moved; the nearer of
+ * two prices.
  */
 export function liquidationPrice(
   state: CoreState,
@@ -232,7 +230,7 @@ function legsOf({ positions }: Account, position: Position): readonly Position[]
   )
 }
 
-/** Within this range each position stays in its maintenance tier; quote coin, ascending. */
+/** A position stays in its maintenance tiers between these prices; quote coin, ascending. */
 interface TierSpan {
   readonly from: number
   readonly to: number
@@ -263,8 +261,8 @@ interface LiquidatedLegs {
 }
 
 /**
- * Linear: behind + gain(p) = need(p). Inverse: the same in the base coin, times p, since a gain
- * there is size - cost / p.
+ * Linear: behind + gain(p) = need(p). Inverse: the same in base coin, times p, since gain is size -
+ * cost / p.
  */
 function liquidationLine(
   state: CoreState,
@@ -301,7 +299,7 @@ function crossingBelow(spans: readonly LiquidationSpan[], mark: number): Decimal
   return undefined
 }
 
-/** A tier entered on the way up needs more at once, so its border may be the price. */
+/** A higher tier needs more at once, so its border may be the price. */
 function crossingAbove(spans: readonly LiquidationSpan[], mark: number): Decimal | undefined {
   for (const { from, to, line } of spans) {
     if (to <= mark) continue

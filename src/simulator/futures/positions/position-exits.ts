@@ -6,12 +6,11 @@ import { POSITIONS } from '../stored-entities.ts'
 import { closePosition } from './system-close.ts'
 
 /*
- * Exits close the whole position, by limit order if an execution price was given. The order is the
- * system's (enterPointSource SYS). Resting closes give way to it.
+ * Exits close the whole position, by limit order if they have an execution price. Their source is
+ * SYS, and resting closes give way.
  */
 
 export function fireExits(state: CoreState, symbol: SymbolState): void {
-  // Firing removes positions from the list.
   let positions: readonly Position[] = symbol.positions
   for (let index = 0; index < positions.length; index++) {
     const position = positions[index] as Position

@@ -49,13 +49,13 @@ export function readHeldPositions(
   return positionsOf(account, symbol).map((position) => toHeldPosition(state, account, position))
 }
 
-/** None if flat, one in one-way mode, up to two (long first) in hedge mode. */
+/** One in one-way mode, up to two (long first) in hedge mode. */
 export function positionsOf({ positions }: Account, symbol: string): Position[] {
   const held = [...positions.values()].filter((position) => position.symbol === symbol)
   return held.sort((one, other) => (one.holdSide < other.holdSide ? -1 : 1))
 }
 
-/** The other part of a row costs ten times as much. */
+/** Kept, because writing it costs ten times the rest of a row. */
 type HeldPosition = ReturnType<typeof toHeldPosition>
 
 function toHeldPosition(state: CoreState, account: Account, position: Position) {
@@ -102,8 +102,8 @@ function writeStandingPart(symbol: SymbolState, position: Position) {
 }
 
 /**
- * Document: Futures position. `available`, `locked` and `total` are in base coin, as in its sample
- * and all clients, although its table says quote currency. `locked` is the size of resting closes.
+ * Document: Futures position. `available`, `locked` (resting closes) and `total` are in base coin
+ * as in its sample, although its table says quote currency.
  */
 export function toWirePosition(
   state: CoreState,
@@ -162,7 +162,7 @@ function breakEvenPrice(state: CoreState, position: Position): Decimal {
   const kept = size.times(isLong ? shareAfterFee(taker) : taker.plus('1'))
   const fees = isLong ? position.fees : negated(position.fees)
   if (!instrument.isInverse) return quotient(position.cost.plus(fees), kept, SHOWN)
-  // Inverse: a long's profit is size - cost / price, in base coin; fees are a share of the size.
+  // Inverse: a long's profit is size - cost / price, in base coin.
   const needed = kept.minus(fees)
   return needed.lte(ZERO) ? ZERO : quotient(position.cost, needed, SHOWN)
 }
@@ -184,10 +184,7 @@ const units = new WeakMap<Instrument, TickLotUnit>()
 /** In ticks times lots; NaN if the cost is not a whole number of them. */
 const costs = new WeakMap<Decimal, number>()
 
-/**
- * Account views request the unrealised profit at every price change, so it is computed with
- * integers where that is exact, with the decimals' digits.
- */
+/** Requested at every price change, so it is computed with integers where that is exact. */
 export function unrealisedText(instrument: Instrument, position: Position, ticks: number): string {
   return (
     wholeText(instrument, position, ticks) ?? unrealised(instrument, position, ticks).toString()

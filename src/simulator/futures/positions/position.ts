@@ -3,7 +3,6 @@ import type { Instrument, MaintenanceTier } from '../instruments/instruments.ts'
 import type { MarginMode, PositionSlot, PositionTrigger } from '../orders/order.ts'
 
 export interface Position {
-  /** The opening trade's; positions are visited in this order. */
   readonly sequence: number
   readonly uid: string
   readonly symbol: string
@@ -14,7 +13,6 @@ export interface Position {
   lots: number
   /** Exact sum of price times size of the open lots, quote coin. */
   cost: Decimal
-  /** Margin coin; zero for a crossed position, which the balance backs. */
   margin: Decimal
   /** For prechecks only; see {@link updateFloats}. */
   costFloat: number
@@ -30,8 +28,8 @@ export interface Position {
 }
 
 /**
- * Amounts that cannot be exact (a closed part's share of the cost, a quotient of inverse contracts)
- * are rounded half to even. The rest of the position keeps the difference.
+ * Amounts that cannot be exact are rounded half to even; the rest of the position keeps the
+ * difference.
  */
 const MONEY_DECIMALS = 12
 const HALF_EVEN = 2
@@ -65,7 +63,6 @@ function toMarginCoin(instrument: Instrument, amount: Decimal, ticks: number): D
   return roundMoney(amount.div(priceDecimal(instrument, ticks)))
 }
 
-/** The last closing part takes the rest of cost or margin. */
 export function shareOf(position: Position, lots: number, whole: Decimal): Decimal {
   if (lots === position.lots) return whole
   return roundMoney(whole.times(decimalOfInteger(lots)).div(decimalOfInteger(position.lots)))
@@ -107,7 +104,6 @@ export function positionKey(symbol: string, slot: PositionSlot): string {
   return `${symbol}/${slot}`
 }
 
-/** Must be called wherever cost or margin change. */
 export function updateFloats(position: Position): void {
   position.costFloat = Number(position.cost.toString())
   position.marginFloat = Number(position.margin.toString())

@@ -35,8 +35,8 @@ import {
 } from './position.ts'
 
 /**
- * An order that may only close is limited to its position. A one-way order through zero closes
- * first and opens the rest: two fills. @returns the filled lots
+ * A closing order is limited to its position. A one-way order through zero makes two fills.
+ * @returns the filled lots
  */
 export function settleTrade(
   state: CoreState,
@@ -52,8 +52,7 @@ export function settleTrade(
   forgetBands(state, account)
   if (closing > 0)
     settlePart(state, account, symbol, { ...trade, order, lots: closing, tradeSide: 'close' })
-  // An order must not have an id twice, so through zero only the first fill is a side of the
-  // self-trade.
+  // Ids are unique in an order, so through zero only the first fill belongs to the self-trade.
   const isTwin = trade.isTwin === true && closing === 0
   if (opening > 0)
     settlePart(state, account, symbol, {
@@ -81,8 +80,8 @@ export function bookFor(
 }
 
 /**
- * The insurance fund pays what an account without crossed positions lacks, so a loss never becomes
- * a debt. Unrealised profit of crossed positions may support a negative balance.
+ * The insurance fund pays what an account without crossed positions lacks. Unrealised profit may
+ * support a negative balance.
  */
 export function coverDebt(state: CoreState, account: Account, coin: string): void {
   if (positionsOfCoin(state, account, coin).some(({ marginMode }) => marginMode === 'crossed'))

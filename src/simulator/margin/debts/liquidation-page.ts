@@ -19,10 +19,7 @@ const LIQUIDATIONS: HistoryRules = {
   daysMax: 90,
 }
 
-/**
- * A missing end is now, a missing start 90 days before the end. The cursor is the id of the page's
- * oldest record.
- */
+/** A missing end is now, a missing start 90 days before. The cursor is the page's oldest id. */
 export function liquidationPage(
   state: MarginState,
   owner: ModeOwner,
@@ -79,10 +76,7 @@ const NO_ORDER = {
 
 const NO_SWAP = { fromCoin: '', toCoin: '', fromSize: '', toSize: '' } as const
 
-/**
- * Document, Margin liquidation record: "Fields that do not apply to the requested type are returned
- * as empty strings."
- */
+/** Document, Margin liquidation record: fields that do not apply to the type are empty. */
 function toWireRecord(record: LiquidationRecord, settings: MarginSettings) {
   const { type, id: orderId, createdAt, updatedAt } = record
   const order = type === 'place_order' ? orderFields(record, settings) : NO_ORDER

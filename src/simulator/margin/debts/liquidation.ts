@@ -19,10 +19,9 @@ import { assessBalance, mustLiquidate, pricesOf } from './balance-risk.ts'
 import { payBack } from './loans.ts'
 
 /*
- * A balance whose risk ratio reaches `liquidationRatio` is liquidated at that quote. Its orders are
- * cancelled. Money in the owed coin pays first, then forced orders turn other coins into it at any
- * depth. The insurance fund pays what is still owed, and takes its fee from what is left of the
- * quote coin.
+ * At `liquidationRatio` a balance's orders are cancelled. Money in the owed coin pays first, then
+ * forced orders turn other coins into it at any depth. The insurance fund pays the rest, and its
+ * fee comes last.
  */
 
 const STEPS_MAX = 64
@@ -123,8 +122,8 @@ function settle(state: MarginState, ref: BalanceRef, traded: Decimal): void {
 }
 
 /*
- * The rest that no order can trade (amounts below the minimum, coins without a common pair) the
- * platform swaps from its own stock, at displayed prices and without a fee.
+ * The platform swaps, at displayed prices, what no order can trade: dust, and coins without a common
+ * pair.
  */
 
 function swapForDebt(state: MarginState, ref: BalanceRef, coin: string): boolean {

@@ -40,9 +40,7 @@ export function returnLoan(
   settle(state, ref, { coin, principal, interest: ZERO })
 }
 
-/**
- * An hour's interest is principal x rate, rounded up to eight places, without compound interest.
- */
+/** Principal x rate an hour, rounded up to eight places, without compound interest. */
 export function chargeInterest(state: MarginState): void {
   for (const debtor of state.debtors.values()) {
     for (const coin of debtor.since.keys()) {
@@ -79,10 +77,7 @@ function settle(
 /** Error table, 50034: "The borrowing amount must be over 0.00000001". */
 const BORROW_MIN = decimal('0.00000001')
 
-/**
- * Debts, with this one, may be at most leverage - 1 times the balance's equity, and each coin's at
- * most its cap.
- */
+/** Debts may reach leverage - 1 times the equity, and each coin's its cap. */
 export function borrowRefusal(
   state: MarginState,
   ref: BalanceRef,
@@ -101,7 +96,6 @@ export function borrowRefusal(
   const risk = assessBalance(state, ref)
   const prices = pricesOf(pairs, coin)
   if (risk === undefined || prices === undefined) return refusals.noPrice
-  // The loan adds its bid value to the assets and its ask value to the debts.
   const equity = risk.equity.minus(amount.times(prices.ask.minus(prices.bid)))
   const debts = risk.debts.plus(amount.times(prices.ask))
   const most = equity.times(leverageOf(state, ref).minus(ONE))

@@ -4,8 +4,8 @@ import { chargeInterest, payBack } from './loans.ts'
 import { ACCRUAL, debtOf, HOUR_MS, moneyOf, type MarginState } from '../margin-state.ts'
 
 /**
- * Interest and expired loans of every full hour. Hours come before the quotes of the same instant,
- * so the result does not depend on how time is divided into calls.
+ * Interest and expired loans come before the quotes of the same instant, so how time is divided
+ * into calls changes nothing.
  */
 export function passTime(state: MarginState, now: number): void {
   const { clock } = state
@@ -27,8 +27,8 @@ export function startClock(state: MarginState, now: number): void {
 }
 
 /**
- * Crossed loans older than `loanTermMs` are repaid from the available money, else by an order that
- * buys the owed coin. What is left stays, subject to the risk ratio.
+ * Crossed loans older than `loanTermMs` are repaid from the available money, else by a buying
+ * order. A rest stays.
  */
 function repayOverdueLoans(state: MarginState): void {
   for (const debtor of Array.from(state.debtors.values())) {

@@ -9,12 +9,9 @@ import type { MarginState } from '../margin-state.ts'
 import { cancelMarginOrder } from './margin-venue.ts'
 
 /**
- * The document requires `symbol` and does not describe a request without the optional
- * `orderIdList`. It cancels all isolated orders of the symbol, as cancel-all of futures does. An
- * empty list cancels nothing.
- *
- * An item's failure has only `errorMsg` and `clientOid`: the order's if it exists, else the
- * requested one.
+ * The document does not describe a request without the optional `orderIdList`: it cancels the
+ * symbol's isolated orders, as in futures; an empty list cancels nothing. A failed item's
+ * `clientOid` is the order's if it exists.
  */
 export function cancelBatch(
   state: MarginState,
@@ -34,7 +31,6 @@ export function cancelBatch(
   const successList: OrderReference[] = []
   const failureList: { clientOid: string; errorMsg: string }[] = []
   for (const { orderId, clientOid, clientId } of orderIdList) {
-    // The document has two names for the client's id.
     const names = { symbol, orderId, clientOid: clientOid ?? clientId }
     const reply = cancelOne(state, owner, names)
     if (reply.ok) successList.push(reply.data)
@@ -47,7 +43,6 @@ export function cancelBatch(
   return accept({ successList, failureList })
 }
 
-/** If both ids are given, both must match. */
 export function cancelOne(
   state: MarginState,
   owner: ModeOwner,

@@ -9,9 +9,8 @@ import { shareAfterFee } from '../../wallet/fees.ts'
 type ForcedPurpose = Exclude<Purpose, 'trade'>
 
 /**
- * Assets are turned into the owed coin: base coin is sold for a debt in quote coin, and bought for
- * one in base coin. @returns the ended order; undefined if no pair can do that with the available
- * money
+ * Sells base coin for a debt in quote coin, and buys it for one in base coin. @returns undefined if
+ * no pair can do that with the available money
  */
 export function placeForcedOrder(
   state: MarginState,
@@ -58,8 +57,8 @@ interface ForcedOrderSizing {
 }
 
 /**
- * Pays the debt after the fee, limited by the balance; the liquidation of an isolated long sells
- * everything. Undefined below the symbol's minimum.
+ * Pays the debt after the fee; a liquidated isolated long sells everything. Undefined below the
+ * minimum.
  */
 function forcedSize(
   state: MarginState,

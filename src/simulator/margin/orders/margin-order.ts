@@ -19,7 +19,7 @@ export interface MarginOrder extends PairOrder {
   readonly loanType: LoanType
   readonly source: OrderSource
   readonly purpose: Purpose
-  /** Borrowed on entry. Own money is spent first, and the unused part returned. */
+  /** Own money is spent first, and the unused loan returned. */
   readonly loan: Decimal
 }
 

@@ -46,7 +46,7 @@ export interface NewOrder extends Omit<
 export function enterMarginOrder(state: MarginState, terms: NewOrder): MarginOrder {
   const pair = pairOf(state, terms.symbol)
   const begun = beginOrder(state.ports, pair, { ...terms, at: state.clock.now })
-  // In the sample, an order without a clientOid has its orderId under both names.
+  // The sample shows an order's id as its clientOid if it has none.
   const order: MarginOrder = {
     ...terms,
     ...begun,

@@ -13,11 +13,7 @@ import type { MarginState } from '../margin-state.ts'
  */
 const OPEN_ORDERS: HistoryRules = { limitUsual: 100, limitMax: 500, refusesDisorder: true }
 
-/**
- * Newest first; times filter by creation. An order requested by id is answered in any state,
- * because the document has five states of a current order and no endpoint for ended ones. `maxId`
- * and `minId` are empty for an empty page.
- */
+/** Newest first. By id any state is shown, since the document has no endpoint for ended orders. */
 export function openOrdersPage(
   state: MarginState,
   { uid, mode }: ModeOwner,
@@ -40,10 +36,7 @@ export function openOrdersPage(
   return accept({ orderList, maxId: page.data[0]?.id ?? '', minId: page.data.at(-1)?.id ?? '' })
 }
 
-/**
- * Document, Margin order: `size` and `amount` are filled values, `baseSize` and `quoteSize` ordered
- * ones.
- */
+/** Document, Margin order: `size` and `amount` are filled, `baseSize` and `quoteSize` ordered. */
 export function toWireOrder(order: MarginOrder) {
   const { price, size, isQuoteSized, filledBase, filledQuote } = order
   return {
@@ -58,7 +51,7 @@ export function toWireOrder(order: MarginOrder) {
     status: statusOf(order),
     baseSize: isQuoteSized ? '0' : size.toString(),
     quoteSize: (isQuoteSized ? size : price.times(size)).toString(),
-    // Document: "the cross endpoint describes it as the order price", and its sample shows it so.
+    // The document calls it the order price in crossed mode.
     priceAvg: order.mode === 'crossed' && price.gt('0') ? price.toString() : averagePrice(order),
     size: filledBase.toString(),
     amount: filledQuote.toString(),
@@ -73,10 +66,7 @@ export function averagePrice(order: Pick<MarginOrder, 'filledBase' | 'filledQuot
   return filledBase.eq('0') ? '0' : roundNearest(filledQuote.div(filledBase)).toString()
 }
 
-/**
- * Document: an isolated order's side is `sell` or `buy`; a crossed one's also names the system's
- * action.
- */
+/** Document: only a crossed order's side names the system's action. */
 function wireSide({ mode, purpose, direction }: MarginOrder): string {
   if (mode === 'isolated' || purpose === 'trade') return direction
   if (purpose === 'liquidation') return `liquidation-${direction}`

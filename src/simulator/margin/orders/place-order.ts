@@ -18,8 +18,8 @@ import { balanceOf, borrows, LOAN_TYPES, type ModeOwner, type OrderSource } from
 import { enterMarginOrder } from './margin-venue.ts'
 
 /**
- * As the exchange's undocumented endpoints. A limit order and a market sell have `baseSize`, a
- * market buy `quoteSize`.
+ * From the exchange's undocumented endpoints. A market buy has `quoteSize`, other orders
+ * `baseSize`.
  */
 export const placeMarginFields = {
   symbol: wire.symbol,

@@ -1,6 +1,6 @@
 /**
- * Paper trading on another exchange's present prices. If none arrive, quotes stay and grow old,
- * which their time shows. A received quote belongs to the moment at which it is played next.
+ * Paper trading on another exchange's present prices. Without new ones the quotes visibly grow old.
+ * A received quote is played at the next moment.
  */
 import {
   ownState,
@@ -18,7 +18,6 @@ export interface LiveTicker extends Omit<ForeignQuote, 'at' | 'volume'> {
 }
 
 export interface LiveSource {
-  /** The source's address, because a stored state belongs to one source. */
   readonly name: string
   follow(hear: (tickers: readonly LiveTicker[], at: number) => void): void
 }

@@ -1,12 +1,6 @@
-/**
- * Measures the profit of looking at a candle at certain times, or at each of its moves, and
- * following its direction.
- */
+/** Measures the profit of following a candle's direction, seen at certain times or at each move. */
 
-/**
- * Each rule compares two looks at the price, and follows the move until a third. Times are shares
- * of the candle.
- */
+/** Compares two looks, and follows the move until a third. Times are shares of the candle. */
 const RULES = [
   [0, 0.075, 1],
   [0, 0.125, 1],
@@ -24,7 +18,7 @@ const RULES = [
 const LARGE = 0.2
 /** Large moves of each half of a candle are separate rules. */
 const HALVES = 2
-/** In each of so many parts of a candle, a rule follows every move for the next one. */
+/** In each part of a candle, a rule follows every move for the next one. */
 const PLACES = 14
 export const RULES_COUNT = RULES.length + HALVES + PLACES
 
@@ -40,8 +34,7 @@ export class CandleLooks {
   readonly #brought = new Float64Array(RULES_COUNT)
 
   /**
-   * Profit of each rule, in the unit of the prices; valid until the next call. @param usualRange in
-   * that unit
+   * Profits in the unit of the prices, valid until the next call. @param usualRange in that unit
    */
   follow(prices: Float64Array, times: Float64Array, usualRange: number): Float64Array {
     const seen = this.#seen

@@ -1,19 +1,15 @@
 /**
- * A candle states its open, high, low and close, so anything that a strategy learned from the
- * points in between would be our invention.
- * - random: a price that moves at random and has such a candle (path-shapes.ts)
- * - highFirst, lowFirst: straight lines by way of the high first, or the low. Results on both bound
- *   the effect of the unknown path
+ * A candle states only four prices, so nothing that a strategy learns between them may pay.
+ * - random: a path that moves at random and has such a candle (path-shapes.ts)
+ * - highFirst, lowFirst: straight lines; results on both bound the effect of the unknown path
  *
  * Three measures keep a random path without profit for any rule:
- * - A visible extreme would pay for a bet on the way back. So it exists only at the instant of the
- *   point after it: orders and triggers are matched with it, but it is not displayed.
- * - Prices with few large moves (thin markets) have other candles than those with many small ones.
- *   A candle gets the kind of shape that has such candles more often. The mix follows the candles,
- *   so that the distance from the open does not predict the rest of the way.
- * - Of several paths the one is taken that best balances the past, over all candles and within
- *   them: the next move must not correlate with the last one, and neither following nor fading may
- *   be profitable (candle-looks.ts).
+ * - A visible extreme would pay for a bet on the way back, so it only matches orders and triggers.
+ * - Prices with few large moves have other candles than those with many small ones, so each candle
+ *   gets the kind of shape that has such candles more often. The mix follows the candles, so that
+ *   the distance from the open predicts nothing.
+ * - The path that best balances the past is taken: the next move must not correlate with the last,
+ *   and neither following nor fading may pay (candle-looks.ts).
  */
 import { clamp, type Random } from '../../../lib/random.ts'
 import { CandleLooks, RULES_COUNT } from './candle-looks.ts'
@@ -44,11 +40,9 @@ export const CANDLE_POINTS_MIN = 4
 const DRAWN = 4
 /** Limits the imbalances, in moves and in usual ranges. */
 const OWED_MAX = 60
-/** Profits are ranges, a few tenths for each candle; signs are counted. */
 const GAIN_WEIGHT = 2
-/** Candles in the mean of the usual range. */
 const USUAL_CANDLES = 50
-/** The mix follows the profit of the distance from the open, in usual ranges, at this speed. */
+/** The mix follows the profit of the distance from the open at this speed. */
 const MIX_PACE = 0.01
 /** No candle is certainly of one kind. */
 const COARSE_MIN = 0.02
@@ -56,7 +50,6 @@ const COARSE_MIN = 0.02
 export interface PathMemory {
   readonly lastTicks: number
   readonly lastSign: number
-  /** Moves with the sign of the one before, minus the others. */
   readonly signs: number
   readonly within: number
   /** Usual ranges: of following each move, then of each rule of candle-looks.ts. */
@@ -107,7 +100,7 @@ export class CandlePaths {
     memory: PathMemory
   }) {
     this.#kind = kind
-    // The memory was stored by a version with other rules.
+    // A version with other rules stored the memory.
     const isOfOthers = memory.gains.length !== NO_PATH.gains.length
     this.#memory = isOfOthers ? { ...memory, gains: NO_PATH.gains } : memory
     this.#drawn = Array.from({ length: DRAWN }, () => ({
@@ -165,8 +158,7 @@ export class CandlePaths {
    */
   #kindOf({ open, high, low, close }: TickCandle, random: Random): Shapes {
     const points = this.#drawn[0]?.prices.length ?? 0
-    // Extremes are extra points, at the same times for both kinds, so that times do not reveal the
-    // kind.
+    // Extremes are extra points at the same times for both kinds, so times do not reveal the kind.
     const [smooth, coarse] = [shapesOf('smooth', points - 2), shapesOf('coarse', points - 2)]
     const begin = (open - low) / (high - low)
     const end = (close - low) / (high - low)
@@ -177,8 +169,7 @@ export class CandlePaths {
 
   #judge(path: DrawnPath, { open, high, low }: TickCandle): void {
     const { lastTicks, lastSign, signs, within, gains, usualRange } = this.#memory
-    // The move between candles belongs to the candles; it only determines the sign that is followed
-    // next.
+    // The data fixes the move between candles; it only gives the sign that is followed next.
     let sign = lastTicks === 0 || lastTicks === open ? lastSign : Math.sign(open - lastTicks)
     let [sameSigns, sameWithin, followed] = [0, 0, 0]
     let signWithin = 0
@@ -288,7 +279,6 @@ function layShape(
   meetExtremes(path.prices, candle)
 }
 
-/** Only resting orders meet the ranges between the points. */
 function layWays({ prices, times, lows, highs, laid }: DrawnPath, { low, high }: TickCandle): void {
   lows.set(prices)
   highs.set(prices)
@@ -321,7 +311,7 @@ function moveOf(move: number, isReversed: boolean, last: number): number {
   return isReversed ? last - move : move
 }
 
-/** A coarse shape of other proportions may miss an extreme; the nearest point is moved there. */
+/** A coarse shape of other proportions may miss an extreme, so the nearest point is moved there. */
 function meetExtremes(prices: Float64Array, { high, low }: { high: number; low: number }): void {
   let [top, bottom] = [1, 1]
   for (let point = 1; point < prices.length - 1; point++) {

@@ -1,11 +1,9 @@
 /**
- * Nothing of a candle is shown before it happens: sizes and spread follow from the candles before
- * it.
- * - last: a rising point traded at the ask, a falling one at the bid, an unchanged one on the side
- *   of the last
- * - traded: the candle's volume, distributed at random, down to the last lot
- * - sizes: 3 % of the volume of the last candles (the median), distributed like real quotes'
- * - spread: a tick, and more the wilder and the thinner the last candles were
+ * Nothing of a candle is shown before it happens: sizes and spread follow from earlier candles.
+ * - last: a rising point traded at the ask, a falling one at the bid
+ * - traded: the candle's volume, distributed at random
+ * - sizes: 3 % of the median volume of the last candles, distributed like real quotes'
+ * - spread: a tick, and more the wilder and thinner the last candles were
  */
 import {
   exponential,
@@ -22,10 +20,9 @@ const DISPLAYED_SHARE = 0.03
 const DISPLAYED_DEVIATION = 1.2
 
 /**
- * An assumption, since candles have no quotes: the mean spread beyond the first tick is this share
- * of a minute's range, divided by its turnover in quote coin to the power 0.75. That is a fourth of
- * a tick for the BTC perpetual (range 6 bp, 3 million USDT a minute), and 1.5 bp for a coin with a
- * range of 20 bp and 3,000 USDT.
+ * An assumption, since candles have no quotes: beyond the first tick, the mean spread is this share
+ * of a minute's range over its turnover (quote coin) to the power 0.75. A fourth of a tick for the
+ * BTC perpetual, 1.5 bp for a coin with a range of 20 bp and 3,000 USDT a minute.
  */
 const SPREAD_SHARE = 30
 const SPREAD_RANGE_MAX = 0.25
@@ -37,11 +34,9 @@ export interface CandleScale {
 }
 
 export interface CandleParts {
-  /** In ticks: each point, and the lowest and highest price on the way there. */
   readonly path: Float64Array
   readonly lows: Float64Array
   readonly highs: Float64Array
-  /** At one instant, the first of two points is an unseen extreme. */
   readonly times: Float64Array
   readonly before: number
   readonly signBefore: number
@@ -51,8 +46,8 @@ export interface CandleParts {
 }
 
 /**
- * Tables of equally likely values: computing each draw took more time than the rest of a market. A
- * size is a multiple of the median.
+ * Tables of equally likely values, because computing each draw took longer than the rest of a
+ * market.
  */
 const DRAWS = 1024
 const SIZES = likelyValues(DRAWS, (share) =>
@@ -108,8 +103,8 @@ function meanSpread({ path, memory, scale }: CandleParts): number {
 }
 
 /**
- * Whole lots of random size. Points of one instant share one size, because a double size would
- * reveal an extreme and fill the orders waiting there.
+ * Points of one instant share a size: a double one would reveal an extreme, and fill the orders
+ * there.
  */
 function shareOut(quotes: readonly MutableQuote[], lots: number, random: Random): void {
   let sum = 0

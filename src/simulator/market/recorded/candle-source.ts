@@ -23,9 +23,7 @@ export interface CandleSourceState {
   readonly memory: CandleMemory
 }
 
-/** Has one point or several for each row. */
 export interface RowSource {
-  /** A share of the row. */
   timeOf(row: number, point: number): number
   show(row: number, point: number, candle: number): Quote
   end(row: number): void
@@ -66,7 +64,6 @@ export class CandleSource implements RowSource {
     readonly seed: string | number
     readonly candlePath: CandlePathKind
     readonly state: CandleSourceState | undefined
-    /** Hears each candle when it was drawn. */
     readonly onDrawn?: (row: number, quotes: readonly Quote[], times: Float64Array) => void
   }) {
     const { rows, instrument, intervalMs, points, seed, candlePath, state } = options

@@ -1,13 +1,11 @@
 /**
- * A tape: the quotes of a recording's candles, drawn once and kept in packed columns. They follow
- * from the candles, the instrument's grid, the seed and the kind of path alone, so all runs on the
- * same prices can read it: the trials of a sweep in their threads, and the fill models of a
- * backtest.
+ * The quotes of a recording's candles, drawn once in packed columns. They depend only on candles,
+ * grid, seed and kind of path, so all runs on these prices read them: trials in their threads, and
+ * fill models.
  *
  *     blank ──the first run draws candle after candle──► finished: later runs read it
  *
- * Every number is read as it was written, or the tape is given up: a run never gets a price that it
- * would not have drawn.
+ * A number that does not fit its column ends the tape, so a run never gets another price.
  */
 import { createHash } from 'node:crypto'
 import type { CandleRows } from '../../../prices/recording.ts'
@@ -32,10 +30,9 @@ export interface TapedCandles {
   readonly candlePath: CandlePathKind
 }
 
-/** Bytes of each point, and of each candle. */
 const POINT_BYTES = 4 * Uint32Array.BYTES_PER_ELEMENT + 4 * Uint16Array.BYTES_PER_ELEMENT + 1
 const CANDLE_BYTES = 2 * Float64Array.BYTES_PER_ELEMENT
-/** Two years of one-minute candles: so many bytes are kept, and as many are written by one run. */
+/** Two years of one-minute candles: kept at most, and written by one run at most. */
 const TAPES_BYTES_MAX = 450_000_000
 
 /** Kept tapes, the newest last, and those being written. */
@@ -44,7 +41,6 @@ export class CandleTapes {
   readonly #onFinished: (tape: FinishedTape) => void
   #writtenBytes = 0
 
-  /** @param onFinished hears of each tape that a run of this thread has written */
   constructor(
     finished: readonly FinishedTape[] = [],
     onFinished: (tape: FinishedTape) => void = () => undefined,
@@ -57,7 +53,7 @@ export class CandleTapes {
     return [...this.#finished.values()]
   }
 
-  /** The oldest go where all together are too many: runs that read them go on. */
+  /** The oldest go first; runs that read them go on. */
   add(tape: FinishedTape): void {
     if (this.#finished.has(tape.key)) return
     this.#finished.set(tape.key, tape)
@@ -108,14 +104,9 @@ interface TapeMemory {
   readonly onFinished: (() => void) | undefined
 }
 
-/**
- * The times of a path are equal parts of a candle, and its two extremes share the time of a point.
- */
+/** A path's times are equal parts of a candle; both extremes share the time of a point. */
 const EXTREMES = 2
-/**
- * A bit above the number of a part, of which there are 16 at most: the candle has no extremes of
- * its own.
- */
+/** A bit above the numbers of the parts, at most 16: the candle has no extremes of its own. */
 const IS_STRAIGHT = 16
 
 export class CandleTape {
@@ -134,7 +125,6 @@ export class CandleTape {
   readonly #ask: Uint16Array
   readonly #low: Uint16Array
   readonly #high: Uint16Array
-  /** The part at which each point is, with {@link IS_STRAIGHT}. */
   readonly #parts: Uint8Array
   /** NaN once something did not fit. */
   #written = 0
@@ -167,14 +157,12 @@ export class CandleTape {
     this.#parts = new Uint8Array(shared, place(length), length)
   }
 
-  /** Candles come in order, each once. */
   write(row: number, quotes: readonly Quote[], times: Float64Array): void {
     if (this.isFinished || row !== this.#written) return
     this.#written = this.#put(row, quotes, times) ? row + 1 : Number.NaN
     if (this.#written === this.#count) this.#onFinished?.()
   }
 
-  /** @returns whether every number fits its column */
   #put(row: number, quotes: readonly Quote[], times: Float64Array): boolean {
     const first = row * this.#points
     const [{ levelTicks, candleLots } = EMPTY_QUOTE] = quotes

@@ -1,8 +1,7 @@
 /**
- * Shapes of a price that moves at random, to be fitted into candles of the same proportions. They
- * are always the same.
+ * Shapes of random paths, always the same, to be fitted into candles of their proportions.
  * - smooth: many small moves; the extremes are between the points
- * - coarse: few moves, some much larger than others; the extremes are points
+ * - coarse: few moves, some much larger; the extremes are points
  */
 import { createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
 
@@ -11,19 +10,16 @@ export interface Shape {
   readonly prices: readonly number[]
   readonly bottoms: readonly number[]
   readonly tops: readonly number[]
-  /** Counted from 1; if the extreme is one of the prices, the price's index. */
   readonly highMove: number
   readonly lowMove: number
   readonly isHighFirst: boolean
-  /** Relative to the mean shape: in a wide shape more moves had the same direction. */
+  /** Relative to the mean shape: wide shapes moved more often in one direction. */
   readonly reach: number
 }
 
 /** Several in each cell; drawing them takes a tenth of a second. */
 const SHAPES = 3000
-/**
- * Shapes are indexed by open and close: so many steps between low and high, and the two themselves.
- */
+/** Shapes are indexed by open and close: the steps between low and high, and both themselves. */
 const STEPS = 12
 const CELLS = STEPS + 2
 const COARSE_SPREAD = 1
@@ -51,15 +47,12 @@ export class Shapes {
     this.#cells = cells.map((cell, index) => (cell.length > 0 ? cell : nearestTo(cells, index)))
   }
 
-  /**
-   * How likely a path of this kind opens and closes like a candle, as shares of its range above its
-   * low.
-   */
+  /** How often such a path opens and closes like a candle, as shares of its range above its low. */
   likelihood(open: number, close: number): number {
     return this.#likelihoods[cellOf(open, close)] as number
   }
 
-  /** Takes the nearest reach of some shapes with the candle's open and close. */
+  /** Takes the nearest reach of some shapes with this open and close. */
   draw(open: number, close: number, reach: number, random: Random): Shape {
     const cell = this.#cells[cellOf(open, close)] as readonly Shape[]
     let nearest = cell[random.integer(cell.length)] as Shape
@@ -76,9 +69,7 @@ interface RandomWalk extends Omit<Shape, 'reach'> {
   readonly low: number
 }
 
-/**
- * Between two points there is a Brownian bridge, whose extremes have an exactly known distribution.
- */
+/** A Brownian bridge between two points has extremes of an exactly known distribution. */
 function smooth(points: number, random: Random): RandomWalk {
   const prices = [0]
   const bottoms: number[] = []

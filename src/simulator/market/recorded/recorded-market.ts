@@ -1,10 +1,8 @@
 /**
- * Candles are played as a path through their four prices (candle-path.ts) with quotes around it
- * (candle-quotes.ts), quotes unchanged.
- *
- * Recordings run `speed` times as fast as the exchange's clock from `startAt`, where the earliest
- * begins: a row recorded at t is due at startAt + floor((t - first) / speed). A candle has as many
- * points as whole milliseconds, 4 to 16, so its high and low are shown at any speed.
+ * Candles are played as a path (candle-path.ts) with quotes around it (candle-quotes.ts), quotes
+ * unchanged. A row recorded at t is due at startAt + floor((t - first) / speed), where `first` is
+ * the earliest row. A candle has as many points as whole milliseconds, 4 to 16, so high and low
+ * occur at any speed.
  */
 import { sha256 } from '../../../lib/digest.ts'
 import { Failure } from '../../../lib/failure.ts'
@@ -32,11 +30,11 @@ export interface RecordedMarketOptions {
   readonly startAt: number
   readonly instruments: readonly MarketInstrument[]
   readonly fallback: { readonly seed: number | string; readonly stepMs?: number }
-  /** At the end the recordings start again, with a jump of the price; else the market stops. */
+  /** Starts again at the end, with a jump of the price; else the market stops. */
   readonly repeat?: boolean
   readonly candlePath?: CandlePathKind
   readonly continued?: ReadonlySet<string>
-  /** Candles that were drawn once are kept here. Such a market is played once, and never stored. */
+  /** Keeps drawn candles. Such a market is played once, and never stored. */
   readonly tapes?: CandleTapes | undefined
 }
 
@@ -58,7 +56,7 @@ export class RecordedMarket implements Market {
   readonly #repeat: boolean
   readonly #paths: readonly RecordedPath[]
   readonly #nextMs: Float64Array
-  /** Indexes by next point, ties in order of the instruments; a ring that begins at `#first`. */
+  /** Indexes by next point, ties by instrument; a ring that begins at `#first`. */
   readonly #order: number[]
   #first = 0
   readonly #fallback: SeededMarket
@@ -66,7 +64,7 @@ export class RecordedMarket implements Market {
   readonly #lapMs: number
 
   /**
-   * Continues from a stored state (of any market), whose `startAt` then applies.
+   * Continues from a stored state, whose `startAt` then applies.
    * @throws Failure MARKET_OPTION_INVALID, RECORDING_SYMBOL_UNKNOWN, RECORDING_SYMBOL_TWICE,
    * RECORDING_BELOW_TICK
    */
@@ -183,7 +181,6 @@ export class RecordedMarket implements Market {
     return [[symbol, { at, markTicks, fundingRate }]]
   }
 
-  /** All paths take turns, so the search starts at the end. */
   #requeue(path: number): void {
     const order = this.#order
     let slot = this.#first
@@ -258,7 +255,7 @@ function assertRecordings({ recordings, instruments }: RecordedMarketOptions): v
   }
 }
 
-/** Prices that round to zero ticks would be shown as one tick, which they never were. */
+/** Prices that round to zero ticks would be shown as one tick. */
 function assertAboveTick(
   { rows, symbol, source }: Recording,
   { tickSize }: MarketInstrument,

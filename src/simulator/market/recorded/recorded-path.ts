@@ -35,17 +35,12 @@ interface RecordedPathOptions {
   readonly seed: number | string
   readonly candlePath: CandlePathKind
   readonly state?: PathState | undefined
-  /**
-   * Candles are read from a tape, or written to one. Only for a market whose state is never asked
-   * for.
-   */
+  /** Candles are read from or written to a tape; only for a market that is never stored. */
   readonly tapes?: CandleTapes | undefined
 }
 
-/** At its next point. Times are the recording's own. */
 export class RecordedPath {
   readonly symbol: string
-  /** The end is that of the last candle, or a mean step after the last quote. */
   readonly startAt: number
   readonly endAt: number
   readonly #rows: Recording['rows']
@@ -82,10 +77,7 @@ export class RecordedPath {
     this.#findNext()
   }
 
-  /**
-   * Values besides prices are known from a candle's end, even if nothing is shown then, and with a
-   * quote.
-   */
+  /** Known from a candle's end, even if nothing is shown then, and with a quote. */
   get references(): RecordedReferences | undefined {
     const { at, mark, fundingRate } = this.#rows
     if (this.#intervalMs === 0 || (mark === undefined && fundingRate === undefined))
@@ -106,8 +98,8 @@ export class RecordedPath {
   }
 
   /**
-   * A recording that begins later than the others shows its first quote from the market's start,
-   * without trades. @returns whether there is such a quote
+   * A recording that begins later shows its first quote from the market's start, without trades.
+   * @returns whether there is such a quote
    */
   open(isLate: boolean): boolean {
     this.#place.opened = true

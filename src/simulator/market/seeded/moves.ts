@@ -28,8 +28,8 @@ export const SHARED_VOLATILITY: readonly VolatilityComponent[] = [
 const VOLATILITY_UPDATE_MS = 1000
 
 /**
- * Its logarithm is a sum of mean-reverting (Ornstein-Uhlenbeck) components with memories from
- * minutes to a day, which together decay as slowly as the absolute returns of real markets.
+ * ln(volatility) is a sum of Ornstein-Uhlenbeck components with memories from minutes to a day,
+ * which decay together as slowly as real absolute returns.
  */
 export class Volatility {
   readonly updateSteps: number
@@ -65,7 +65,7 @@ export class Volatility {
     }
   }
 
-  /** ln(volatility), shifted so that the mean of volatility squared is 1. */
+  /** Shifted so that the mean of volatility squared is 1. */
   level(): number {
     return this.#components.reduce(
       (sum, { deviation }, index) => sum + (this.#levels[index] as number) - deviation * deviation,
@@ -79,15 +79,15 @@ export class Volatility {
 }
 
 /*
- * Shocks move a price in one step: usually none, sometimes one with fat tails (Student's t with 4
- * degrees of freedom), rarely a jump. Real quotes are unchanged in 87 % of all 100 ms.
+ * Prices move by shocks: usually none, sometimes one with fat tails (Student's t, 4 degrees of
+ * freedom), rarely a jump. Real quotes are unchanged in 87 % of all 100 ms.
  */
 
 /** Share of the variance; 4 a day, double exponential. */
 const JUMP_VARIANCE_SHARE = 0.06
 const JUMPS_PER_DAY = 4
 
-/** With coarse steps a larger shock would be a move of several per cent. */
+/** With coarse steps, a larger shock would be several per cent. */
 const STUDENT_MAX = 12
 
 export interface Shocks {
@@ -114,7 +114,6 @@ function drawStudent(random: Random): number {
   return clamp(random.normal() / Math.sqrt(Math.max(chi, 1e-9)), STUDENT_MAX)
 }
 
-/** Double exponential with variance 1. */
 function drawLaplace(random: Random): number {
   const size = -logarithm(1 - random.next()) / Math.SQRT2
   return random.next() < 0.5 ? -size : size

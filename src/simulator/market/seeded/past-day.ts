@@ -1,7 +1,6 @@
 /**
- * Builds the time before a seeded market opens, in minutes: the last day backwards from its start
- * price, and what lies before it on demand. Both use random streams of their own, so the later path
- * does not depend on them.
+ * The minutes before a seeded market opens: the last day backwards from its start price, earlier
+ * days on demand. Their random streams are their own, so the later path does not depend on them.
  */
 import { createGrid, type Grid, nearestStep } from '../../../lib/grid.ts'
 import { clamp, createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
@@ -19,10 +18,7 @@ const DAY_MS = 86_400_000
 const MINUTES_A_DAY = 1440
 const MINUTES_A_YEAR = 525_600
 
-/**
- * 1440 minutes, oldest first. @param options.endAt the last bar ends at the start of this minute,
- * at the start price
- */
+/** @param options.endAt the last bar ends at the start of this minute, at the start price */
 export function buildPastDay(options: {
   readonly seed: number | string
   readonly instrument: MarketInstrument
@@ -111,34 +107,29 @@ class MinuteMoves {
   }
 }
 
-/** In days before the day of {@link buildPastDay}. */
 const PAST_DAYS = 400
 /** A page of candles seldom spans more days. */
 const DRAWN_DAYS_MAX = 8
 
 interface PastEnds {
   readonly lastDay: readonly MinuteBar[]
-  /** At the ends of the days, the newest first; the last one begins the oldest day. */
   readonly prices: readonly number[]
 }
 
 /**
- * The minutes of {@link buildPastDay}, and before them days drawn on demand. The same minute is
- * always the same. A day moves between two prices that are drawn first.
+ * Before the minutes of {@link buildPastDay}, days are drawn on demand, always the same. Prices
+ * between days are drawn first.
  */
 export class SeededPast implements PastMinutes {
   readonly untilAt: number
-  /** Where the past day begins. */
   readonly #drawnUntilAt: number
   /** Most markets are never asked. */
   #ends: PastEnds | undefined
   readonly fromAt: number
   readonly #seed: number | string
   readonly #instrument: MarketInstrument
-  /** Counted back from 0; the one that was used last is the last. */
   readonly #drawn = new Map<number, readonly MinuteBar[]>()
 
-  /** @param options.endAt as in {@link buildPastDay} */
   constructor(options: {
     readonly seed: number | string
     readonly instrument: MarketInstrument
@@ -201,7 +192,6 @@ export class SeededPast implements PastMinutes {
     return bars
   }
 
-  /** The minutes' own moves, and with each an equal part of what the day's move lacks. */
   #drawDay(day: number): readonly MinuteBar[] {
     const moves = new MinuteMoves({
       instrument: this.#instrument,

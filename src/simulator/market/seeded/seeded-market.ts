@@ -1,10 +1,7 @@
 /**
- * Every instrument has its own stream of random numbers besides the shared one, so an added
- * instrument does not change the other paths. test/simulator/market/realism.test.ts compares the
- * path with real prices.
- *
- * Two features of real ones are left out: the hours of the day, and that a quote which moves often
- * moves again within 100 ms.
+ * Each instrument has a random stream besides the shared one, so an added instrument changes no
+ * other path. test/simulator/market/realism.test.ts compares with real prices. Left out: the hours
+ * of the day, and that a quote which moves often moves again within 100 ms.
  */
 import {
   invalidOption,
@@ -49,8 +46,8 @@ export class SeededMarket implements Market {
   #stepsDone: number
 
   /**
-   * Continues from a stored state (of any market), whose `startAt` then applies. An instrument
-   * missing in it starts now at its start price; one no longer configured is dropped.
+   * Continues from a stored state, whose `startAt` then applies. A new instrument starts at its
+   * start price; one no longer configured is dropped.
    * @throws Failure MARKET_OPTION_INVALID
    */
   constructor(options: SeededMarketOptions, stored?: MarketState) {

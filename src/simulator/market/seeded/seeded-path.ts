@@ -39,12 +39,11 @@ const SIDES_OPPOSED = 0.5
 /** Four standard deviations: 330 times the median. */
 const SIZE_LEVEL_MAX = 4
 
-/** Frequency in quiet times, factor on a move, and standard deviation of ln(size). */
 const QUIET_TRADES_PER_SECOND = 2.9
 const MOVE_TRADE_FACTOR = 4
 const TRADE_DEVIATION = 2.2
 
-/** A path turns around here: below it a tick is too large a share of the price. */
+/** A path turns around here: a tick would be too large a share of the price. */
 export const PRICE_TICKS_MIN = 10
 
 const MEAN_RANGE = 1.6
@@ -225,7 +224,7 @@ export class SeededPath {
     )
   }
 
-  /** Trades on its side make a move; between moves there are trades on either side. */
+  /** Trades on its side make a move; between moves either side trades. */
   #trade(moved: number): void {
     this.quote.tradedLots = 0
     const probability = moved === 0 ? this.#quietTradeProbability * Math.min(this.#wildness, 3) : 1

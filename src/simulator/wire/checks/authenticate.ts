@@ -47,8 +47,8 @@ export function authenticate(
 }
 
 /**
- * Public clients disagree, and both forms work: over the query exactly as in the URL, or over its
- * values before percent-encoding.
+ * Public clients disagree, and both forms work: the query as in the URL, or before
+ * percent-encoding.
  */
 function signaturesOf(secret: string, request: WireRequest, timestamp: string): string[] {
   const { method, path, query, body } = request
@@ -68,9 +68,8 @@ function decodeQuery(query: string): string {
 }
 
 /**
- * Document: "A request from a client that is not on the whitelist, or with an invalid signature, is
- * answered with HTTP 403". An unsigned request, or one with a time too far off, is a bad request.
- * The whitelist comes first, then clock, then signature.
+ * Document: HTTP 403 for a foreign address or an invalid signature; unsigned or with a wrong time
+ * it is a bad request. Whitelist first, then clock, then signature.
  */
 export function authenticateGateway(
   request: WireRequest,
@@ -89,7 +88,7 @@ export function authenticateGateway(
   if (Math.abs(now - Number(timestamp)) > SCHEME_B_TOLERANCE_MS)
     return gatewayRefusals.badRequest('x-api-timestamp is more than 10 minutes off')
   try {
-    // Signed are the body as received, and the query's values before percent-encoding.
+    // The body as received and the query before percent-encoding are signed.
     const query = readQueryText(request.query)
     const expected = signSchemeB(account.gateway.secret, {
       apiPath,
@@ -106,7 +105,7 @@ export function authenticateGateway(
   }
 }
 
-/** In constant time: both texts are first hashed to the same length. */
+/** In constant time, by comparing hashes of one length. */
 function isSameText(left: string, right: string): boolean {
   return timingSafeEqual(
     createHash('sha256').update(left).digest(),

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../lib/is-record.ts'
+import { isRecord } from '../../../lib/plain-data.ts'
 import type { Refusal, Reply } from '../../shared/reply.ts'
 import type { Parameters } from './parameters.ts'
 import type { ServedName } from '../served-rows.ts'
@@ -13,10 +13,6 @@ export interface RefusedItem {
   readonly refusal: Refusal
 }
 
-/**
- * Document, Errors, 3: "Partial failure of batch operations is reported inside data.failureList;
- * the envelope itself may still be a success."
- */
 export const batches = {
   batchPlaceOrder: { list: 'orderList', toFailure: futuresFailure },
   batchCancelOrders: { list: 'orderIdList', toFailure: futuresFailure },

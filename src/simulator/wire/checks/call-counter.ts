@@ -1,9 +1,9 @@
 /**
  * The document does not say how N calls a second are counted.
  *
- * - `sliding`: at most N in any window. The strictest reading.
- * - `fixed`: at most N in each second of the exchange's clock, so up to 2N around its turn.
- * - `bucket`: N tokens, refilled evenly; a burst of N and then N a second.
+ * - `sliding`: at most N in any window, the strictest.
+ * - `fixed`: at most N in each second of the clock, so up to 2N around its turn.
+ * - `bucket`: N tokens, refilled evenly.
  */
 export const callCounters = { sliding: slidingCounter, fixed: fixedCounter, bucket: bucketCounter }
 
@@ -23,7 +23,7 @@ interface CountedLimit {
   readonly refusedCallsCount: boolean
 }
 
-/** Refuses a call while the N-th last is less than a window old, so older ones need not be kept. */
+/** Refuses a call while the N-th last is within the window, so older ones are not kept. */
 function slidingCounter({ calls, perMs, refusedCallsCount }: CountedLimit): CallCounter {
   const times = new Float64Array(calls).fill(Number.NEGATIVE_INFINITY)
   let oldest = 0
@@ -51,12 +51,12 @@ function fixedCounter({ calls, perMs }: CountedLimit): CallCounter {
   }
 }
 
-/** Far below what a millisecond refills, and far above the error of a float sum. */
+/** Far below a millisecond's refill, and far above the error of a float sum. */
 const TOKEN_NOISE = 1e-6
 
 /**
- * A refused call that counts takes the refilled part of a token, so that continuous calls above the
- * rate starve, as under sliding counting.
+ * A counted refusal takes the refilled part of a token, so continuous calls above the rate starve,
+ * as with `sliding`.
  */
 function bucketCounter({ calls, perMs, refusedCallsCount }: CountedLimit): CallCounter {
   let tokens = calls
@@ -64,7 +64,7 @@ function bucketCounter({ calls, perMs, refusedCallsCount }: CountedLimit): CallC
   return (now) => {
     tokens = Math.min(calls, tokens + ((now - filledAt) * calls) / perMs)
     filledAt = now
-    // Rounding errors must not refuse a call that is due on the millisecond.
+    // Rounding must not refuse a call that is due on the millisecond.
     const granted = tokens >= 1 - TOKEN_NOISE
     if (granted) tokens = Math.max(0, tokens - 1)
     else if (refusedCallsCount) tokens = 0

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { isRecord } from '../../../lib/is-record.ts'
+import { isRecord } from '../../../lib/plain-data.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { accept, type Refusal, type Reply } from '../../shared/reply.ts'
 import type { NamedEndpoint } from '../served-rows.ts'
@@ -17,10 +17,7 @@ export interface CheckedParameters {
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
 
-/**
- * The exchange allows letters, digits and `_ : # - + .` or a blank, fewer than 50: wider than the
- * row's schema, which restricts only our client.
- */
+/** Wider than the row's schema, which restricts only our client. */
 const CLIENT_OID = /^[0-9A-Za-z_:#+.\-\s]{1,49}$/
 
 export function checkParameters(
@@ -58,8 +55,8 @@ function refuseItems(endpoint: NamedEndpoint, parameters: Parameters): Reply<Che
     refusal: refusalOf(found, parameters, [list, Number(index)]),
   }))
   const kept = { ...parameters, [list]: items.filter((_, index) => !byIndex.has(index)) }
-  // A schema checks its rules for the whole only if all items are valid, so it runs again. An empty
-  // list is accepted now.
+  // A schema checks its rules for the whole only if all items are valid, so it runs again. The list
+  // may be empty now.
   const left = issuesOf(endpoint, kept).filter(({ path }) => path.length > 1 || path[0] !== list)
   return left.length > 0 ? refusalOf(left, kept) : accept({ parameters: kept, refusedItems })
 }
@@ -68,7 +65,7 @@ function isOfItem(path: Path, list: string): boolean {
   return path[0] === list && typeof path[1] === 'number'
 }
 
-/** Document: force is "required when orderType is limit; default gtc when omitted". Both apply. */
+/** Document: force is "required when orderType is limit; default gtc when omitted". */
 function withDocumentedDefaults(parameters: Parameters): Parameters {
   if (!Array.isArray(parameters['orderList'])) return parameters
   const orderList = parameters['orderList'].map((item: unknown) =>
@@ -79,10 +76,6 @@ function withDocumentedDefaults(parameters: Parameters): Parameters {
   return { ...parameters, orderList }
 }
 
-/**
- * The exchange tolerates unknown parameters, and cuts a limit. Parameters are changed in place, as
- * they were read for this check only.
- */
 function tolerate(parameters: Parameters, issues: readonly Issue[], settings: WireSettings): void {
   const { unknownParameters, limitAboveMaximum } = settings
   for (const issue of issues) {
@@ -107,10 +100,6 @@ function maximumIn(issue: Issue | undefined): string | undefined {
   return /\d+$/.exec(issue?.message ?? '')?.[0]
 }
 
-/**
- * The exchange names only one parameter, so the first issue decides.
- * @param of the refused item of a batch; its parameters are named without the path to it
- */
 function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path = []): Refusal {
   if (issue === undefined) return refusals.parameterPresent('')
   const name = nameOf(issue.path.slice(of.length)) || nameOf(of.slice(0, 1))
@@ -118,10 +107,9 @@ function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path =
   if (issue.code === 'unrecognized_keys')
     return refusals.parameterPresent(issue.keys.join(',').slice(0, 40))
   if (value === undefined) return refusals.parameterEmpty(name)
-  // Document: values are Strings. So a number is a wrong type, not a wrong value.
+  // Document: values are Strings, so a number is a wrong type, not a wrong value.
   const isWrongValue = issue.code === 'invalid_value' && typeof value !== 'string'
   if (issue.code === 'invalid_type' || isWrongValue) return refusals.parameter(name)
-  // A rule between parameters does not concern the symbol's existence.
   if (name === 'symbol' && issue.code !== 'custom')
     return refusals.symbolUnknown(typeof value === 'string' ? value.slice(0, 40) : name)
   if (name === 'limit') return refusals.outOfRange(name, `(0, ${maximumIn(issue) ?? '9999'}]`)

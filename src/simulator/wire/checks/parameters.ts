@@ -1,4 +1,4 @@
-import { isRecord } from '../../../lib/is-record.ts'
+import { isRecord } from '../../../lib/plain-data.ts'
 import { withCapitals } from '../../../protocol/capitals.ts'
 import type { Endpoint } from '../../../protocol/endpoint.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
@@ -6,20 +6,15 @@ import type { WireRequest } from '../wire-request.ts'
 import { wireRefusals } from './refusal.ts'
 import { parseBoundedJson } from '../../../lib/text/bounded-json.ts'
 
-/**
- * Public clients write these with upper-case letters (`GTC`, `Open`), the document in lower case.
- */
+/** Public clients write these in upper case (`GTC`, `Open`), the document in lower case. */
 const SMALL: ReadonlySet<string> = new Set(['force', 'side', 'tradeSide', 'orderType'])
 
-/** The document's endpoints take at most a dozen; this only bounds the work. */
+/** Only bounds the work: the document's endpoints take at most a dozen. */
 const QUERY_PARAMETERS_MAX = 64
 
 export type Parameters = Record<string, unknown>
 
-/**
- * An empty value counts as missing, as the document says of optional ones ("empty keeps", "empty
- * means none").
- */
+/** An empty value counts as missing ("empty keeps", "empty means none"). */
 export function readParameters(endpoint: Endpoint, request: WireRequest): Reply<Parameters> {
   if (endpoint.parts === 'queryAndBody') return readParts(request)
   const read = endpoint.method === 'GET' ? parseQuery(request.query) : parseBody(request)
@@ -56,7 +51,7 @@ function decodeText(text: string): string {
   }
 }
 
-/** The content type is checked before the JSON, so that a form is refused as a form. */
+/** Checked before the JSON, so that a form is refused as a form. */
 function parseBody({ headers, body }: WireRequest): Reply<Parameters> {
   const contentType = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   if (contentType !== 'application/json') return wireRefusals.contentTypeWrong
@@ -68,10 +63,7 @@ function parseBody({ headers, body }: WireRequest): Reply<Parameters> {
   }
 }
 
-/**
- * A public client sends prices of trigger orders as numbers. The document's endpoints require
- * texts.
- */
+/** A public client sends trigger prices as numbers, while the document requires texts. */
 function withTexts(parameters: Parameters): Parameters {
   const texts = Object.entries(parameters).map(([name, value]) => [
     name,

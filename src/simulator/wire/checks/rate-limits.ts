@@ -12,20 +12,18 @@ export type RateLimitSettings = Readonly<typeof defaultRateLimitSettings>
 export const defaultRateLimitSettings = {
   counting: oneOf<CountingMethod>('sliding'),
   /**
-   * It is not proved whether a refused call counts; counting is stricter. A caller that continues
-   * above a `sliding` or `bucket` limit is not served until it pauses.
+   * Not proved, so the stricter: above a `sliding` or `bucket` limit, a caller is not served until
+   * it pauses.
    */
   refusedCallsCount: true,
   /**
-   * All endpoints together from one address, in any window of `perMs`. Once exceeded, every call
-   * from it is refused for `recoveryMs`; calls meanwhile do not prolong it. The document has no
-   * such limit, so 0 disables it. A vendor's FAQ: 6000 a minute and address; "once triggered
-   * recovery takes 5 minutes".
+   * All endpoints of one address, in any window of `perMs`. An excess refuses every call for
+   * `recoveryMs`, not prolonged meanwhile. Absent from the document, so 0 disables it. A vendor's
+   * FAQ: 6000 a minute; "once triggered recovery takes 5 minutes".
    */
   overall: { calls: 0, perMs: 60_000, recoveryMs: 300_000 },
 }
 
-/** `who` is a UID or an address, by the limit's scope. */
 export interface CountedCall {
   readonly endpoint: string
   readonly limit: RateLimit

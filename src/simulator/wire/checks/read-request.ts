@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { WireRequest } from '../wire-request.ts'
 
 /**
- * A body longer than `bodyBytesMax` is cut one byte beyond it, so that the wire refuses it.
+ * A longer body than `bodyBytesMax` is cut one byte beyond it, so that the wire refuses it.
  * @returns undefined if the client left before the request was complete
  */
 export async function readRequest(
@@ -17,7 +17,6 @@ export async function readRequest(
     method: incoming.method ?? 'GET',
     path: queryAt < 0 ? target : target.slice(0, queryAt),
     query: queryAt < 0 ? '' : target.slice(queryAt + 1),
-    // Only Set-Cookie can be a list, and no request uses it.
     headers: incoming.headers as Record<string, string | undefined>,
     body,
     remoteAddress: addressOf(incoming),

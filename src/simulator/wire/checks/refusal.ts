@@ -1,13 +1,13 @@
 import type { Refusal } from '../../shared/reply.ts'
 
-/** The exchange is not reached. Codes and messages are the vendor's; the document shows none. */
+/** Codes and messages are the vendor's; the document shows none. */
 export interface WireRefusal extends Refusal {
   readonly status: number
 }
 
 /** Always HTTP 400, whatever the status of business errors. */
 export const wireRefusals = {
-  /** Observed at the real exchange: a missing key is called invalid, not empty. */
+  /** Observed: a missing key is called invalid, not empty. */
   keyMissing: refuse(400, '40006', 'Invalid ACCESS_KEY'),
   keyUnknown: refuse(400, '40037', 'Apikey does not exist'),
   addressUnknown: refuse(400, '40018', 'Invalid IP'),
@@ -29,7 +29,7 @@ export const wireRefusals = {
   internal: refuse(500, '40725', 'service return an error'),
 } as const
 
-/** Document, Errors: the HTTP status codes of the signed gateway. Our own codes repeat them. */
+/** Document, Errors: HTTP status codes of the signed gateway. Our codes repeat them. */
 export const gatewayRefusals = {
   badRequest: (reason: string) => refuse(400, '400', `Bad Request: ${reason}`),
   forbidden: (reason: string) => refuse(403, '403', `Forbidden: ${reason}`),

@@ -1,0 +1,165 @@
+import { type ClientOid, toClientOid } from '../domain/ids.ts'
+import type { Instrument, MarginMode, PositionMode } from '../domain/instrument.ts'
+import type { OrderIntent } from '../domain/intent.ts'
+import { canRest, openLots, type Order, type OrderTerms, WIRE_DIRECTIONS } from '../domain/order.ts'
+import type { Approved } from '../domain/proofs.ts'
+import type { Fill } from '../domain/fill.ts'
+import { formatOnGrid } from '../lib/grid.ts'
+import type { BatchPlaceItem, BatchPlaceRequest } from '../protocol/futures/batch-place-order.ts'
+import { base32, sha256 } from '../lib/digest.ts'
+
+export interface ApprovedItem {
+  readonly intent: Approved<OrderIntent>
+  readonly again?: ClientOid
+}
+
+export interface PackingRules {
+  readonly max: number
+  readonly mode: PositionMode
+  /** Orders that may be at the exchange and have no orderId. */
+  readonly nameless: readonly Order[]
+}
+
+/**
+ * In the given order, at most `max`. No two items, nor an item and a nameless order, may have fills
+ * that look alike: if the answer is lost, fills then identify each order. Other items wait.
+ */
+export function packBatch(
+  items: readonly ApprovedItem[],
+  { max, mode, nameless }: PackingRules,
+): readonly ApprovedItem[] {
+  const owners = new Map<string, ClientOid | undefined>()
+  for (const { terms } of nameless) {
+    for (const key of attributionKeys(mode, terms)) owners.set(key, terms.clientOid)
+  }
+  const packed: ApprovedItem[] = []
+  const taken = new Set<string>()
+  for (const item of items) {
+    const keys = attributionKeys(mode, item.intent)
+    const isFree = (key: string): boolean =>
+      !taken.has(key) &&
+      (!owners.has(key) || (item.again !== undefined && owners.get(key) === item.again))
+    if (packed.length >= max || !keys.every(isFree)) continue
+    for (const key of keys) taken.add(key)
+    packed.push(item)
+  }
+  return packed
+}
+
+/** Clocks differ, so a fill may seem this much older than its order. */
+const CLOCK_ERROR_MS = 2000
+
+export type AttributedTerms = Pick<OrderTerms, 'symbol' | 'action' | 'force'> & {
+  readonly ticks?: number | undefined
+}
+
+/**
+ * A fill shows these of its order: symbol, side, trade side, and a maker's limit. Keys identify an
+ * order whose answer was lost, so no two orders of a batch share one. A post-only order has the
+ * maker's key, one that cannot rest the taker's, any other both.
+ */
+function attributionKeys(mode: PositionMode, terms: AttributedTerms): readonly string[] {
+  const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]
+  const taker = `${terms.symbol}:${side}:${tradeSide ?? ''}`
+  const maker = `${taker}@${terms.ticks}`
+  if (terms.force === 'post_only') return [maker]
+  return terms.ticks !== undefined && terms.force === 'gtc' ? [taker, maker] : [taker]
+}
+
+/** For a fill with an unknown orderId. */
+export function couldBe(mode: PositionMode, order: Order, fill: Fill): boolean {
+  return fill.lots <= openLots(order) && fitsClass(mode, order, fill)
+}
+
+export function fitsClass(mode: PositionMode, order: Order, fill: Fill): boolean {
+  return fill.filledAt >= order.firstSentAt - CLOCK_ERROR_MS && fitsAtAnyTime(mode, order, fill)
+}
+
+/** For when dates cannot be compared, after a clock was set. */
+export function fitsAtAnyTime(mode: PositionMode, order: Order, fill: Fill): boolean {
+  const { terms } = order
+  const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]
+  if (terms.symbol !== fill.symbol || side !== fill.side) return false
+  if (tradeSide !== undefined && tradeSide !== fill.tradeSide) return false
+  if (order.orderId !== undefined || order.attempts === 0) return false
+  if (fill.scope === 'maker') return canRest(terms) && fill.ticks === terms.ticks
+  return terms.force !== 'post_only' && isWithinLimit(terms, fill)
+}
+
+/** A limit order is never filled at a worse price. */
+function isWithinLimit(terms: OrderTerms, fill: Fill): boolean {
+  if (terms.ticks === undefined) return true
+  const buys = terms.action === 'openLong' || terms.action === 'closeShort'
+  return buys ? fill.ticks <= terms.ticks : fill.ticks >= terms.ticks
+}
+
+export interface OrderAccount {
+  readonly positionMode: PositionMode
+  readonly marginMode: MarginMode
+}
+
+export type WireTerms = Pick<
+  OrderTerms,
+  'clientOid' | 'action' | 'lots' | 'ticks' | 'force' | 'takeProfitTicks' | 'stopLossTicks'
+>
+
+/** One symbol, product type, margin coin and margin mode (ORD6). */
+export function buildBatchRequest(
+  account: OrderAccount,
+  instrument: Instrument,
+  orders: readonly WireTerms[],
+): BatchPlaceRequest {
+  return {
+    symbol: instrument.symbol,
+    productType: instrument.productType,
+    marginCoin: instrument.marginCoin,
+    marginMode: account.marginMode,
+    orderList: orders.map((terms) => buildBatchItem(account.positionMode, instrument, terms)),
+  }
+}
+
+function buildBatchItem(
+  mode: PositionMode,
+  instrument: Instrument,
+  terms: WireTerms,
+): BatchPlaceItem {
+  const { side, tradeSide, reduceOnly } = WIRE_DIRECTIONS[mode][terms.action]
+  const priceOf = (ticks: number | undefined) =>
+    ticks === undefined ? undefined : formatOnGrid(instrument.tick, ticks)
+  const isMarket = terms.ticks === undefined
+  // The order is the document's; undefined properties are not written.
+  return {
+    size: formatOnGrid(instrument.lot, terms.lots),
+    price: priceOf(terms.ticks),
+    side,
+    tradeSide,
+    orderType: isMarket ? 'market' : 'limit',
+    force: isMarket ? undefined : terms.force,
+    clientOid: terms.clientOid,
+    reduceOnly,
+    presetStopSurplusPrice: priceOf(terms.takeProfitTicks),
+    presetStopLossPrice: priceOf(terms.stopLossTicks),
+  }
+}
+
+/** 26 characters of base32 are 130 bits. */
+const DIGEST_CHARACTERS = 26
+
+/**
+ * The clientOid of an order: `t` + base32(sha256(salt, strategy, key))[0..25] + `-` +
+ * base36(generation).
+ *
+ * The same decision gives the same id even after the journal is lost, so the exchange recognises
+ * the duplicate. The salt is drawn once for each state directory, so two daemons never use the same
+ * id. Why: docs/orders.md.
+ */
+export function deriveClientOid(options: {
+  readonly salt: string
+  readonly strategyId: string
+  readonly key: string
+  readonly generation: number
+}): ClientOid {
+  const { salt, strategyId, key, generation } = options
+  const digest = base32(sha256([salt, strategyId, key])).slice(0, DIGEST_CHARACTERS)
+  return toClientOid(`t${digest}-${generation.toString(36)}`)
+}
