@@ -606,7 +606,7 @@ test('a position that can be liquidated has the price, and how far it is', () =>
   )
   expect(formatPositions([ours])).toContain('66120.3, 10.1 % ')
   expect(shownAs({ moves: 12.34 })).toContain(
-    'BTCUSDT short: its liquidation is 12.3 typical moves of an hour away; it needs 4.3 %',
+    'BTCUSDT short: its liquidation is 12.3 typical moves of an hour away; its maintenance margin ratio is',
   )
   expect(shownAs({ ourPrice: 80_000, trust: 'disputed' })).toContain('66123.45, 10.1 %?')
   // The distance is that of the nearer price, and stands beside it.

@@ -163,8 +163,10 @@ export interface Witnesses extends AnswerTimes {
 
 /** @param key symbol, or strategy and symbol */
 export function noteWorth(core: Core, key: string, seen: Witnesses): void {
-  const { worths } = core.losses
-  own(worths).set(key, weigh(worths.get(key), seen, confirmedWithinMs(core)))
+  own(core.losses.worths).set(
+    key,
+    weigh(core.losses.worths.get(key), seen, confirmedWithinMs(core)),
+  )
 }
 
 /** An earlier reading confirms a later one for so many times the age that readings may have. */
@@ -347,7 +349,7 @@ export function equityAtWorst(core: Core): number | undefined {
   return toEquity(core, worthOf(core, ACCOUNT).worse)
 }
 
-/** By the figures of which both witnesses say at least, or at most, as much. */
+/** Both witnesses agree on at most, and on at least, so much. */
 export interface BelievedEquity {
   /** A budget is exceeded only if even this says so. */
   readonly most: number
