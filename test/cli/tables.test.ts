@@ -630,7 +630,7 @@ test('a position that can be liquidated has the price, and how far it is', () =>
   for (const text of [disputed, alone])
     expect(text.split('\n').filter(({ length }) => length > 80)).toEqual([])
   expect(shownAs({ statedRatio: 0.9, ratioTrust: 'disputed' })).toContain(
-    'behind it (by the exchange 90.0 %)\n',
+    'ratio is 4.3 % (by the exchange 90.0 %)\n',
   )
   expect(shownAs({ ratio: null, ratioTrust: 'stated' })).toContain('it needs 4.3 % of')
   expect(formatPositions([{ ...held, liquidationPrice: null, liquidation: null }])).not.toContain(
