@@ -632,7 +632,9 @@ test('a position that can be liquidated has the price, and how far it is', () =>
   expect(shownAs({ statedRatio: 0.9, ratioTrust: 'disputed' })).toContain(
     'ratio is 4.3 % (by the exchange 90.0 %)\n',
   )
-  expect(shownAs({ ratio: null, ratioTrust: 'stated' })).toContain('it needs 4.3 % of')
+  expect(shownAs({ ratio: null, ratioTrust: 'stated' })).toContain(
+    'maintenance margin ratio is 4.3 %',
+  )
   expect(formatPositions([{ ...held, liquidationPrice: null, liquidation: null }])).not.toContain(
     'margin',
   )
