@@ -103,7 +103,7 @@ export const positionSchema = z.strictObject({
       }),
       ratio: z.number().nullable().meta({
         description:
-          'maintenance margin and the fee of closing over what stands behind the position, by our own count; at 1 it is liquidated; null: not known',
+          'maintenance margin ratio: maintenance margin and the fee of closing over what stands behind the position, by our own count; at 1 it is liquidated; null: not known',
       }),
       statedRatio: z
         .number()

@@ -53,6 +53,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
         configOption,
         isToClose: (scope) => isOpen(account, scope),
         coolDownMs: settings.losses?.coolDownMs ?? 0,
+        openedAt: account.openedAt,
       }),
     ),
     kill: viewKill(account),

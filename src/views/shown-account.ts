@@ -33,6 +33,8 @@ export interface ShownAccount {
   readonly trusted: TrustedClock
   readonly grids: ReadonlyMap<string, InstrumentSteps>
   readonly state: 'new' | 'begun' | 'atRest'
+  /** Unix ms; absent for a journal at rest. */
+  readonly openedAt?: number
   readonly fatal: unknown
   /** Undefined before the first. */
   readonly tickers: TickerTable | undefined

@@ -87,7 +87,7 @@ function describeMargin({ symbol, side, liquidation }: PositionView): readonly s
     ...(moves === null
       ? []
       : [`its liquidation is ${moves.toFixed(1)} typical moves of an hour away`]),
-    ...(needed === null ? [] : [`it needs ${percent(needed)} of the margin behind it${other}`]),
+    ...(needed === null ? [] : [`its maintenance margin ratio is ${percent(needed)}${other}`]),
   ]
   return parts.length === 0 ? [] : [`${symbol} ${side}: ${parts.join('; ')}`]
 }

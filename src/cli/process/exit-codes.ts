@@ -149,7 +149,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   cannotCreate: ['ACCEPT_UNLOCKED', 'BACKUP_UNWRITABLE', 'REPORT_UNWRITABLE', 'SWEEP_UNWRITABLE'],
   inputMissing: [
     'ARCHIVE_NO_JOURNAL',
-    'EXPLAIN_NO_JOURNAL',
+    'JOURNAL_NOT_FOUND',
     'JOURNAL_COPY_NOTHING',
     'RECORDING_MISSING',
     'RECORDING_UNREADABLE',

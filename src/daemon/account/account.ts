@@ -382,6 +382,7 @@ export class Account implements MarketListener {
       grids: this.#grids,
       engine: this.#engine,
       state: this.#state,
+      openedAt: this.#startedAt,
       fatal: this.#fatal,
       paused: pausedOf(runners),
       tickers: market.tickers,

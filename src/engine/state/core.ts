@@ -290,7 +290,11 @@ export interface SetupCheck {
   readonly found: ReadonlyMap<string, { readonly verdict: string; readonly at: number }>
   /** The held position's; undefined: none, or unknown. */
   readonly marginMode: MarginMode | undefined
-  /** The leverage believed last in this run. */
+  /** The mode that the last batch named. */
+  readonly sentMode: MarginMode | undefined
+  /** The exchange has refused the last such orders for this mode, since something is held. */
+  readonly refusedMode: MarginMode | undefined
+  /** The leverage that was believed last in this run. */
   readonly leverage: string | undefined
 }
 

@@ -22,7 +22,7 @@ import {
 import { accountHoldingOf, pairKey, pairOf } from '../book/book.ts'
 import { type Core, specOf } from './core.ts'
 import { disputeOf, noteComparison } from './disputes.ts'
-import { comparableStatement, equityOf } from './losses.ts'
+import { comparableStatement, confirmedWithinMs, equityOf } from './losses.ts'
 import { settledOf } from './settled-money.ts'
 import { exchangeNow } from './market-state.ts'
 import { type OwnPrice, ownPriceOf, possibleMark } from './own-figure.ts'
@@ -424,10 +424,10 @@ export function noteNear(
  */
 export const REARMED = 1.1
 
-/** In multiples of the readings' maximum age: an earlier one confirms a later one. */
-const CONFIRMED_WITHIN_AGES = 10
-
-/** Said before by another answer about the position, and another of the tickers (MON1). */
+/**
+ * An independent reading has said it before: another answer about the position, and another of the
+ * tickers (MON1).
+ */
 export function confirmNear(
   core: Core,
   { symbol, step }: { readonly symbol: string; readonly step: LiquidationStep },
@@ -441,8 +441,7 @@ export function confirmNear(
   }
   const positionAt = core.losses.statements.get(symbol)?.requestedAt ?? 0
   const tickersAt = core.market.tickers?.requestTime ?? 0
-  const withinMs = CONFIRMED_WITHIN_AGES * core.settings.limits.accountAgeMaxMs
-  const isOld = before !== undefined && positionAt - before.positionAt > withinMs
+  const isOld = before !== undefined && positionAt - before.positionAt > confirmedWithinMs(core)
   if (before === undefined || isOld)
     own(core.liquidation.awaited).set(key, { positionAt, tickersAt })
   return (

@@ -1,4 +1,5 @@
 import type {
+  AnswerTimes,
   Equity,
   Fall,
   PositionStatement,
@@ -151,23 +152,33 @@ export function settledOfStrategy({ book }: Core, id: string, symbol: string): n
 }
 
 /** Two figures of a net profit at one moment. */
-export interface Witnesses {
+export interface Witnesses extends AnswerTimes {
   readonly trust: Trust
   readonly ours: number
   readonly theirs: number
-  /** Ours may be judged alone: its prices lie within their band. */
+  /** They differ by more only where one of them is wrong. */
+  readonly tolerance: number
+  /** Our own figure may be judged alone: its prices lie within their band. */
   readonly isInBand: boolean
-  readonly positionAt: number
-  readonly tickersAt: number
 }
 
 /** @param key symbol, or strategy and symbol */
-export function noteWorth({ losses }: Core, key: string, seen: Witnesses): void {
-  own(losses.worths).set(key, weigh(losses.worths.get(key), seen))
+export function noteWorth(core: Core, key: string, seen: Witnesses): void {
+  own(core.losses.worths).set(
+    key,
+    weigh(core.losses.worths.get(key), seen, confirmedWithinMs(core)),
+  )
 }
 
-function weigh(before: Worth | undefined, seen: Witnesses): Worth {
-  const { trust, ours, theirs, isInBand, ...answers } = seen
+/** An earlier reading confirms a later one for so many times the age that readings may have. */
+const CONFIRMED_WITHIN_AGES = 10
+
+export function confirmedWithinMs({ settings }: Core): number {
+  return CONFIRMED_WITHIN_AGES * settings.limits.accountAgeMaxMs
+}
+
+function weigh(before: Worth | undefined, seen: Witnesses, withinMs: number): Worth {
+  const { trust, ours, theirs, tolerance, isInBand, ...answers } = seen
   const base = { trust, net: ours, ours, ...answers }
   if (trust === 'flat') {
     return {
@@ -175,6 +186,7 @@ function weigh(before: Worth | undefined, seen: Witnesses): Worth {
       ours,
       theirs,
       believed: ours,
+      least: ours,
       confirmed: ours,
       low: ours,
       basis: ours,
@@ -189,7 +201,16 @@ function weigh(before: Worth | undefined, seen: Witnesses): Worth {
   const reading: WitnessedNet = { trust, net, ours, ...answers }
   const isOfKind = before !== undefined && (before.base.trust === 'alone') === (trust === 'alone')
   const known = isOfKind ? before : undefined
-  const isConfirmed = known !== undefined && isOtherAnswer(known.base, reading, needsBoth)
+  const least = needsBoth ? Math.min(ours, theirs) : ours
+  // Figures that differ, and have what was read before between them, neither confirm it nor make it forgotten.
+  const isUndecided =
+    known !== undefined &&
+    net - least > tolerance &&
+    least <= known.base.net + tolerance &&
+    known.base.net < net &&
+    reading.positionAt - known.base.positionAt <= withinMs
+  const isConfirmed =
+    known !== undefined && !isUndecided && isOtherAnswer(known.base, reading, needsBoth)
   const other = isConfirmed ? known.base.net : Number.NaN
   const confirmed = Math.max(net, isConfirmed ? other : (known?.confirmed ?? Number.NaN))
   const wasAgreed = known?.base.trust === 'agreed' || known?.base.trust === 'flat'
@@ -202,6 +223,7 @@ function weigh(before: Worth | undefined, seen: Witnesses): Worth {
     ours,
     theirs,
     believed: trust === 'alone' ? confirmed : net,
+    least,
     confirmed,
     low: trust === 'agreed' ? Math.min(net, lower) : Number.NaN,
     basis: needsBoth ? Number.NaN : middle,
@@ -234,6 +256,7 @@ interface ScopeWorth {
   /** The worse of all known figures. */
   readonly worse: number
   readonly believed: number
+  readonly least: number
   readonly confirmed: number
   readonly low: number
   /** A new day, or a first peak, is counted from it. */
@@ -286,29 +309,32 @@ function worthOfStrategy(
 }
 
 function toFlatWorth(net: number): Worth {
-  return weigh(undefined, {
+  const flat: Witnesses = {
     trust: 'flat',
     ours: net,
     theirs: net,
+    tolerance: 0,
     isInBand: true,
     positionAt: 0,
     tickersAt: 0,
-  })
+  }
+  return weigh(undefined, flat, 0)
 }
 
 function sumUp(worths: readonly (Worth | undefined)[]): ScopeWorth {
   let isDisputed = false
-  let [ours, worse, believed, confirmed, low, basis] = [0, 0, 0, 0, 0, 0]
+  let [ours, worse, believed, least, confirmed, low, basis] = [0, 0, 0, 0, 0, 0, 0]
   for (const worth of worths) {
     isDisputed ||= worth?.trust === 'disputed' || worth?.trust === 'alone'
     ours += worth?.ours ?? Number.NaN
     worse += worth ? worseOf(worth) : Number.NaN
     believed += worth?.believed ?? Number.NaN
+    least += worth?.least ?? Number.NaN
     confirmed += worth?.confirmed ?? Number.NaN
     low += worth?.low ?? Number.NaN
     basis += worth?.basis ?? Number.NaN
   }
-  return { isDisputed, ours, worse, believed, confirmed, low, basis }
+  return { isDisputed, ours, worse, believed, least, confirmed, low, basis }
 }
 
 function worseOf({ trust, ours, theirs }: Worth): number {
@@ -326,9 +352,25 @@ export function equityAtWorst(core: Core): number | undefined {
   return toEquity(core, worthOf(core, ACCOUNT).worse)
 }
 
-/** The better of every figure that counts: a budget is exceeded only if even this says so. */
-export function equityBelieved(core: Core): number | undefined {
-  return toEquity(core, worthOf(core, ACCOUNT).believed)
+/** Both witnesses agree on at most, and on at least, so much. */
+export interface BelievedEquity {
+  /** A budget is exceeded only if even this says so. */
+  readonly most: number
+  /** The same, of two readings of each instrument; NaN: not known. */
+  readonly confirmed: number
+  /** It is kept again only if even this says so; NaN: not known. */
+  readonly least: number
+}
+
+export function equityBelieved(core: Core): BelievedEquity | undefined {
+  const { believed, confirmed, least } = worthOf(core, ACCOUNT)
+  const most = toEquity(core, believed)
+  if (most === undefined) return undefined
+  return {
+    most,
+    confirmed: toEquity(core, confirmed) ?? Number.NaN,
+    least: toEquity(core, least) ?? Number.NaN,
+  }
 }
 
 function toEquity(core: Core, net: number): number | undefined {

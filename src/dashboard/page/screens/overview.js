@@ -327,7 +327,7 @@ function Positions({ account, order }) {
         ],
         ['mark', (row) => fine(row.markPrice, 4), 'number'],
         ['to liquidation', (row) => html`<${Distance} of=${row.liquidation} />`, 'number'],
-        ['margin needed', (row) => html`<${MarginRatio} of=${row.liquidation} />`, 'number'],
+        ['maintenance margin ratio', (row) => html`<${MarginRatio} of=${row.liquidation} />`, 'number'],
       ]}
     />
   <//>`
