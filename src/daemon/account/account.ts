@@ -10,7 +10,6 @@ import {
   isByHand,
   type StopPolicy,
 } from '../../engine/event.ts'
-import type { ReleaseCommand } from '../../engine/state/trading-mode.ts'
 import { describeDropped } from '../../engine/lifecycle/flatten.ts'
 import { Interpreter } from '../../interpreter/interpreter.ts'
 import type { Ports } from '../../interpreter/ports.ts'
@@ -56,7 +55,7 @@ import { isBarred, logFatal, retreatPolicy } from './breakdown.ts'
 import type { CommandAnswer } from './command-inbox.ts'
 import { ClientExchange } from './client-exchange.ts'
 import { closeJournal } from './close-journal.ts'
-import { judgeScope, listenToOperator, type Operator } from './operator.ts'
+import { judgeRelease, judgeScope, listenToOperator, type Operator } from './operator.ts'
 import { readRoundsOf } from '../../assembly/settings/read-pace.ts'
 import type { ShownAccount } from '../../views/shown-account.ts'
 import { viewEquity } from '../../views/losses-view.ts'
@@ -270,7 +269,7 @@ export class Account implements MarketListener {
     if (command.kind === 'releaseKill' && isThrown && !isKilled) return undefined
     const refusal = command.kind === 'adopt' ? this.#engine.objectToAdoption(command) : undefined
     const plan = isByHand(command) ? this.#engine.planByHand(command) : undefined
-    const release = command.kind === 'release' ? this.#judgeRelease(command) : undefined
+    const release = command.kind === 'release' ? judgeRelease(this.#engine, command) : undefined
     this.#dispatch({ kind: 'commanded', command })
     if (this.#fatal !== undefined) return undefined
     const lifted = before
@@ -303,13 +302,6 @@ export class Account implements MarketListener {
     const used = { purpose: 'place', strategyId: MANUAL, key: command.key } as const
     const isUsed = this.#options.journal.usedKeys([used]).length > 0
     return isUsed ? { ...command, isKeyUsed: true } : command
-  }
-
-  #judgeRelease(command: ReleaseCommand): Pick<CommandAnswer, 'peak' | 'orderedAgain'> {
-    const peak = this.#engine.planPeakRelease(command)
-    const orderedAgain = this.#engine.findOrderedAgain(command)
-    if (orderedAgain && peak?.closesBelow === undefined) return { orderedAgain }
-    return peak ? { peak } : {}
   }
 
   stop(policy: StopPolicy = this.#options.config.onStop): void {

@@ -1,8 +1,10 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { listScopes, type Scope } from '../../domain/trading-mode.ts'
+import type { Engine } from '../../engine/engine.ts'
 import type { EngineCommand } from '../../engine/event.ts'
 import { describeBeyondLimit } from '../../engine/lifecycle/adopt.ts'
 import { describeUnclaimed, describeUnclosable } from '../../engine/lifecycle/flatten.ts'
+import type { ReleaseCommand } from '../../engine/state/trading-mode.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
@@ -142,4 +144,15 @@ function coolDownEnd(
   )
   if (reached.length === 0) return undefined
   return Math.max(...reached.map(({ at }) => at)) + (settings.losses?.coolDownMs ?? 0)
+}
+
+/** A release can change the losses that are counted, and let targets order again. */
+export function judgeRelease(
+  engine: Pick<Engine, 'planPeakRelease' | 'findOrderedAgain'>,
+  command: ReleaseCommand,
+): Pick<CommandAnswer, 'peak' | 'orderedAgain'> {
+  const peak = engine.planPeakRelease(command)
+  const orderedAgain = engine.findOrderedAgain(command)
+  if (orderedAgain && peak?.closesBelow === undefined) return { orderedAgain }
+  return peak ? { peak } : {}
 }

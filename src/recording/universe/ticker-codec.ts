@@ -5,7 +5,7 @@
  * the cell before and of earlier columns of the row; a cell that is no such number, or needs more
  * decimals than before, is written whole.
  *
- * A symbol keeps its place for a codec's life, so rows may change their order.
+ * A symbol keeps its place as long as the codec runs, so rows may change their order.
  */
 import type { Buffer } from 'node:buffer'
 import { TICKER_COLUMNS } from '../../domain/ticker-table.ts'

@@ -56,8 +56,8 @@ export function watchStart(world: World): WorldWatcher {
         )
           violate(world, 'ORD5', `${effect.batch.symbol} is traded before it is proved`)
         if (effect.kind !== 'decide') continue
-        const { symbols = [] } = world.settings.strategies.get(effect.strategyId) ?? {}
-        if (symbols.every((symbol) => unproved.has(symbol)))
+        const { symbols: own = [] } = world.settings.strategies.get(effect.strategyId) ?? {}
+        if (own.every((symbol) => unproved.has(symbol)))
           violate(
             world,
             'ORD5',
