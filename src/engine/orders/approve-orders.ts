@@ -266,7 +266,7 @@ export interface Opening {
 }
 
 /** Undefined while a part is not known. */
-export function openingOn(core: Core, symbol: string): Opening | undefined {
+function openingOn(core: Core, symbol: string): Opening | undefined {
   const rules = rulesOf(core, symbol)
   const held = accountHoldingOf(core.book, symbol)
   const legs = legsOf(core, symbol, held)
@@ -290,7 +290,7 @@ function leverageOf(core: Core, { symbol, leverage }: Instrument): number {
  * that brings the account no nearer: its net position gets smaller, or an isolated one is closed. Of
  * isolated margin only what the order brings itself.
  */
-export function distanceAfter(opening: Opening, order: OrderIntent): number {
+function distanceAfter(opening: Opening, order: OrderIntent): number {
   const { spec, mode, held, behind, leverage, rules } = opening
   const { action, lots } = order
   const side = tradesAs(action)

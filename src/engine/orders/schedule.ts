@@ -296,7 +296,7 @@ interface NamedOrder {
 }
 
 /** The clientOid that it had, or a new one. */
-export function nameOrder(core: Core, { intent, again }: ApprovedItem): NamedOrder | undefined {
+function nameOrder(core: Core, { intent, again }: ApprovedItem): NamedOrder | undefined {
   const { deadlineAt } = intent
   if (again === undefined) return { terms: toTerms(core, intent), isAgain: false, deadlineAt }
   const terms = core.book.orders.get(again)?.terms
@@ -328,7 +328,7 @@ function toTerms(core: Core, intent: OrderIntent): OrderTerms {
  * With its exact bytes, before it may be sent (ORD1): as long as prices (MKT1) and orders are
  * valid. The account's age is judged right before its first byte (MKT3).
  */
-export function recordBatch(
+function recordBatch(
   core: Core,
   { symbol, wantsBatchSince }: InstrumentState,
   orders: readonly NamedOrder[],
