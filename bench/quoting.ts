@@ -4,7 +4,10 @@ import { defineStrategy, z } from 'intentd/strategy'
 
 export default defineStrategy({
   name: 'quoting',
-  params: z.strictObject({ orders: z.int().min(1).max(50) }),
+  params: z.strictObject({
+    orders: z.int().min(1).max(50),
+    force: z.enum(['post_only', 'gtc']).default('post_only'),
+  }),
   initialState: () => ({ priceTicks: 0, round: 0 }),
   decide(snapshot, { params, state }) {
     const [market] = snapshot.instruments
@@ -17,7 +20,7 @@ export default defineStrategy({
       action: 'openLong' as const,
       lots: market.lotsMin,
       ticks: market.bidTicks - rung,
-      force: 'post_only' as const,
+      force: params.force,
     }))
     return { intents, state: { priceTicks: market.bidTicks, round } }
   },

@@ -37,14 +37,14 @@ state: { directory: state }
 strategies: [quoting.yaml]
 `
 
-const STRATEGY = writeStrategy({
+const STRATEGY = {
   id: 'quoting',
   module: fileOf('quoting.ts'),
   instruments: ['S0USDT'],
   isolation: 'inline',
   params: { orders: ORDERS },
   risk: { positionMax: '1000', openOrdersMax: 400 },
-})
+}
 
 /** Of one round, ms: from the last byte of the tickers out to the first byte of the batch in. */
 export interface TickRound {
@@ -55,12 +55,17 @@ export interface TickRound {
 }
 
 class Measurements {
+  readonly #full: Readonly<Record<Side, number>>
   readonly #elapsedMs: Record<Side, number[]> = { daemon: [], floor: [] }
   #partial = 0
   #isWarm = false
 
+  constructor(ordersOfDaemon: number) {
+    this.#full = { daemon: ordersOfDaemon, floor: ORDERS }
+  }
+
   take({ side, elapsedMs, orders }: Extract<Message, { kind: 'batch' }>): void {
-    if (orders < ORDERS) this.#partial += 1
+    if (orders < this.#full[side]) this.#partial += 1
     else this.#elapsedMs[side].push(elapsedMs)
   }
 
@@ -86,20 +91,37 @@ async function startExchange(measurements: Measurements) {
   return { ports: message.ports, stop: () => end(child) }
 }
 
-function startDaemon(port: number) {
+/** What the daemon has beside its market, and what happens to it in some of the rounds. */
+export interface BesideTicks {
+  readonly set: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** Of the strategy. */
+  readonly params: { readonly orders: number; readonly force: string }
+  /** Resolves once it is under way, with what ends it. @param directory where the daemon was started */
+  readonly begin: (
+    round: number,
+    directory: string,
+    baseUrl: string,
+  ) => Promise<() => Promise<void>>
+}
+
+function startDaemon(port: number, beside: BesideTicks | undefined) {
   const directory = mkdtempSync(join(tmpdir(), 'intentd-bench-'))
   writeFileSync(join(directory, 'bench.yaml'), CONFIG)
-  writeFileSync(join(directory, 'quoting.yaml'), STRATEGY)
+  const params = beside?.params ?? STRATEGY.params
+  writeFileSync(join(directory, 'quoting.yaml'), writeStrategy({ ...STRATEGY, params }))
   const recording = process.argv.includes('--record') ? ['--set', 'record=true'] : []
   const journal = process.argv.indexOf('--journal')
   if (journal > 0) recording.push('--set', `journal.url=${process.argv[journal + 1]}`)
+  const baseUrl = `http://127.0.0.1:${port}`
   const args = [
     'run',
     '-c',
     'bench.yaml',
     '--set',
-    `exchange.baseUrl=http://127.0.0.1:${port}`,
+    `exchange.baseUrl=${baseUrl}`,
     ...recording,
+    ...(beside?.set ?? []).flatMap((one) => ['--set', one]),
   ]
   const profile = process.argv.includes('--profile')
     ? ['--cpu-prof', `--cpu-prof-dir=${process.cwd()}`]
@@ -111,6 +133,7 @@ function startDaemon(port: number) {
       INTENTD_API_KEY: 'measured-key',
       INTENTD_API_SECRET: 'measured-secret',
       INTENTD_API_PASSPHRASE: 'measured-passphrase',
+      ...beside?.env,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -120,7 +143,7 @@ function startDaemon(port: number) {
     await end(child)
     rmSync(directory, { recursive: true, force: true })
   }
-  return { log: () => log, stop }
+  return { directory, baseUrl, log: () => log, stop }
 }
 
 async function end(child: ChildProcess): Promise<void> {
@@ -142,15 +165,22 @@ async function playFloor(port: number, untilAt: number): Promise<void> {
 }
 
 /** A daemon that runs through all rounds, each of so many seconds. */
-export async function measureTicks(rounds: number, seconds: number): Promise<readonly TickRound[]> {
-  const measurements = new Measurements()
+export async function measureTicks(
+  rounds: number,
+  seconds: number,
+  beside?: BesideTicks,
+): Promise<readonly TickRound[]> {
+  const measurements = new Measurements(beside?.params.orders ?? ORDERS)
   const exchange = await startExchange(measurements)
-  const daemon = startDaemon(exchange.ports.daemon)
+  const daemon = startDaemon(exchange.ports.daemon, beside)
   const measured: TickRound[] = []
   for (let round = 0; round < rounds; round++) {
     const warmUpMs = round === 0 ? WARM_UP * TICK_MS : 0
-    await playFloor(exchange.ports.floor, systemClock.now() + warmUpMs + seconds * 1000)
+    await playFloor(exchange.ports.floor, systemClock.now() + warmUpMs)
+    const endBeside = await beside?.begin(round, daemon.directory, daemon.baseUrl)
+    await playFloor(exchange.ports.floor, systemClock.now() + seconds * 1000)
     measured.push(measurements.endRound())
+    await endBeside?.()
   }
   await daemon.stop()
   await exchange.stop()

@@ -2,6 +2,7 @@ import type { LogEvent } from '../domain/log-events.ts'
 
 export type Urgency = 'info' | 'warning' | 'urgent'
 
+/** Closed trades alone, or with every fill. */
 export type TradeMessage = 'alert.closed' | 'alert.trades'
 
 export interface Alert {
@@ -9,7 +10,9 @@ export interface Alert {
   /** Equal alerts have equal keys. */
   readonly key: string
   readonly urgency: Urgency
+  /** A sentence without its full stop. */
   readonly title: string
+  /** A line each. */
   readonly lines: readonly string[]
   /** The next command, if one helps. */
   readonly command?: string | undefined
@@ -17,6 +20,7 @@ export interface Alert {
   readonly account?: string | undefined
   /** Unix ms. */
   readonly at: number
+  /** Since the last message; 0 for a new alert. */
   readonly repeats: number
 }
 

@@ -16,8 +16,8 @@ import {
   type DeliveryResult,
   describeOutcome,
   type FailingTarget,
-  TargetSender,
-} from './delivery/target-sender.ts'
+} from './delivery/message-sender.ts'
+import { TargetSender } from './delivery/target-sender.ts'
 import { WebhookClient } from './delivery/webhook-client.ts'
 import { AlertRules } from './rules/alert-rules.ts'
 import type { LogFacts } from './rules/facts.ts'
@@ -37,6 +37,7 @@ export interface AlertsOptions {
 }
 
 export interface AlertSource {
+  /** A line each. */
   digest(): readonly string[]
   /** In words; undefined if not known. @param account undefined: the only one */
   equityOf(account: string | undefined): string | undefined

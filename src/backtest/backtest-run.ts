@@ -33,12 +33,15 @@ export interface BacktestRunOptions {
   readonly backtest: Omit<BacktestOptions, 'listener' | 'createJournal' | 'exchange'>
   readonly model: string
   readonly coverage: readonly ViewedPrices[]
+  /** All that may be traded; absent: those of the settings. */
   readonly instruments?: ReadonlyMap<string, Instrument>
+  /** Tickers of all instruments that were kept; absent: none. */
   readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined
   readonly productType: ProductType
   readonly coin: string
   /** Unix ms. */
   readonly toAt: number
+  /** For CSV files; undefined: none. */
   readonly directory: string | undefined
   /** See CollectorOptions. */
   readonly bucketMs?: number
@@ -68,6 +71,7 @@ class FailedDecisions {
   }
 }
 
+/** `risk.liquidation`, as announced. */
 class TakenSteps {
   readonly taken: TakenStep[] = []
 
@@ -85,6 +89,7 @@ const STEP_OF_CODE: Readonly<Partial<Record<string, LiquidationStep>>> = {
   liquidationFlatten: 'flatten',
 }
 
+/** A watched and reported backtest: one fill model, from the first price to the last. */
 export class BacktestRun {
   readonly #options: BacktestRunOptions
   readonly #core: ExchangeCore
@@ -133,6 +138,7 @@ export class BacktestRun {
         marginCoin: coin,
         view: viewOf(coverage),
         keptRows,
+        statesNumbers: true,
         onPlayed: () => this.#watch.look(),
       },
       createJournal: () => new PassingJournal((...taken) => this.#trades.take(...taken)),
@@ -152,11 +158,12 @@ export class BacktestRun {
     this.#moments = new WorstMomentWatch(this.#backtest.engine, settings, options.config)
   }
 
+  /** How far it has come. */
   get now(): number {
     return this.#backtest.now
   }
 
-  /** @throws whatever broke the run */
+  /** At most to the end. @returns whether there is more @throws whatever broke the run */
   playTo(at: number): boolean {
     const { toAt } = this.#options
     this.#backtest.run(Math.min(at, toAt) - this.now)
@@ -168,6 +175,7 @@ export class BacktestRun {
     return this.#backtest.equity?.equity
   }
 
+  /** As far as it was played. */
   finish(): RunReport {
     const { model, toAt, coin } = this.#options
     while (!this.#core.advance(this.now));
@@ -283,6 +291,7 @@ function shorten(text: string): string {
   return decimal(text).prec(DIGITS).toString()
 }
 
+/** As the daemon's book counts them. */
 class TradeLog {
   readonly #book: () => Book
   readonly #table: TradeTable

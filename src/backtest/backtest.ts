@@ -24,7 +24,9 @@ import type { VirtualPolling } from './virtual-pollers.ts'
 import { VirtualTime } from './virtual-time.ts'
 
 export interface BacktestOptions {
+  /** The exchange's market begins. */
   readonly startAt: number
+  /** Its only account is {@link UID}. */
   readonly core: ExchangeCore
   readonly settings: EngineSettings
   readonly strategies: ReadonlyMap<StrategyId, VirtualStrategy>
@@ -36,7 +38,9 @@ export interface BacktestOptions {
   readonly exchange?: DirectExchangeOptions
   readonly limits?: VirtualLimits
   readonly listener?: RunListener
+  /** As a daemon would log. */
   readonly onAnnounced?: (announcement: Announcement) => void
+  /** Default: in memory, durable at once. */
   readonly createJournal?: (time: VirtualTime) => JournalPort
 }
 
@@ -63,6 +67,7 @@ export class Backtest {
   readonly #time: VirtualTime
   readonly #options: BacktestOptions
   readonly #account: VirtualAccount
+  /** Undefined before the stop. */
   #stopped: boolean | undefined
   #isStarted = false
 
@@ -105,6 +110,7 @@ export class Backtest {
     return this.#account.engine.equity
   }
 
+  /** For reading only. */
   get engine(): Engine {
     return this.#account.engine
   }

@@ -4,14 +4,14 @@ import type { ReadPosition } from '../exchange/readers/position-reader.ts'
 import type { ResponseOf } from '../protocol/endpoints.ts'
 import { batchPlaceOrder } from '../protocol/futures/batch-place-order.ts'
 import { cancelAllOrders } from '../protocol/futures/cancel-all-orders.ts'
-import { modifyPlanOrder } from '../protocol/futures/modify-plan-order.ts'
+import { modifyTpslOrder } from '../protocol/beyond/modify-tpsl-order.ts'
 import type { BatchResult, ProductType } from '../protocol/values.ts'
 import {
   listTickers,
   type TickerNumbers,
   toTickerNumbers,
 } from '../simulator/futures/instruments/ticker-view.ts'
-import { readHeldPositions } from '../simulator/futures/positions/position-view.ts'
+import { readHeldNumbers, readHeldPositions } from '../simulator/futures/positions/position-view.ts'
 import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
 import { NOBODY } from '../simulator/shared/handlers.ts'
 import { accept, type Reply } from '../simulator/shared/reply.ts'
@@ -23,11 +23,13 @@ export const MARGIN_COIN = 'USDT'
 
 export interface PlacedBatch {
   readonly body: string
+  /** Exchange clock as the client knew it. */
   readonly signedAt: number
   /** Sent a second time on the way. */
   readonly isCopy: boolean
 }
 
+/** The newest first. */
 export interface FillsQuery {
   /** Exchange clock. */
   readonly sinceAt: number
@@ -38,19 +40,21 @@ export interface FillsQuery {
 type FillsPage = ResponseOf<'orderFills'>
 type WireTicker = ResponseOf<'tickers'>[number]
 
+/** Without a wire: bodies in, replies out. */
 export interface SimulatedExchange {
   placeBatch(batch: PlacedBatch): Reply<BatchResult>
   cancelAll(body: string, signedAt: number): Reply<BatchResult>
   fillsPage(query: FillsQuery): Reply<FillsPage>
   position(symbol: string): Reply<readonly ReadPosition[] | null>
-  /** Absent: trigger orders are not simulated. */
+  /** The exits of an instrument's positions, and one moved. Absent: not simulated. */
   exitsListed?(symbol: string): Reply<ResponseOf<'ordersPlanPending'>>
-  modifyPlan?(body: string): Reply<ResponseOf<'modifyPlanOrder'>>
+  moveExit?(body: string): Reply<ResponseOf<'modifyTpslOrder'>>
   readTickers(table: TickerTable): void
   /** As known with the last tickers; absent: not kept. */
   readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
 }
 
+/** The visible part of the simulated market, and how new it counts as; see played-prices.ts. */
 export interface TickerView {
   isListed(symbol: string, at: number): boolean
   /** Unix ms when a price shown at `shownAt` was last current. */
@@ -60,9 +64,12 @@ export interface TickerView {
 export interface DirectExchangeOptions {
   readonly productType?: ProductType
   readonly marginCoin?: string
+  /** Default: everything, as it stands. */
   readonly view?: TickerView
   /** Absent: only tickers of the simulated market are shown. */
   readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined
+  /** Positions are not written as texts, which the client would parse to the same numbers. */
+  readonly statesNumbers?: boolean
   /** The market was played, and nothing has heard of it. */
   readonly onPlayed?: () => void
 }
@@ -107,9 +114,10 @@ export class DirectExchange implements SimulatedExchange {
 
   position(symbol: string): Reply<readonly ReadPosition[] | null> {
     const account = { uid: UID }
+    const read = this.#options.statesNumbers === true ? readHeldNumbers : readHeldPositions
     const rows = this.#core.carryOut(
       this.#now(),
-      (state) => readHeldPositions(state, account, symbol),
+      (state): readonly ReadPosition[] => read(state, account, symbol),
       account,
     )
     return this.#played(accept(rows))
@@ -126,9 +134,15 @@ export class DirectExchange implements SimulatedExchange {
     return this.#played(page)
   }
 
-  modifyPlan(body: string): Reply<ResponseOf<'modifyPlanOrder'>> {
-    const request = modifyPlanOrder.request.parse(JSON.parse(body))
-    return this.#played(this.#core.answer('modifyPlanOrder', { uid: UID }, request, this.#now()))
+  moveExit(body: string): Reply<ResponseOf<'modifyTpslOrder'>> {
+    const account = { uid: UID }
+    const request = modifyTpslOrder.request.parse(JSON.parse(body))
+    const moved = this.#core.carryOut(
+      this.#now(),
+      (state) => planOrderRows.modifyTpslOrder.answer(state, account, request),
+      account,
+    )
+    return this.#played(moved)
   }
 
   readTickers(table: TickerTable): void {

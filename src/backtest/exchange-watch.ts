@@ -17,6 +17,7 @@ interface Touch {
   askTicks: number
 }
 
+/** Hears, in the order of time, what the exchange knows of the account. */
 export interface WatchListener {
   /** Before the account's figures of the same moment. */
   onPrice(at: number, symbol: string, last: number): void

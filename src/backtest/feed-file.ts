@@ -55,7 +55,7 @@ export async function loadFeedFile(path: string): Promise<FeedFile> {
   return parseFeedFile(await unpackGzip(packed, { path, bytesMax: RECORDING_BYTES_MAX }), path)
 }
 
-/** @throws Failure FEED_DAMAGED */
+/** @param bytes unpacked @throws Failure FEED_DAMAGED */
 export function parseFeedFile(bytes: Buffer, path: string): FeedFile {
   const lines = listLines(bytes)
   const feed = readHead(textOf(bytes, lines[0]), path)
@@ -86,6 +86,7 @@ export function parseFeedFile(bytes: Buffer, path: string): FeedFile {
   }
 }
 
+/** @param readings in the order of their instants */
 export function formatFeedFile(feed: FeedId, readings: readonly FeedReading[]): string {
   const lines = readings.map(
     ({ readAt, id, data }) =>
@@ -168,6 +169,7 @@ function toInstant(value: unknown): number | undefined {
     : undefined
 }
 
+/** A 30th of February would be a day of March. */
 function parseIso(text: string): number | undefined {
   const [, day, month] = /^(\d{4}-(\d{2})-\d{2})T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/.exec(text) ?? []
   if (day === undefined) return undefined

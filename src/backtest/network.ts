@@ -19,6 +19,8 @@ export interface VirtualCall<Data> {
 export interface Network {
   /** Each call arrives once, and its answer is heard once. */
   readonly isFaithful: boolean
+  /** Each way always takes so long, and nothing goes wrong; undefined: it may. */
+  readonly steadyMs?: number
   /** A batch waits so long for its connection. */
   connectMs(): number
   send<Data>(call: VirtualCall<Data>): void
@@ -32,12 +34,12 @@ export function originOf({ site }: Pick<VirtualCall<unknown>, 'site'>): AnswerOr
 export class DirectNetwork implements Network {
   readonly isFaithful = true
   readonly #time: VirtualTime
-  readonly #latencyMs: number
+  readonly steadyMs: number
 
   /** @param latencyMs of one way */
   constructor(time: VirtualTime, latencyMs: number) {
     this.#time = time
-    this.#latencyMs = latencyMs
+    this.steadyMs = latencyMs
   }
 
   connectMs(): number {
@@ -46,7 +48,7 @@ export class DirectNetwork implements Network {
 
   send<Data>(call: VirtualCall<Data>): void {
     const time = this.#time
-    const latencyMs = this.#latencyMs
+    const latencyMs = this.steadyMs
     time.after(latencyMs, new DirectCall({ call, time, latencyMs }))
   }
 }
@@ -63,6 +65,7 @@ class DirectCall<Data> {
   readonly #latencyMs: number
   /** Our clock. */
   readonly #sentAt: number
+  /** Exchange clock, at its arrival; and the answer there. */
   #requestTime = 0
   #reply: Reply<Data> | undefined
 

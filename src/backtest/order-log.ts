@@ -35,6 +35,7 @@ const STATUS: Readonly<Record<OrderState, string>> = {
   absent: 'EXPIRED',
 }
 
+/** Open orders, from the run's records: their strategy, purpose and end. */
 export class OrderLog {
   readonly denials = new Map<DenialCode, number>()
   readonly strategies = new Set<string>()
@@ -86,6 +87,7 @@ export class OrderLog {
     return { strategyId: terms.strategyId, middle: open?.middle ?? 0 }
   }
 
+  /** At the end of the run. */
   close(): void {
     for (const clientOid of this.#open.keys()) {
       const order = this.#options.book().orders.get(clientOid)

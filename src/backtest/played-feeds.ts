@@ -6,6 +6,7 @@ import type { VirtualTime } from './virtual-time.ts'
 /** Known readings, in the order of their instants. */
 export interface PlayedFeed {
   readonly feed: FeedId
+  /** Rising: when the run hears of each. */
   readonly heardAt: readonly number[]
   reading(index: number): FeedReading
 }

@@ -5,6 +5,7 @@ import type { PriceCoverage, PriceGap } from '../report/run-facts.ts'
 import { candleLength, indexFrom, type Recording } from '../prices/recording.ts'
 import type { TickerView } from './direct-exchange.ts'
 
+/** The end is excluded. */
 export interface PlayedRange {
   readonly fromAt?: number | undefined
   readonly toAt?: number | undefined
@@ -77,11 +78,13 @@ export function shareOffTick({ rows }: Recording, tick: number): number {
   return count / Math.max(1, columns.length * rows.at.length)
 }
 
+/** Candles without a trade, a share; 0 for quotes. */
 export function shareWithoutVolume({ rows }: Recording): number {
   if (rows.kind !== 'candles') return 0
   return rows.volume.filter((volume) => !(volume > 0)).length / Math.max(1, rows.volume.length)
 }
 
+/** @param facts what is there instead */
 export function emptyRange(facts: Readonly<Record<string, string>>): Failure {
   return new Failure({
     code: 'BACKTEST_RANGE_EMPTY',
@@ -165,6 +168,7 @@ export function readRecordedCandles(
     const closeAt = openAt + intervalMs
     if (closeAt > toAt) return undefined
     const [from, until] = [indexFrom(rows.at, openAt), indexFrom(rows.at, closeAt)]
+    // A row that reaches beyond the end knows what comes after.
     const isWithin = from < until && (rows.at[until - 1] ?? 0) + stepMs <= closeAt
     return isWithin ? joinRows(rows, { openAt, from, until }) : undefined
   }

@@ -31,6 +31,7 @@ import type { VirtualTime } from './virtual-time.ts'
 import type { Gate, VirtualWire } from './virtual-wire.ts'
 import type { TokenPool, TokenPoolOptions } from '../exchange/limiter/call-window.ts'
 
+/** With params as its own schema gave them back. */
 export interface VirtualStrategy {
   readonly strategy: Strategy
   readonly params: unknown
@@ -99,10 +100,12 @@ export class VirtualAccount {
     this.interpreter = new Interpreter(this.engine, this.ports)
   }
 
+  /** Keyed by endpoint, so far. */
   get limiter(): readonly EndpointStatistics[] {
     return this.#limiter.statistics()
   }
 
+  /** Before that there is nothing to bring to an end. */
   get hasBegun(): boolean {
     return this.#hasBegun
   }
@@ -114,8 +117,8 @@ export class VirtualAccount {
       wire: this.#wire,
       exchange,
       polling,
-      // All kept instruments are shown.
-      instruments: polling.nextTickersMs === undefined ? settings.instruments.size : undefined,
+      // All instruments of the exchange are shown where a rule may choose among them.
+      instruments: exchange.contracts === undefined ? settings.instruments.size : undefined,
       isOver: () => this.#isClosed,
       dispatch: (event) => this.dispatch(event),
       onTime: () => this.#lookForKill(),
@@ -140,6 +143,7 @@ export class VirtualAccount {
     this.interpreter.close()
   }
 
+  /** No call is granted any more either. */
   end(): void {
     this.#isEnded = true
     this.close()

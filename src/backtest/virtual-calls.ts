@@ -23,7 +23,11 @@ import {
   toFillsReading,
 } from '../exchange/readers/fills-reader.ts'
 import { toListedExits } from '../exchange/readers/exits-reader.ts'
-import { toPositionRows, type ReadPosition } from '../exchange/readers/position-reader.ts'
+import {
+  type KnownRows,
+  toPositionRows,
+  type ReadPosition,
+} from '../exchange/readers/position-reader.ts'
 import type { ResponseOf } from '../protocol/endpoints.ts'
 import { SUCCESS_CODE } from '../protocol/envelope.ts'
 import type { WireFill } from '../protocol/futures/order-fills.ts'
@@ -37,7 +41,7 @@ export interface VirtualCallsOptions extends VirtualReadingsOptions {
 const GRANT_MS = 6000
 
 interface VirtualSend<Data> {
-  readonly endpoint: GrantedEndpoint | 'modifyPlanOrder'
+  readonly endpoint: GrantedEndpoint | 'modifyTpslOrder'
   /** @param signedAt Unix ms, exchange clock as we know it */
   readonly perform: (signedAt: number, isCopy: boolean) => Reply<Data>
   readonly options: CallOptions
@@ -86,16 +90,16 @@ export class VirtualCalls implements ExchangePort {
     this.#withGrant(send, (grant) => this.#write(send, grant))
   }
 
-  /** Only a changed trigger order: the simulator's core takes no other. */
+  /** The simulator's core takes no other than a moved exit. */
   callAccount(
     { endpoint, body }: Pick<OutgoingCall, 'endpoint' | 'body'>,
     options: CallOptions,
     onAnswer: OnAnswer<unknown>,
   ): void {
     const exchange = this.#exchange
-    if (endpoint !== 'modifyPlanOrder' || !exchange.modifyPlan)
+    if (endpoint !== 'modifyTpslOrder' || !exchange.moveExit)
       return this.#answerUnsimulated(endpoint, onAnswer)
-    const perform = () => exchange.modifyPlan?.(body) ?? refusals.planOrderUnknown
+    const perform = () => exchange.moveExit?.(body) ?? refusals.planOrderUnknown
     const send: VirtualSend<unknown> = { endpoint, perform, options, onAnswer }
     this.#withGrant(send, (grant) => this.#write(send, grant))
   }
@@ -193,6 +197,7 @@ class VirtualReadings {
   readonly #exchange: SimulatedExchange
   readonly #instruments: EngineSettings['instruments']
   readonly #fills: FillsCallOptions
+  readonly #rows = new Map<string, KnownRows>()
 
   constructor({ wire, exchange, pageFills, settings }: VirtualReadingsOptions) {
     this.#wire = wire
@@ -212,7 +217,9 @@ class VirtualReadings {
     const instrument = this.#instruments.get(symbol)
     if (!instrument) throw new Error(`${symbol} is not traded here`)
     const exchange = this.#exchange
-    askFor(this.#wire, new PositionCall({ exchange, instrument, requestedAt, onAnswer }))
+    const known = this.#rows.get(symbol) ?? new Map()
+    this.#rows.set(symbol, known)
+    askFor(this.#wire, new PositionCall({ exchange, instrument, requestedAt, known, onAnswer }))
   }
 
   listExits(symbol: string, onAnswer: OnAnswer<ListedExits>): void {
@@ -289,6 +296,7 @@ interface PositionCallOptions {
   readonly exchange: SimulatedExchange
   readonly instrument: Instrument
   readonly requestedAt: number
+  readonly known: KnownRows
   readonly onAnswer: OnAnswer<PositionReading>
 }
 
@@ -307,9 +315,9 @@ class PositionCall implements WireCall<ReadPositions> {
   }
 
   hear(answer: Answer<ReadPositions>): void {
-    const { instrument, requestedAt, onAnswer } = this.#options
+    const { instrument, requestedAt, known, onAnswer } = this.#options
     if (answer.kind !== 'accepted') return onAnswer(answer)
-    const rows = toPositionRows(instrument, answer.data ?? [])
+    const rows = toPositionRows(instrument, answer.data ?? [], known)
     if (typeof rows === 'string') return onAnswer(unreadableRow(rows, answer.receivedAt))
     const { symbol } = instrument
     const isSilent = answer.data === null

@@ -8,6 +8,7 @@ import type { SimulatedExchange } from './direct-exchange.ts'
 import type { VirtualCall } from './network.ts'
 import type { VirtualWire } from './virtual-wire.ts'
 
+/** Read before each wait. */
 export interface VirtualPolling {
   readonly tickersMs: number
   readonly fillsMs: number
@@ -32,6 +33,7 @@ export interface VirtualPollersOptions {
   readonly isOver: () => boolean
   readonly dispatch: (event: EngineEvent) => void
   readonly onTime: () => void
+  /** The core waits for a moment. */
   readonly isWaiting: () => boolean
 }
 
@@ -46,6 +48,7 @@ const POSITIONS_DUE: EngineEvent = { kind: 'pollDue', what: 'positions' }
 export class VirtualPollers {
   readonly #options: VirtualPollersOptions
   #hasBegun = false
+  /** The core's last wait, and until when it waits; virtual ms. */
   #waitsMs = 0
   #waitsUntil = 0
   /** In `tickersAt`. */

@@ -3,11 +3,12 @@ import type { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import { type Grant, type GrantSource, PRIORITY } from '../exchange/limiter/grant.ts'
 import type { CallableName } from '../protocol/endpoints.ts'
 import type { Reply } from '../simulator/shared/reply.ts'
-import type { Network, VirtualCall } from './network.ts'
+import { type Network, toAnswer, type VirtualCall } from './network.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /** At once in a backtest; in a fault world a process stands still, and dies. */
 export interface Gate {
+  /** Nothing falls due in the process. */
   readonly isStill: boolean
   enter(happens: () => void): void
   /** Heard even when the process's core is closed. */
@@ -32,10 +33,70 @@ export interface WireCall<Data> {
 }
 
 export function askFor<Data>(wire: VirtualWire, call: WireCall<Data>): void {
-  const waiting = wire.limiter.request(call.site, PRIORITY.reads, (grant) =>
-    carry(wire, grant, call),
-  )
+  const { steadyMs } = wire.network
+  const waiting = wire.limiter.request(call.site, PRIORITY.reads, (grant) => {
+    if (steadyMs === undefined || !call.isReading) carry(wire, grant, call)
+    else new SteadyReading(wire, steadyMs, call).leave(grant)
+  })
   if (!waiting) throw new Error(`too many wait for ${call.site}`)
+}
+
+/**
+ * A reading on a network on which nothing goes wrong: what {@link GrantedWireCall} and the network's
+ * own call do, in one object.
+ */
+class SteadyReading<Data> {
+  readonly #wire: VirtualWire
+  readonly #steadyMs: number
+  readonly #call: WireCall<Data>
+  #grant: Grant | undefined
+  #reply: Reply<Data> | undefined
+  /** Our clock, and the exchange's when it left and when it arrived. */
+  #sentAt = 0
+  #leftAt = 0
+  #requestTime = 0
+
+  constructor(wire: VirtualWire, steadyMs: number, call: WireCall<Data>) {
+    this.#wire = wire
+    this.#steadyMs = steadyMs
+    this.#call = call
+  }
+
+  leave(grant: Grant): void {
+    const { time, trusted } = this.#wire
+    this.#grant = grant
+    this.#sentAt = trusted.clock.now()
+    this.#leftAt = time.now
+    time.after(this.#steadyMs, this)
+  }
+
+  run(): void {
+    if (this.#reply === undefined) this.#arrive()
+    else this.#hear(this.#reply)
+  }
+
+  #arrive(): void {
+    const { time } = this.#wire
+    this.#requestTime = time.now
+    this.#reply = this.#call.perform(false)
+    time.after(this.#steadyMs, this)
+  }
+
+  #hear(reply: Reply<Data>): void {
+    const { trusted, gate } = this.#wire
+    const requestTime = this.#requestTime
+    const receivedAt = trusted.clock.now()
+    trusted.offset.observe({ requestTime, receivedAt, sentAt: this.#sentAt }, 'signed')
+    const answer: Answer<Data> = reply.ok
+      ? { kind: 'accepted', data: reply.data, requestTime, receivedAt }
+      : toAnswer(reply, { requestTime, receivedAt })
+    gate.enter(() => this.#end(answer))
+  }
+
+  #end(answer: Answer<Data>): void {
+    if (this.#grant) endGrant(this.#grant, answer, this.#wire.time.now - this.#leftAt)
+    this.#call.hear(answer)
+  }
 }
 
 export function carry<Data>(wire: VirtualWire, grant: Grant, call: WireCall<Data>): void {

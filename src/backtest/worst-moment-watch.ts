@@ -11,6 +11,13 @@ import { type AccountPicture, pictureAccount } from '../views/scenario-account.t
 
 type MomentFigure = Pick<WorstMoment, 'measure' | 'figure' | 'subject'>
 
+/** They come at each look, and neither figure is measured after them. */
+const MEASURES_NOTHING: ReadonlySet<Step['event']['kind']> = new Set([
+  'pollDue',
+  'decided',
+  'clockSynchronised',
+])
+
 /**
  * When a move would have hurt most: by the use of `risk.survives`, else by the nearest liquidation.
  */
@@ -33,6 +40,7 @@ export class WorstMomentWatch {
   }
 
   hear({ at, event }: Pick<Step, 'at' | 'event'>): void {
+    if (MEASURES_NOTHING.has(event.kind)) return
     if (event.kind === 'snapshotTaken') this.#tickers = event.tickers
     if (event.kind === 'positionRead') this.#positions.set(event.reading.symbol, event.reading)
     const found = this.#settings.survives ? this.#findUsed() : this.#findDistance()

@@ -75,6 +75,7 @@ interface InstrumentRow extends Partial<ContractRules> {
   readonly symbol: string
   readonly isConfigured: boolean
   readonly origins: Readonly<Record<string, Origin>>
+  /** Unix ms, of the answer of the exchange. */
   readonly readAt?: number
 }
 

@@ -45,6 +45,10 @@ export const VERBS: readonly Verbs[] = [
   { names: ['fills'], load: async () => (await import('./control/fills.ts')).addFillsCommand },
   { names: ['trades'], load: async () => (await import('./control/trades.ts')).addTradesCommand },
   { names: ['profit'], load: async () => (await import('./control/profit.ts')).addProfitCommand },
+  {
+    names: ['statement'],
+    load: async () => (await import('./control/statement.ts')).addStatementCommand,
+  },
   { names: ['events'], load: async () => (await import('./control/events.ts')).addEventsCommand },
   { names: ['sweep'], load: async () => (await import('./sweep.ts')).addSweepCommand },
   {
@@ -82,6 +86,14 @@ export const VERBS: readonly Verbs[] = [
   {
     names: ['cancel'],
     load: async () => (await import('./control/by-hand.ts')).addCancelCommand,
+  },
+  {
+    names: ['deposit'],
+    load: async () => (await import('./control/deposit.ts')).addDepositCommand,
+  },
+  {
+    names: ['withdrawal'],
+    load: async () => (await import('./control/deposit.ts')).addWithdrawalCommand,
   },
   { names: ['adopt'], load: async () => (await import('./adopt.ts')).addAdoptCommand },
   { names: ['release'], load: async () => (await import('./release.ts')).addReleaseCommand },
@@ -161,6 +173,7 @@ export async function createProgram(
     .exitOverride()
     .showSuggestionAfterError()
     .showHelpAfterError('(--help lists what there is)')
+    // An unknown word may be an address with a password.
     .configureOutput({ outputError: (text, write) => write(hideLogins(text)) })
   for (const addVerb of await Promise.all(verbs.map(({ load }) => load())))
     addVerb(program, { version, setExit })

@@ -1,7 +1,9 @@
 import type { DaemonConfig, StrategyConfig } from './load-config.ts'
 
 export interface SettingChange {
+  /** As for `--set`; a strategy's path begins with its id. */
   readonly path: string
+  /** JSON; undefined: absent. */
   readonly was: string | undefined
   readonly is: string | undefined
   readonly limit?: 'tighter' | 'looser'
@@ -36,6 +38,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set(['file', 'moduleFile', 'strategies
 
 /** Larger is stricter for these. */
 const LOOSE_WHEN_SMALLER: ReadonlySet<string> = new Set(['freeBytesMin', 'coolDownMs'])
+/** A larger move must be survived; a larger distance is reached sooner. */
 const STRICTER_WHEN_LARGER = /(?:^|\.)risk\.(?:survives|liquidation)\./
 
 export function compareConfigs(was: DaemonConfig, is: DaemonConfig): ConfigChanges {
@@ -96,6 +99,7 @@ function judge(
   if (path.endsWith('risk.losses')) return is === '"none"' ? 'looser' : 'tighter'
   const [before, after] = [was, is].map((text) => Number(text?.replaceAll(/["%]/g, '')))
   if (before === undefined || after === undefined || Number.isNaN(before) || Number.isNaN(after)) {
+    // An absent limit is off.
     if (was === undefined && is !== undefined) return 'tighter'
     return is === undefined ? 'looser' : undefined
   }

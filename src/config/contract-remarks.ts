@@ -11,6 +11,7 @@ import type { YamlSource } from './yaml/yaml-source.ts'
 
 export interface ContractRemark {
   readonly event: 'contracts.notRead' | 'contract.changed' | 'contract.differs'
+  /** Absent for all contracts. */
   readonly symbol?: string
   readonly problem: Problem
 }
@@ -134,6 +135,7 @@ const STATUS_WORDS: Readonly<Record<string, string>> = {
   off: 'is removed',
 }
 
+/** Sentences about a contract that cannot be traded, or will be removed. */
 function describeStatus({ status, offAt }: ContractRules): readonly string[] {
   const word =
     status === undefined || status === TRADABLE_STATUS

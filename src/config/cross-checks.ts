@@ -24,6 +24,7 @@ export interface ReadableFile<T> {
 type DaemonSource = ReadableFile<DaemonFile>
 type Instruments = DaemonSource['settings']['instruments']
 
+/** @param pricing see {@link checkMarket} */
 export const checkDaemon = (daemon: DaemonSource, pricing: Pricing = {}): Problem[] => [
   ...checkVersion(daemon),
   ...checkEnvironment(daemon),
@@ -204,7 +205,9 @@ function checkSimulatorSection({ source, settings }: DaemonSource, pricing: Pric
 }
 
 export interface Pricing {
+  /** Absent for a command that plays no recordings. */
   readonly recorded?: readonly string[] | undefined
+  /** Absent if any may be traded. */
   readonly traded?: ReadonlySet<string>
   /** A rule chooses among listed contracts, so none is needed here. */
   readonly isChosen?: boolean

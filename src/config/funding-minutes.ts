@@ -1,3 +1,4 @@
+/** Configured funding times in minutes after midnight UTC, ascending. */
 import { everyHours } from '../domain/instrument.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 

@@ -9,12 +9,14 @@ import { positiveDecimal, stepDecimal } from './schema/decimal-text.ts'
 
 const CONTRACTS_FILE = 'contracts.json'
 
+/** A contract that is no longer listed keeps the time of the last answer that had it. */
 export interface KeptContract extends ContractRules {
   /** Unix ms. */
   readonly readAt: number
 }
 
 export interface KeptContracts {
+  /** Unix ms, of the last answer. */
   readonly readAt: number
   readonly source: string
   readonly productType: string
@@ -55,6 +57,7 @@ export function readKeptContracts(directory: string): KeptContracts | undefined 
   }
 }
 
+/** Rules of another exchange or product type are none. */
 export function keptOf(
   directory: string,
   source: string,
@@ -93,7 +96,7 @@ export function mergeContracts(
   return { ...reading, contracts: new Map([...gone, ...usableContracts(listed)]) }
 }
 
-/** @throws the error of the file system */
+/** Replaces the file durably. @throws the error of the file system */
 export function keepContracts(directory: string, { contracts, ...kept }: KeptContracts): void {
   const text = JSON.stringify({ ...kept, contracts: Object.fromEntries(contracts) })
   writeDurably(join(directory, CONTRACTS_FILE), text)

@@ -12,9 +12,11 @@ export interface ContractsAnswer {
   readonly now?: KeptContracts
   /** Why there was none. */
   readonly reason?: string
+  /** They are played, as they were kept with the tickers of all instruments. */
   readonly isPlayed?: true
 }
 
+/** Answers under the absolute path of the main file. */
 export type ContractAnswers = ReadonlyMap<string, ContractsAnswer>
 
 export type RulesOrigin = 'exchange' | 'kept' | 'simulator'
@@ -27,6 +29,7 @@ export interface KnownContract {
 }
 
 export interface KnownContracts {
+  /** All that are known; the simulator's own come last. */
   readonly symbols: readonly string[]
   find(symbol: string): KnownContract | undefined
   /** Why a contract is missing, and what to do. */

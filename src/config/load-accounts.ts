@@ -83,6 +83,7 @@ function checkAlike(
   ]
 }
 
+/** These settings must differ between accounts. */
 function checkApart(
   { config, documents }: LoadedConfig,
   earlier: readonly LoadedConfig[],

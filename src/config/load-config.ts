@@ -20,12 +20,14 @@ import type { PartialSettings } from './yaml/salvage.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
 export interface ConfigRequest {
+  /** Relative to `cwd` or absolute. */
   readonly file: string
   /** `path=value` texts of `--set` for the main file, in order. */
   readonly overrides?: readonly string[]
   /** `strategy.param=value` texts of `--param` for the strategies' files. */
   readonly params?: readonly string[]
   readonly played?: PlayedPrices | undefined
+  /** Contracts that the exchange listed just now. Absent: as kept by a start. */
   readonly contracts?: ContractAnswers | undefined
   /** Files are shown relative to it. */
   readonly cwd: string
@@ -37,12 +39,14 @@ export interface StrategyConfig extends StrategyFile {
   readonly moduleFile: string
 }
 
+/** Paths are absolute; durations are ms; decimals are text. */
 export interface DaemonConfig extends Omit<DaemonFile, 'strategies' | 'instruments'> {
   readonly file: string
   readonly instruments: Readonly<Record<string, TradedInstrument>>
   readonly strategies: readonly StrategyConfig[]
 }
 
+/** For problems that are found later. */
 export interface ConfigDocuments {
   readonly main: YamlSource
   readonly strategies: ReadonlyMap<string, YamlSource>
@@ -216,7 +220,7 @@ function readStrategy(request: FileRequest): StrategyReading {
   return { file, ...checked, problems: [...checked.problems, problem] }
 }
 
-/** @throws ConfigError with all its problems */
+/** Reads one strategy file. @throws ConfigError with all its problems */
 export function loadStrategyFile(request: FileRequest): {
   strategy: StrategyConfig
   document: YamlSource

@@ -10,7 +10,10 @@ import type { PartialSettings } from './yaml/salvage.ts'
 import { type SimulatorFile, simulatorFileSchema } from './schema/simulator-schema.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
-/** @throws ConfigError with all problems */
+/**
+ * Paths are absolute; durations are ms; decimals are text.
+ * @throws ConfigError with all problems
+ */
 export function loadSimulatorConfig({
   file,
   overrides = [],

@@ -17,6 +17,7 @@ export function resolveMarket(market: SimulatorMarket, directory: string): Simul
   return { ...market, recordings: resolved(market.recordings), funding: resolved(market.funding) }
 }
 
+/** `path` is the market's. */
 export function checkMarketFiles(
   { source, path, directory }: { source: YamlSource; path: SettingPath; directory: string },
   market: PartialSettings<SimulatorMarket> | undefined,
@@ -32,6 +33,7 @@ export function checkMarketFiles(
 }
 
 export interface PlayedPrices {
+  /** Values of `--market`, which replace those of the file: a path, or `SYMBOL=path`. */
   readonly files: readonly string[]
   /** Absent if the files only name a state. */
   readonly recorded?: readonly string[]

@@ -41,6 +41,7 @@ export function applyParams(source: YamlSource, params: readonly string[]): Prob
   })
 }
 
+/** @param ids of existing strategies */
 export function checkParams(params: readonly string[], ids: readonly string[]): Problem[] {
   return params.flatMap((text) => {
     const [strategy = '', ...keys] = pathOf(text)
@@ -63,6 +64,7 @@ export function checkParams(params: readonly string[], ids: readonly string[]): 
   })
 }
 
+/** Empty without an equals sign. */
 function pathOf(text: string): readonly string[] {
   const at = text.indexOf('=')
   return at < 0 ? [] : text.slice(0, at).trim().split('.')

@@ -56,6 +56,7 @@ export function resolveRules(
 /** As `fundingHours` takes them. */
 const FUNDING_HOURS = [1, 2, 4, 8, 12, 24] as const
 
+/** @param instruments without problems */
 export function asTraded(
   instruments: PartialInstruments | undefined,
 ): Readonly<Record<string, TradedInstrument>> {

@@ -1,3 +1,8 @@
+/**
+ * Reads secrets, and is the only reader of the process environment. A secret comes from a variable
+ * (INTENTD_API_KEY), a file that a variable names (INTENTD_API_KEY_FILE), or `.env` in the working
+ * directory, which the environment overrides; never from YAML or the command line.
+ */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parse as parseEnvFile } from 'dotenv'
@@ -20,6 +25,7 @@ export interface SecretsRequest {
   readonly cwd: string
   /** Default: the process environment. */
   readonly variables?: Variables
+  /** Key names of all accounts of the daemon; undefined for unnamed ones. */
   readonly keysOfAll?: readonly (string | undefined)[]
 }
 
@@ -48,6 +54,7 @@ const MODE_OTHERS = 0o077
 /** A systemd credential's group bits show an access list's mask, which grants nothing. */
 const MODE_OTHERS_CREDENTIAL = 0o007
 
+/** For variables that are no secrets (NOTIFY_SOCKET, NO_COLOR). */
 export const processVariables = (): Variables => process.env
 
 export const needsCredentials = ({
@@ -203,6 +210,7 @@ function explainMisspelt(name: string, { variables, keysOfAll }: SecretsReading)
   return near === undefined ? '' : `; ${near} is set: was that meant?`
 }
 
+/** Empty without the file. */
 function readEnvFile(cwd: string, problems: Problem[]): Variables {
   const read = readPrivateFile(resolve(cwd, ENV_FILE))
   if ('failure' in read) {

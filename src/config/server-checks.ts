@@ -9,7 +9,12 @@ import type { Problem } from './yaml/problem.ts'
 const OVERRIDE = 'withoutTls: true'
 
 export function checkServers(daemon: ReadableFile<DaemonFile>): Problem[] {
-  return [...checkJournal(daemon), ...checkSchema(daemon), ...checkSharedLimits(daemon)]
+  return [
+    ...checkJournal(daemon),
+    ...checkSchema(daemon),
+    ...checkSharedLimits(daemon),
+    ...checkAgents(daemon),
+  ]
 }
 
 /** The driver checks no certificate in other modes, or treats them as one of these. */
@@ -40,6 +45,7 @@ function hostOf({ hostname, searchParams }: URL): string {
   return searchParams.get('host') || decodeURIComponent(hostname)
 }
 
+/** @param address without objections */
 export function isDatabaseInClear(address: string): boolean {
   const url = new URL(address)
   const host = hostOf(url)
@@ -118,4 +124,10 @@ function objectToRedis(url: URL | null, mayBeInClear: boolean): string | undefin
   if (url.search !== '') return 'nothing belongs behind the server and the number of its database'
   if (mayBeInClear || !isRedisInClear(url.href)) return undefined
   return `this is another machine, and nothing is encrypted: write rediss:, which checks the certificate, or say ${OVERRIDE} beside it`
+}
+
+function checkAgents({ source, settings: { control } }: ReadableFile<DaemonFile>): Problem[] {
+  if (control?.agents?.http !== true || control.port !== undefined) return []
+  const path = ['control', 'agents', 'http']
+  return [source.problem(path, 'assistants are served at control.port: give it one, such as 8790')]
 }

@@ -132,6 +132,7 @@ function checkSizes({ source, settings }: Strategy, { instruments }: DaemonSetti
   return problems
 }
 
+/** An unquoted size is the same size. */
 function toDecimalText(value: unknown): unknown {
   return typeof value === 'number' ? String(value) : value
 }

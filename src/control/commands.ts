@@ -22,6 +22,18 @@ const byHand = {
   }),
 }
 
+const moved = {
+  coin: z
+    .string()
+    .regex(/^[A-Z0-9]{2,20}$/)
+    .optional()
+    .meta({
+      description: 'default: the margin coin; another one is in statements and nowhere else',
+    }),
+  movedAt: z.int().positive().optional().meta({ description: 'Unix ms; default: now' }),
+  ...byHand,
+}
+
 const controlOrderSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('restrict'), scope, mode: z.enum(['reducing', 'halted']) }),
   z.strictObject({ kind: z.literal('flatten'), scope }),
@@ -73,6 +85,24 @@ const controlOrderSchema = z.discriminatedUnion('kind', [
     what: z.string().min(1).max(SCOPE_MAX).meta({
       description: 'an instrument, a strategy, or the clientOid, orderId or key of an order',
     }),
+    ...byHand,
+  }),
+  z.strictObject({
+    kind: z.literal('deposit'),
+    amount: decimal.meta({ description: 'what came into the account from outside' }),
+    ...moved,
+  }),
+  z.strictObject({
+    kind: z.literal('withdrawal'),
+    amount: decimal.meta({ description: 'what left the account for outside' }),
+    ...moved,
+  }),
+  z.strictObject({
+    kind: z.literal('correctDeposit'),
+    id: z
+      .string()
+      .regex(/^\d{1,9}$/)
+      .meta({ description: 'the entry that is taken back, by another one of the opposite amount' }),
     ...byHand,
   }),
   z.strictObject({ kind: z.literal('kill') }),

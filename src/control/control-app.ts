@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { mountDashboard } from '../dashboard/mount-dashboard.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { describeSocket } from './access/verified-caller.ts'
+import { addAgentRelay } from './agent-relay.ts'
 import type { AnsweredRequests } from './answered-requests.ts'
 import type { Proposals, Refused } from './approval/proposals.ts'
 import {
@@ -42,6 +43,8 @@ export interface ControlAppOptions {
   /** Shared by socket and port, like the next. */
   readonly answered: AnsweredRequests
   readonly proposals: Proposals
+  /** The socket of `intentd mcp --http`, to which the port leads assistants. */
+  readonly agentSocket?: string | undefined
   readonly entrance: Entrance
   readonly address: () => string | undefined
   readonly refusals: Refusals
@@ -88,10 +91,13 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   app.post('/v1/addresses', (context) => context.json({ url: options.address() ?? null }))
   addCommands(app, options)
   addProposals(app, options)
+  if (entrance.tokens?.agent && options.agentSocket !== undefined)
+    addAgentRelay(app, { ...options, socket: options.agentSocket })
   app.notFound((context) => context.json({ error: 'there is no such path; /docs lists them' }, 404))
   app.onError((error, context) => {
     if (error instanceof HTTPException) return error.getResponse()
     if (error instanceof Failure) return context.json({ error: error.message }, 503)
+    // The client left or timed out, so this answer is not read.
     if (context.req.raw.signal.aborted) return context.json({ error: 'not asked to the end' }, 400)
     onBroken(messageOf(error))
     return context.json({ error: 'the daemon failed to answer; its log says why' }, 500)
@@ -99,6 +105,7 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   return app
 }
 
+/** Without the token the reasons are omitted. */
 function answerReadiness(context: Context, daemon: Controlled, entrance: Entrance): Response {
   const { isReady, checks } = daemon.readiness()
   const lines = Object.entries(checks).map(
@@ -122,6 +129,7 @@ function addSession(app: Hono, { codes, tokens }: Entrance): void {
   })
 }
 
+/** The socket needs no proof: the file system admitted the caller. */
 function addProof(app: Hono, { tokens }: Entrance): void {
   if (tokens === undefined) return
   app.get(PROOF_PATH, (context) => {
@@ -136,7 +144,7 @@ function addFollowing(
   { daemon, monotonic, entrance, refusals }: ControlAppOptions,
 ): void {
   const sections = new LiveSections({ read: () => daemon.status(), monotonic, everyMs: EVERY_MS })
-  const followers: Record<Peer, number> = { full: 0, read: 0, nobody: 0 }
+  const followers: Record<Peer, number> = { full: 0, read: 0, agent: 0, nobody: 0 }
   const add = (
     path: string,
     follow: (stream: SSEStreamingApi, from: number) => Promise<void>,
@@ -147,6 +155,7 @@ function addFollowing(
       const from = parseEventId(context, daemon.events)
       if (from === undefined)
         return context.json({ error: 'the id of an event is a whole number' }, 400)
+      // Per kind of token, so readers take no place of commanders; the socket has one kind.
       const peer = peerOf(context.req.header('authorization'), entrance.tokens)
       if (followers[peer] >= FOLLOWERS_MAX) {
         refusals.add('follower', `${FOLLOWERS_MAX} follow already`)

@@ -18,6 +18,7 @@ const HEADERS_MS_MAX = 5000
 const REQUEST_MS_MAX = 10_000
 const KEEP_ALIVE_MS = 5000
 const HEADER_BYTES_MAX = 16_384
+/** They all belong to one user. */
 const SOCKET_CONNECTIONS_MAX = 64
 
 export interface ControlServerOptions extends Omit<
@@ -40,6 +41,7 @@ export class ControlServer {
   readonly #servers: Server[] = []
   readonly #codes: SessionCodes
   readonly #refusals: Refusals
+  /** `http://127.0.0.1:8790`, while the port is open. */
   #baseUrl: string | undefined
   #isSocketOpen = false
   #isStopped = false
@@ -82,6 +84,7 @@ export class ControlServer {
     const { socket, onUnreachable } = this.#options
     if (this.#socketServer === undefined || existsSync(socket)) return
     if (this.#isSocketOpen) onUnreachable(socket, 'its file has vanished; it is made again')
+    // Open connections stay; the removed file admits no new ones.
     this.#socketServer.close()
     await this.#listenAtSocket(socket, this.#isSocketOpen)
   }
@@ -173,6 +176,7 @@ export class ControlServer {
     if (isSocket) return
     const bounds = new ConnectionBounds(refuse)
     server.on('connection', (socket) => bounds.add(socket))
+    // Runs before the request is answered and its body has arrived.
     server.prependListener('request', ({ socket, headers }) =>
       bounds.note(socket, peerOf(headers.authorization, tokens)),
     )

@@ -60,7 +60,9 @@ export interface Controlled {
   keptCurve(since?: number): Promise<KeptCurveView>
   plots(symbol: string, since?: number): Promise<readonly KeptPlotView[]>
   whatIf(query: WhatIfQuery): Promise<readonly WhatIfView[]>
+  /** One for each strategy that has one. */
   universes(): readonly UniverseView[]
+  /** Undefined if not traded. */
   instrument(symbol: string): InstrumentView | undefined
   denials(): DenialsView
   /** @param subject a clientOid or an intent key */

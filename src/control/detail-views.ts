@@ -169,6 +169,7 @@ export interface JournalQuery {
   readonly containing: string
   readonly strategy?: string | undefined
   readonly kind?: string | undefined
+  /** Only records before this sequence. */
   readonly before?: number | undefined
   /** A record is not split. */
   readonly limit: number

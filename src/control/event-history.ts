@@ -13,6 +13,7 @@ export class EventHistory {
   readonly #beforeFirst: number
   #lastId: number
 
+  /** @param beforeFirst ids continue after it, so that ids of an earlier run do not recur */
   constructor(beforeFirst: number) {
     this.#beforeFirst = beforeFirst
     this.#lastId = beforeFirst
@@ -38,6 +39,7 @@ export class EventHistory {
     id: number,
     max: number,
   ): { readonly events: readonly EventView[]; readonly missed: number } {
+    // For an id of another run everything is new.
     const isOurs = id >= this.#beforeFirst && id <= this.#lastId
     const from = isOurs ? id : this.#beforeFirst
     const first = this.#events[0]?.id ?? this.#lastId + 1

@@ -45,6 +45,22 @@ export const METRICS = {
     type: 'gauge',
     help: '1 while a strategy is halted because it failed, or its thread was lost and has not begun again, else 0; label: strategy.',
   },
+  intentd_universe_instruments: {
+    type: 'gauge',
+    help: 'Instruments of a universe; labels: strategy, state, which is in, leaving, or blocked (its rule admits it, and the account keeps it out: no place, no room in the poll budget, restricted, too large an order). Only where a strategy has a universe.',
+  },
+  intentd_universe_joined_total: {
+    type: 'counter',
+    help: 'Instruments that joined a universe in this run; label: strategy.',
+  },
+  intentd_universe_left_total: {
+    type: 'counter',
+    help: 'Members of a universe that began to leave it in this run; label: strategy.',
+  },
+  intentd_universe_evaluated_age_seconds: {
+    type: 'gauge',
+    help: 'Since the rule of a universe was evaluated last; +Inf before the first; label: strategy.',
+  },
   intentd_standby: {
     type: 'gauge',
     help: '1 for a standby, which follows a journal and shows nothing of trading; 0 for a daemon.',

@@ -17,6 +17,10 @@ const ORDER_POWERS = {
   cancel: 'safer',
   kill: 'safer',
   logLevel: 'safer',
+  // Less capital tightens limits, more of it loosens them; so may an entry that is taken back.
+  withdrawal: 'safer',
+  deposit: 'riskier',
+  correctDeposit: 'riskier',
   order: 'riskier',
   adopt: 'riskier',
   release: 'riskier',
@@ -31,7 +35,8 @@ type KindOf<Wanted extends Power> = {
 export type RiskierOrder = Extract<ControlOrder, { readonly kind: KindOf<'riskier'> }>
 
 export function isRiskier(order: ControlOrder): order is RiskierOrder {
-  if (order.kind === 'order' && (order.reduceOnly === true || order.dryRun === true)) return false
+  if (order.kind === 'order' && order.reduceOnly === true) return false
+  if ('dryRun' in order && order.dryRun === true) return false
   return ORDER_POWERS[order.kind] === 'riskier'
 }
 
@@ -89,6 +94,10 @@ export const VERB_POWERS = {
   confirm: 'confirm',
   pair: 'machine',
   order: 'machine',
+  deposit: 'machine',
+  withdrawal: 'machine',
+  // It writes files.
+  statement: 'machine',
   signal: 'machine',
   // Its address opens the dashboard with the commanding token.
   dashboard: 'machine',

@@ -31,6 +31,19 @@ export const restrictionSchema = z.strictObject({
   }),
 })
 
+const capitalSchema = z.strictObject({
+  set: z.string().meta({ description: 'as its file says: `40 %`, or an amount' }),
+  max: z.number().nullable().meta({
+    description: 'what that is now, in the margin coin; null: the equity is not known',
+  }),
+  used: z.number().nullable().meta({
+    description:
+      'the margin of what it holds and could come to hold by its open orders; null: a price is missing',
+  }),
+})
+
+export type CapitalView = z.infer<typeof capitalSchema>
+
 export const positionSchema = z.strictObject({
   symbol: z.string(),
   side: z.enum(['long', 'short', 'flat']).meta({
@@ -90,7 +103,7 @@ export const positionSchema = z.strictObject({
       }),
       ratio: z.number().nullable().meta({
         description:
-          'maintenance margin and the fee of closing over what stands behind the position, by our own count; at 1 it is liquidated; null: not known',
+          'maintenance margin ratio: maintenance margin and the fee of closing over what stands behind the position, by our own count; at 1 it is liquidated; null: not known',
       }),
       statedRatio: z
         .number()
@@ -102,6 +115,9 @@ export const positionSchema = z.strictObject({
     .meta({ description: 'how far a liquidation is; null: not measured yet' }),
   readAgeMs: ageMs,
   strategies: z.record(z.string(), amount).meta({ description: 'what each strategy holds of it' }),
+  capitals: z.record(z.string(), capitalSchema).optional().meta({
+    description: 'of those of them that have a `capital`: what they may use; absent: none has',
+  }),
 })
 
 const unattendedSchema = z.strictObject({
@@ -330,17 +346,7 @@ export const accountSchema = z.strictObject({
       }),
       symbols: z.array(z.string()),
       openOrders: z.int(),
-      capital: z
-        .strictObject({
-          set: z.string().meta({ description: 'as its file says: `40 %`, or an amount' }),
-          max: z.number().nullable().meta({
-            description: 'what that is now, in the margin coin; null: the equity is not known',
-          }),
-          used: z.number().nullable().meta({
-            description:
-              'the margin of what it holds and could come to hold by its open orders; null: a price is missing',
-          }),
-        })
+      capital: capitalSchema
         .optional()
         .meta({ description: 'what it may use of the account; absent: no `capital` is set' }),
       wants: z

@@ -42,10 +42,10 @@ const outcome = {
   change: amount.meta({ description: 'of the equity' }),
   need: known.meta({ description: 'maintenance margin and the fee of closing; null: not known' }),
   free: known.meta({ description: 'equity that nothing needs' }),
-  used: z
-    .number()
-    .nullable()
-    .meta({ description: 'need over equity; null: not known, or nothing is left' }),
+  used: z.number().nullable().meta({
+    description:
+      'the maintenance margin ratio of the account, need over equity; null: not known, or nothing is left',
+  }),
   isLiquidated: z.boolean().meta({ description: 'on the way there' }),
 }
 

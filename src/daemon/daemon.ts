@@ -42,6 +42,7 @@ export class Daemon {
   readonly #watchdog: DaemonOptions['watchdog']
   readonly #tradeLogs: NonNullable<DaemonOptions['tradeLogs']>
   readonly #quiet: Promise<void>
+  /** Rejected if the end would wait for a loop that hangs. */
   readonly #givenUp = Promise.withResolvers<never>()
 
   constructor(options: DaemonOptions) {
@@ -131,7 +132,7 @@ export class Daemon {
     return equity === null ? undefined : `${showCoin(Number(equity), marginCoin)} ${marginCoin}`
   }
 
-  /** @throws Failure LOOP_HUNG */
+  /** Resolves when everything is at rest and closed. @throws Failure LOOP_HUNG */
   ended(): Promise<DaemonEnd> {
     return Promise.race([this.#closeAll(), this.#givenUp.promise])
   }

@@ -56,8 +56,10 @@ export interface AccountInput {
   readonly loaded: LoadedConfig
   readonly credentials: Credentials | undefined
   readonly keysMissing?: Failure | undefined
+  /** Absent for a journal in a file, or if the server identifies its users otherwise. */
   readonly journalPassword?: Secret | undefined
   readonly limitsPassword?: Secret | undefined
+  /** Keyed by the names of the signals. */
   readonly signalSecrets?: ReadonlyMap<string, Secret> | undefined
 }
 
@@ -71,6 +73,7 @@ export interface Opening extends AccountInput {
   readonly clock: Clock
   readonly trusted: TrustedClock
   readonly timers: Timers
+  /** For what must not outlast a sleep. */
   readonly machineClock: Clock
   /** Waits for the journal's lease. Absent: a held lease is a refusal. */
   readonly standby?: StandbyFrame | undefined

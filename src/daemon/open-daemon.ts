@@ -51,6 +51,7 @@ export interface OpenDaemonOptions
   readonly onReload?: (approved?: readonly string[]) => void
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly tryReload?: () => Promise<ReloadView> | undefined
+  /** Addresses an account in a command: ` -c live.yaml`. */
   readonly configOptionOf?: (config: DaemonConfig) => string
 }
 
@@ -140,6 +141,7 @@ async function listOpenings(
 async function openAccounts(openings: readonly Opening[]): Promise<DaemonAccounts> {
   const all: OpenedAccount[] = []
   const off: AccountOff[] = []
+  // Accounts are opened one after the other, but standbys wait at the same time.
   const attempts = openings.map((opening) =>
     opening.standby ? settle(openAccount(opening)) : undefined,
   )

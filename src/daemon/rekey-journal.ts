@@ -119,6 +119,7 @@ async function compareNames(
   for (const symbol of settings.instruments.keys()) {
     const resting = [...openOrdersOf(book, symbol)].filter(isResting)
     if (resting.length === 0) continue
+    // This is durable before the first cancel: the next run must not assume that they rest.
     retreatNote(directory, { log: () => undefined }).leave()
     const names = await cancelResting(account, symbol, keys)
     const known = new Set<string>(resting.map(({ terms }) => terms.clientOid))

@@ -17,6 +17,7 @@ export interface ExchangeRepairOptions extends OfflineOptions {
 }
 
 export interface TakenOver {
+  /** In the base coin, before and after. */
   readonly positions: readonly {
     readonly symbol: string
     readonly held: string

@@ -11,6 +11,7 @@ export function mountDashboard(app: Hono): void {
       if (file === undefined) return context.notFound()
       const { type, body, packed, etag } = file
       context.header('ETag', etag)
+      // Browsers revalidate each time; an unchanged file costs a 304.
       context.header('Cache-Control', 'no-cache')
       context.header('Vary', 'Accept-Encoding')
       if (path === '/') context.header('Content-Security-Policy', policy)

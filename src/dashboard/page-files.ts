@@ -34,6 +34,7 @@ const OWN = [
   'charts.js',
   'move-chart.js',
   'screens/overview.js',
+  'screens/requests.js',
   'screens/instrument.js',
   'screens/strategies.js',
   'screens/universe.js',
@@ -81,6 +82,7 @@ export async function loadPage(): Promise<Page> {
   return { files: new Map(files), policy: buildPolicy(importMap) }
 }
 
+/** All paths, known without reading files. */
 export const PAGE_PATHS: readonly string[] = [
   '/',
   ...OWN.map((path) => `/${path}`),

@@ -11,6 +11,7 @@ export type Move =
       /** A strategy, {@link NOBODY}, or `~` and the orderId of a fill that waits for its order. */
       readonly owner: string
       readonly change: HoldingChange
+      /** Absent in books of earlier versions: the price is unknown. */
       readonly priced?: PricedFill
     }
   | {
@@ -44,6 +45,7 @@ export interface PricedFill {
 export interface UnsettledAllocation {
   readonly account: Holding
   readonly holdings: readonly (readonly [key: string, Holding])[]
+  /** Up to then. Absent in books of earlier versions. */
   readonly trades?: readonly (readonly [key: string, OwnTrades])[]
   /** The symbol's moves since that fill: from `first` up to, without, `next`. */
   readonly first: number

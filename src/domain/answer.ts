@@ -7,7 +7,9 @@
 export type Answer<Data> = AcceptedAnswer<Data> | RefusedAnswer | UnknownAnswer
 
 interface AnswerTimes {
+  /** Exchange clock, from the envelope. */
   readonly requestTime?: number
+  /** When the last byte arrived or the wait was given up. */
   readonly receivedAt: number
 }
 
@@ -60,7 +62,9 @@ export function isRefusedForGood(answer: Answer<unknown>): boolean {
   return isForbidden(answer) || (answer.kind === 'refused' && answer.class === 'definite')
 }
 
+/** "The symbol has been removed", and the older code for it. Platform facts. */
 const REMOVED_CODES: ReadonlySet<string> = new Set(['40102', '40309'])
+/** "Parameter BTCUSDT does not exist". */
 const UNKNOWN_PARAMETER = '40034'
 
 export function refusesInstrument(answer: Answer<unknown>, symbol: string): boolean {
@@ -80,6 +84,7 @@ export function isUnanswered(answer: Answer<unknown>): answer is RefusedAnswer |
 }
 
 export interface ClockRefusals {
+  /** Refused for their timestamp; calls that create orders do not count. */
   readonly inRow: number
   /** Undefined: no time was stated. */
   readonly aheadMs: number | undefined

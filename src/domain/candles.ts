@@ -30,6 +30,7 @@ export interface CandleSeries {
   filled: number
 }
 
+/** Three and a half days of minutes. */
 export const CANDLES_MAX = 5000
 const DAY_MS = 86_400_000
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY_MS } as const

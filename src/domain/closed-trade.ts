@@ -42,6 +42,7 @@ export interface ClosedTrade {
   /** As far as known, `fees` include their worth. */
   readonly otherFees: Readonly<Record<string, string>>
   readonly funding: string
+  /** gross - fees + funding */
   readonly net: string
   readonly coin: string
   /** Net over the largest size at the mean entry price. */
@@ -70,6 +71,7 @@ export interface TradeSums extends TradeFigures {
   readonly reason: ExitReason
 }
 
+/** Sums over the trades that were entered under a tag; empty: under none. */
 export interface TagSums extends TradeFigures {
   readonly tag: string
 }

@@ -72,6 +72,7 @@ export function detailOf({ detail }: Objection | Undescribed<Objection>): string
 /** Only `engine/state/denials.ts` changes it. */
 export interface DenialState {
   readonly counts: ReadonlyMap<DenialCode, number>
+  /** Logged ones by symbol, and then by strategy, code and key; the oldest first. */
   readonly logged: ReadonlyMap<string, ReadonlyMap<string, LoggedDenial>>
   /**
    * Keyed by symbol, strategy and code: keys logged by name in the minute that began at `since`
@@ -84,8 +85,10 @@ export interface DenialState {
 }
 
 export interface LoggedDenial {
+  /** Unix ms, our clock. */
   readonly loggedAt: number
   /** The last snapshot for which it was counted. */
   readonly snapshot: number
+  /** How many came since it was logged. */
   readonly unlogged: number
 }

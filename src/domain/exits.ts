@@ -104,12 +104,14 @@ export const PAUSE_CAUSES = {
 
 export type PauseCause = keyof typeof PAUSE_CAUSES
 
+/** Nothing that adds leaves until then. */
 export interface EntryPause {
   readonly cause: PauseCause
   /** Exchange clock. */
   readonly untilAt: number
 }
 
+/** As the journal keeps them. */
 export interface ExitState {
   readonly long: ExitTrade | null
   readonly short: ExitTrade | null
@@ -128,7 +130,12 @@ export interface BelievedTicks {
 
 /** Not in the book. Only `exits.ts` changes it. */
 export interface ExitWatch {
+  /**
+   * Keyed by strategy and symbol: with the newest best prices, and when last recorded; Unix ms, our
+   * clock.
+   */
   readonly states: ReadonlyMap<string, WatchedExits>
+  /** Keyed by symbol. */
   readonly prices: ReadonlyMap<string, WatchedPrice>
 }
 
@@ -165,6 +172,7 @@ interface WatchedExits {
 }
 
 interface WatchedPrice {
+  /** Exchange clock, of the tickers' answer. */
   readonly answeredAt: number
   /** This answer and the one before; undefined: not believed. */
   readonly last: BelievedTicks | undefined

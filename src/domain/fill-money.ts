@@ -1,9 +1,11 @@
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 import type { CoinFee, Fill } from './fill.ts'
 
+/** Margin coin, as far as known (MON2). An absent field is zero. */
 export interface Money {
   /** As the exchange states it in each fill. */
   readonly profit: Decimal
+  /** With fees in other coins as far as their worth is known; negative when received. */
   readonly fees: Decimal
   readonly fills: number
   readonly otherFees?: Readonly<Record<string, OtherFees>>
@@ -17,7 +19,9 @@ const COUNTS = ['feesMissing', 'profitsMissing', 'profitsOurs'] as const
 
 export interface OtherFees {
   readonly paid: string
+  /** The part without a price is not counted. */
   readonly uncounted: string
+  /** Margin coin: the counted part, included in the fees. */
   readonly worth: string
 }
 
@@ -135,6 +139,7 @@ export function toFeesText(otherFees: readonly CoinFee[] = []): string {
     .join(';')
 }
 
+/** An empty text is not known. */
 export function toFillMoney(
   row: Readonly<Record<'fee' | 'profit' | 'otherFees', string>>,
 ): FillMoney {

@@ -34,9 +34,11 @@ export function isLiquidation({ fillKind }: Pick<Fill, 'fillKind'>): boolean {
 export interface CoinFee {
   readonly coin: string
   readonly amount: string
+  /** Margin coin when the fill became known. Absent: the fee is not counted. */
   readonly price?: string
 }
 
+/** Document: Futures fill. */
 export interface Fill {
   readonly tradeId: TradeId
   readonly orderId: OrderId
@@ -45,6 +47,7 @@ export interface Fill {
   readonly tradeSide: 'open' | 'close'
   readonly ticks: number
   readonly lots: number
+  /** Absent: written by an earlier version. */
   readonly fillKind?: FillKind
   /** The order that set a take-profit or stop-loss last, and the price. */
   readonly exit?: {

@@ -4,6 +4,7 @@ import type { Force } from './intent.ts'
 /** Owns trades by hand, for which a person decides. */
 export const MANUAL = toStrategyId('manual')
 
+/** An order by hand, as a person writes it: decimals as text, in the base and the quote coin. */
 export interface HandOrder {
   readonly symbol: string
   readonly side: 'buy' | 'sell'

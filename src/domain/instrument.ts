@@ -2,6 +2,7 @@ import { type Decimal, decimal, decimalOfInteger } from '../lib/decimal.ts'
 import { createGrid, type Grid, nearestStep, stepBelow, stepsMax } from '../lib/grid.ts'
 import type { ContractRules } from './contract-rules.ts'
 
+/** Others could be taken for a scope (`*`, `strategy:ID`), or for two names where names are joined. */
 export const SYMBOL_PATTERN = /^[A-Z0-9]{2,30}(?:_[A-Z0-9]{1,12})?$/
 
 export type ProductType =
@@ -25,6 +26,7 @@ export interface Instrument {
   /** Base coin. */
   readonly lot: Grid
   readonly lotsMin: number
+  /** Order value, quote coin. */
   readonly notionalMin: Decimal
   /** Positions must have it. Absent: any. */
   readonly leverage?: number
@@ -37,12 +39,14 @@ export function isInverse({ productType }: Pick<Instrument, 'productType'>): boo
   return productType === 'COIN-FUTURES' || productType === 'SCOIN-FUTURES'
 }
 
+/** The 1000 orders that an account may have open, and positions. */
 const SIZES_SUMMED_MAX = 2048
 
 type TradingRules = Pick<ContractRules, 'tickSize' | 'lotSize' | 'minSize' | 'minNotional'> & {
   readonly fundingHours?: number | undefined
 }
 
+/** All instruments of an account have it in common. */
 export type InstrumentFrame = Pick<Instrument, 'productType' | 'marginCoin' | 'leverage'>
 
 export function buildInstrument(
@@ -90,6 +94,7 @@ export function isCountable({ tick }: Instrument, price: number): boolean {
   return price > 0 && nearestStep(tick, price) <= stepsMax(tick)
 }
 
+/** Sums of larger sizes are not exact. */
 export function lotsMax({ lot }: Instrument): number {
   return Math.floor(stepsMax(lot) / SIZES_SUMMED_MAX)
 }

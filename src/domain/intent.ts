@@ -75,6 +75,7 @@ export interface CancelAllIntent {
   readonly symbol: string
 }
 
+/** `null` removes a price, an absent one stays. */
 export interface ModifyTriggerIntent {
   readonly kind: 'modifyTrigger'
   readonly symbol: string

@@ -28,11 +28,14 @@ export const LIQUIDATION_DISPUTE_MS = 600_000
 
 /** Only `engine/state/liquidations.ts` changes it. */
 export interface LiquidationState {
+  /** Keyed by symbol, when reading and book last agreed on the positions. */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
   readonly warned: ReadonlySet<string>
   /** Keyed by symbol and step: a reading that awaits confirmation. */
   readonly awaited: ReadonlyMap<string, AwaitedReading>
+  /** Symbol and side for which it was logged that only our own figure counts. */
   readonly alone: ReadonlySet<string>
+  /** Keyed by symbol, the smallest of this run. */
   readonly nearest: ReadonlyMap<string, NearestDistance>
 }
 
@@ -55,6 +58,7 @@ export interface LiquidationDistance {
   readonly holdSide: HoldSide
   /** The exchange's, or ours where its is impossible; `stated` is measured from it. */
   readonly markPrice: number
+  /** The last price, held inside bid and ask; `ours` is measured from it. */
   readonly ownPrice: number
   readonly ourPrice: number
   readonly statedPrice: number
@@ -78,6 +82,8 @@ export interface LiquidationDistance {
 
 export interface HourlyCloses {
   readonly hour: number
+  /** The last price of each hour, the oldest first; NaN where none was read. */
   readonly closes: readonly number[]
+  /** Median of the hourly moves, shares; NaN with fewer than three. */
   readonly typical: number
 }

@@ -122,6 +122,10 @@ export const LOG_EVENTS = {
     'The prices of an instrument have been too old to trade on for ten seconds or more; check the connection, and what the exchange says about the instrument.',
   'day.rolled':
     "The exchange's day ended: what the account has made in all runs so far (`allRuns`).",
+  'deposit.entered':
+    'A person has entered money that was moved to the account, or with a negative amount from it; equity and the limits that are a share of it count it from now on.',
+  'deposit.refused':
+    'An entry of a deposit or a withdrawal was refused, or was entered before; `why` says so.',
   'disk.enough':
     "The journal's disk has room again, and orders that open may leave; nothing to do.",
   'disk.low':
@@ -259,7 +263,7 @@ export const LOG_EVENTS = {
   'liquidation.near':
     'A position is nearer to its liquidation than the first step of risk.liquidation: make it smaller, or put more margin behind it.',
   'liquidation.judgedAlone':
-    'For ten minutes the exchange has stated another price of a liquidation than our own count: from now on ours alone takes the steps of risk.liquidation. Compare both (`intentd positions`): if money was moved to or from the account, set account.capital and restart; else correct instruments.SYMBOL.maintenance, or ask the exchange.',
+    'For ten minutes the exchange has stated another price of a liquidation than our own count: from now on ours alone takes the steps of risk.liquidation. Compare both (`intentd positions`): if money was moved to or from the account, enter it (`intentd deposit`, `intentd withdrawal`); else correct instruments.SYMBOL.maintenance, or ask the exchange.',
   'worstCase.near':
     'A move of risk.survives would take 80 % of the equity or more, with all that rests filled: hold less, cancel what rests, or put more capital behind it.',
   'position.reducing':
@@ -304,6 +308,10 @@ export const LOG_EVENTS = {
   'orders.restored': 'Every order that a cancel-all took away rests again, or is no longer wanted.',
   'orders.unconfirmed':
     "The exchange closed something by itself and may have cancelled orders without notice, so what rests is resolved; check the account's margin.",
+  'plots.ended':
+    'An instrument has left its strategy, whose plots on it end here. What is kept of them makes room for others once 64 are kept.',
+  'plots.full':
+    'A strategy plots more than is kept: 64 plots in all, so this one and others are left out of the dashboard. Plot fewer names, or on fewer instruments. Logged once until plots have ended.',
   'poll.failed': 'A poll of the market or of a feed threw; report the defect.',
   'log.linesMissing':
     'Nobody read the log for a while (a terminal held with Ctrl-S, a program behind a pipe that stands still), and so many lines were left out. Trading went on.',

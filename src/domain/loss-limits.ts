@@ -34,11 +34,13 @@ export interface UsedLoss {
   readonly dayLoss: number
   readonly drawdown: number
   readonly drawdownShare?: number
+  /** For the account a share, else an amount. */
   readonly lastDrawdown: number
   readonly peak: number
   readonly lastPeak: number
 }
 
+/** NaN while not known. */
 export interface Fall {
   readonly dayLoss: number
   readonly drawdown: number
@@ -72,14 +74,18 @@ export interface PositionStatement extends Holding {
  */
 export type Trust = 'flat' | 'agreed' | 'disputed' | 'alone'
 
+/** When the position was asked for, and the answer of the tickers. */
+export interface AnswerTimes {
+  readonly positionAt: number
+  readonly tickersAt: number
+}
+
 /** With the times of the answers behind it. */
-export interface WitnessedNet {
+export interface WitnessedNet extends AnswerTimes {
   readonly trust: Trust
   readonly net: number
   /** Our own figure, whichever one counted. */
   readonly ours: number
-  readonly positionAt: number
-  readonly tickersAt: number
 }
 
 /**
@@ -91,8 +97,9 @@ export interface Worth {
   readonly trust: Trust
   readonly ours: number
   readonly theirs: number
-  /** The best of all figures that count. */
+  /** The best, and the worst, of all figures that count. */
   readonly believed: number
+  readonly least: number
   /**
    * The better and the worse of two readings from different answers; the worse only while the
    * figures agree.
@@ -186,6 +193,7 @@ export interface Dispute {
   readonly isLogged: boolean
 }
 
+/** Changed only by `disputes.ts`. */
 export interface DisputeState {
   readonly open: ReadonlyMap<string, Dispute>
   /** Only reducing is allowed: the worse figure has reached a limit. */

@@ -50,6 +50,7 @@ export interface OwnTrades {
 
 export const OWN_FILLS_MAX = 50
 
+/** The exchange's valuation when last read. Margin coin. */
 export interface PositionMark {
   readonly markPrice: number
   /** Our own: entry against the last price inside bid and ask. NaN: not known. */

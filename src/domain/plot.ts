@@ -1,3 +1,4 @@
+/** A value that a strategy shows beside the price of an instrument. No order depends on it. */
 export interface PlotPoint {
   readonly symbol: string
   readonly name: string

@@ -47,12 +47,13 @@ export function applyToHolding(
     : { longLots: holding.longLots, shortLots: holding.shortLots + lots }
 }
 
-/** As the exchange states it. Decimal strings, margin coin. */
+/** As the exchange states it. Money in the margin coin. */
 export interface PositionRow {
   readonly holdSide: HoldSide
   readonly lots: number
   readonly openPriceAvg: number
-  readonly unrealisedProfit: string
+  /** A decimal text, in a backtest the number; empty if not stated (MON2). */
+  readonly unrealisedProfit: string | number
   /** Since the position opened; empty before the first payment, and if not stated. */
   readonly fundingFee: string
   readonly markPrice: number
@@ -95,6 +96,11 @@ export interface ListedExit {
   readonly kind: 'takeProfit' | 'stopLoss'
   readonly orderId: string
   readonly ticks: number
+  /** A move repeats the following, as the exchange lists them. Absent: the whole position. */
+  readonly size?: string
+  readonly triggerType?: 'mark_price'
+  /** Absent: at the market. */
+  readonly executePrice?: string
 }
 
 export interface ListedExits {

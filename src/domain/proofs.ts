@@ -5,6 +5,7 @@
 declare const approved: unique symbol
 declare const recorded: unique symbol
 
+/** Only `risk/approve.ts` makes it. */
 export type Approved<Value> = Value & { readonly [approved]: true }
 
 /** The journal has the record. Only `recordBefore` in `engine/state/core.ts` makes it. */

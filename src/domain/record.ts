@@ -11,6 +11,7 @@ import type { ExitState } from './exits.ts'
 import type { ContractRules } from './contract-rules.ts'
 import type { LeavingPolicy, UniverseVerdict } from './universe.ts'
 import type { DenialCode } from './denial.ts'
+import type { Deposit } from './deposit.ts'
 import type { Watermark } from './loss-limits.ts'
 import type { SeenMarket } from './seen-market.ts'
 import type { SignalValue } from './signal.ts'
@@ -51,6 +52,7 @@ export type JournalRecord =
   | UniverseRecord
   | DepartedRecord
   | SignalRecord
+  | DepositRecord
 
 interface DatedRecord {
   readonly at: number
@@ -81,6 +83,7 @@ export interface BootRecord extends DatedRecord {
 export interface DecisionRecord extends DatedRecord {
   readonly kind: 'decision'
   readonly strategyId: StrategyId
+  /** JSON; absent if unchanged. */
   readonly stateText?: string
   readonly quotes?: readonly LadderChange[]
   readonly targets?: readonly Omit<TargetIntent, 'kind'>[]
@@ -124,6 +127,7 @@ export interface SendRecord extends DatedRecord {
   readonly symbol: string
   readonly orders: readonly OrderTerms[]
   readonly again: readonly ClientOid[]
+  /** Exchange clock as we know it, of the signature. */
   readonly requestAt: number
   readonly body: string
   /** When the call was granted, and how long the instrument had waited, ms. */
@@ -162,6 +166,7 @@ export interface AnswerFacts {
   readonly kind: Answer<unknown>['kind']
   readonly code: string
   readonly status?: number
+  /** Exchange clock, from the envelope. */
   readonly requestTime?: number
 }
 
@@ -214,6 +219,7 @@ export interface SettledOrder {
    * `queued`: to be sent again unchanged · `released`: an operator has looked at a quarantined one.
    */
   readonly state: 'done' | 'absent' | 'quarantined' | 'queued' | 'released'
+  /** If fills have revealed it. */
   readonly orderId?: OrderId
   readonly reason: string
   /** The next generation of the key (ORD8). */
@@ -297,6 +303,7 @@ export interface PruneRecord extends DatedRecord {
   readonly ordersMax?: number
   /** Exchange clock: earlier trades are never read again. */
   readonly tradesBefore: number
+  /** Exchange clock: every fill up to here is known. */
   readonly fillsThroughAt: number
   /** No fill after `fillsThroughAt` is known: an earlier time was in the future. */
   readonly isBroughtBack?: true
@@ -364,6 +371,7 @@ export interface ExitsRecord extends DatedRecord {
   readonly kind: 'exits'
   readonly strategyId: StrategyId
   readonly symbol: string
+  /** Null: not configured any more. */
   readonly state: ExitState | null
 }
 
@@ -416,6 +424,12 @@ export interface SignalRecord extends DatedRecord {
   readonly untilAt: number
   /** Earlier ids of this feed are forgotten; Unix ms, our clock. */
   readonly idsBefore: number
+}
+
+/** A person has entered money that was moved from outside. Its `at` is when it was entered. */
+export interface DepositRecord extends DatedRecord {
+  readonly kind: 'deposit'
+  readonly deposit: Deposit
 }
 
 /** Names one order, or one call on the account, for ever. */

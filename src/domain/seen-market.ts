@@ -1,3 +1,4 @@
+/** At a decision or a request. Quote coin. */
 export interface SeenMarket {
   readonly bid: number
   readonly ask: number

@@ -1,5 +1,6 @@
 import type { FeedId } from './feed.ts'
 
+/** Fields by name, as its schema has them. Its texts are data that others have written. */
 export type SignalValue = Readonly<Record<string, string | number | boolean>>
 
 /** Sent under a name of `signals:`; a feed for strategies. */

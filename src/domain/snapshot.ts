@@ -21,8 +21,10 @@ export interface InstrumentMoment {
   readonly accountHolding: Holding
   readonly positionReadAt: number
   readonly orders: readonly Order[]
+  /** From its own fills; absent before the first. */
   readonly trades?: OwnTrades | undefined
   readonly money?: Money | undefined
+  /** Kept by the exchange, as an order of the strategy has set them; absent: none is listed. */
   readonly exchangeExits?: readonly ShownExit[]
   /** It leaves the strategy's universe. */
   readonly isLeaving?: true
@@ -30,17 +32,21 @@ export interface InstrumentMoment {
 
 /** Parts of the engine's state: never to be changed. */
 export interface AccountMoment {
+  /** At the beginning, margin coin. */
   readonly capital: Decimal | undefined
   /** As in limits, status and metrics; undefined while a part is not known. */
   readonly equity: number | undefined
   /** Margin coin; NaN: unknown; absent: all of the equity. */
   readonly ownCapital?: number | undefined
+  /** Keyed by strategy and symbol. */
   readonly money: ReadonlyMap<string, Money>
   readonly funding: ReadonlyMap<string, Decimal>
+  /** Keyed by symbol; absent if not read in this run. */
   readonly marks: ReadonlyMap<string, PositionMark>
   readonly holdings: ReadonlyMap<string, Holding>
   /** Keyed by symbol; absent if nothing is held or measured. */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
+  /** After midnight UTC. */
   readonly fundingMinutes: readonly number[]
 }
 
@@ -59,6 +65,7 @@ export interface Snapshot {
   readonly instruments: readonly InstrumentMoment[]
   /** Keyed by the names in the strategy file; one never read is absent. */
   readonly feeds: ReadonlyMap<string, FeedReading>
+  /** Closed, by symbol and interval (`candleKey`). */
   readonly candles: ReadonlyMap<string, CandleSeries>
   readonly account: AccountMoment
   /** Absent where the tickers are not the whole market's. */

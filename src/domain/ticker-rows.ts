@@ -4,6 +4,7 @@ import { type MarketAggregates, TICKER_COLUMNS, TickerTable } from './ticker-tab
 export interface TickerRows {
   readonly readAt: number
   readonly requestTime: number
+  /** A later version may have other columns. */
   readonly columns: readonly string[]
   readonly rows: ReadonlyMap<string, readonly number[]>
   /** Counted from more rows than are kept here. */

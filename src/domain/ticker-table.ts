@@ -78,6 +78,7 @@ export class TickerTable {
   readAt = 0
   /** Exchange clock, at receipt of the request; else our `readAt`. */
   requestTime = 0
+  /** Rows that do not match the document, with the reason: their values are NaN. */
   unreadable: ReadonlyMap<string, string> = new Map()
   /** Undefined where the rows are not those of the whole market. */
   market: MarketAggregates | undefined

@@ -119,6 +119,7 @@ export const MODE_REASONS = {
 
 export type ModeReason = keyof typeof MODE_REASONS
 
+/** `*` is the account, a symbol its instrument, `strategy:ID` a strategy. */
 export type Scope = string
 
 export const ACCOUNT: Scope = '*'
@@ -175,9 +176,14 @@ function strictnessOf({ mode, code }: Restriction): number {
 
 export interface LeavingOrder {
   readonly isFlatten: boolean
+  /** It can only make the strategy's position smaller. */
   readonly reduces: () => boolean
 }
 
+/**
+ * Keeps the order from leaving (RSK2); undefined lets it go. Only this function knows the meaning
+ * of each mode.
+ */
 export function heldBackBy(
   { restrictions }: TradingState,
   { isFlatten, reduces }: LeavingOrder,

@@ -28,6 +28,7 @@ export const LEAVING_TIMES = 2
 /** Names are symbols, or patterns with `*` for any text. */
 export interface UniverseRule {
   readonly everyMs: number
+  /** Quote coin. Absent: any. */
   readonly quote?: string | undefined
   readonly volumeMin?: number | undefined
   readonly spreadMax?: number | undefined
@@ -109,7 +110,9 @@ export interface UniverseMember {
   readonly rules: ContractRules
 }
 
+/** As the book keeps it: plain JSON. */
 export interface KeptUniverse {
+  /** Unix ms, exchange clock, of the last evaluation. */
   readonly evaluatedAt: number
   /** The rule that was evaluated, as JSON. */
   readonly rule: string
@@ -122,6 +125,7 @@ export interface KeptUniverse {
 
 export interface UniverseLeaving {
   readonly policy: LeavingPolicy
+  /** Unix ms, exchange clock. */
   readonly since: number
   readonly verdict: UniverseVerdict
 }
@@ -154,6 +158,7 @@ export interface UniverseChoice {
   readonly forgotten: readonly string[]
 }
 
+/** Whether a rule is to be evaluated at this instant. Times of evaluations are multiples of the interval. */
 export function isUniverseDue(
   { everyMs }: Pick<UniverseRule, 'everyMs'>,
   { evaluatedAt }: Pick<UniverseMemory, 'evaluatedAt'>,

@@ -1,9 +1,12 @@
 import type { StrategyId } from './ids.ts'
+import type { AnswerTimes } from './loss-limits.ts'
 import type { HoldSide } from './position.ts'
 import type { ModeReason } from './trading-mode.ts'
 
+/** `risk.survives`: shares of the price, by symbol. */
 export interface SurvivalSettings {
   readonly moves: ReadonlyMap<string, number>
+  /** All instruments move at once, each against us. */
   readonly jointMoves: ReadonlyMap<string, number>
   /** Resting orders fill at the current price, and lose the whole move. */
   readonly isGap: boolean
@@ -37,8 +40,8 @@ export interface WorstCaseState {
   readonly last: WorstCase | undefined
   readonly equity: number | undefined
   readonly isWarned: boolean
-  /** These answers exceeded the budget once: others must confirm it. */
-  readonly awaited: { readonly positionAt: number; readonly tickersAt: number } | undefined
+  /** These answers have exceeded the budget once: others have to confirm it. */
+  readonly awaited: AnswerTimes | undefined
 }
 
 /** The daemon closes a part. Only `engine/state/trading-mode.ts` changes it. */

@@ -57,6 +57,7 @@ export type Effect =
       /** Lead of the signing clock over ours. Absent: the exchange's clock, as known. */
       readonly clockAheadMs?: number
     }
+  /** Unix ms, exchange clock. */
   | { readonly kind: 'readFills'; readonly sinceAt: number }
   /** An urgent reading goes before those in turn. */
   | { readonly kind: 'readPosition'; readonly symbol: string; readonly isUrgent?: true }

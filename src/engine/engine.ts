@@ -10,7 +10,13 @@ import type { Book } from './book/book.ts'
 import { answerCancel } from './cancels/cancel-answer.ts'
 import { sendCancel } from './cancels/cancel-all.ts'
 import type { Effect, OutgoingBatch } from './effect.ts'
-import type { EngineCommand, EngineEvent, GrantedEndpoint, HandCommand } from './event.ts'
+import {
+  type EngineCommand,
+  type EngineEvent,
+  type GrantedEndpoint,
+  type HandCommand,
+  isByHand,
+} from './event.ts'
 import {
   advanceKill,
   cancelEverything,
@@ -115,12 +121,15 @@ export interface Engine {
   readonly phase: RunPhase
   /** This run has not proved, and so does not trade them. */
   readonly unproved: readonly string[]
+  /** The retreat note of the last run is of no use any more. */
   readonly isRetreatSettled: boolean
   /** No stop and no kill; orders may still be held back. */
   readonly isTrading: boolean
   /** The passing of time may give the core something to do, apart from rare work. */
   readonly isWaiting: boolean
+  /** Series of closed candles that strategies wait for, a sentence each. */
   readonly missingCandles: readonly string[]
+  /** Undefined without a kill. */
   readonly kill: KillState | undefined
   /** A kill and a stop under way, with what they wait for. */
   readonly endings: readonly Ending[]
@@ -136,6 +145,7 @@ export interface Engine {
   staleReadings(now: number): readonly StaleReading[]
   /** Keyed by kind, the longest first. @param now Unix ms, our clock */
   silentCalls(now: number): readonly (readonly [string, SilentCalls])[]
+  /** Undefined where it is not traded. */
   instrument(symbol: string): InstrumentState | undefined
   /** Asked right before its first byte. @param now Unix ms, our clock */
   objectTo(batch: Pick<OutgoingBatch, 'symbol' | 'clientOids'>, now: number): string | undefined
@@ -143,6 +153,7 @@ export interface Engine {
   isCallHeldBack(callId: number): boolean
   /** Why a strategy cannot take over what no strategy holds. */
   objectToAdoption(command: AdoptCommand): string | undefined
+  /** Says what a trade by hand would do, or which check denies it; changes nothing. */
   planByHand(command: HandCommand): HandPlan
   /** Undefined: no drawdown is released, or the effect is not known. */
   planPeakRelease(command: ReleaseCommand): PeakRelease | undefined
@@ -152,7 +163,9 @@ export interface Engine {
   readonly losses: ReadonlyMap<string, UsedLoss>
   /** With its peak; undefined while a part is not known. */
   readonly equity: Equity | undefined
+  /** Keyed by symbol, as last measured. */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
+  /** Keyed by symbol, in this run. */
   readonly nearestDistances: ReadonlyMap<string, NearestDistance>
   /** As last compared; undefined: unknown or none set. */
   readonly worstCase: WorstCase | undefined
@@ -246,6 +259,9 @@ export function resumeEngine(core: Core): Engine {
   }
 }
 
+/**
+ * Apply the event, judge what it changed, plan the dirty instruments, advance what is under way.
+ */
 function handleStep(core: Core, event: EngineEvent, now: number): readonly Effect[] {
   const touched = applyEvent(core, event, now)
   judgeChanges(core, event)
@@ -266,7 +282,7 @@ function applyEvent(core: Core, event: EngineEvent, now: number): readonly strin
   beginStep(core, now)
   const touched = touchedBy(core, event)
   if (!isOfDeparted(core, event)) handleEvent(core, event)
-  return touched
+  return core.settings.roster ? touched?.filter((symbol) => core.instruments.has(symbol)) : touched
 }
 
 /** Deadlines move by the time in which the process stood still. */
@@ -415,7 +431,9 @@ function handleEvent(core: Core, event: EngineEvent): void {
     case 'spaceMeasured':
       return noteSpace(core, event)
     case 'timePassed':
-      return passTime(core)
+      expirePlaces(core)
+      recordDueStates(core)
+      return pruneBook(core)
     default:
       return unreachable(event)
   }
@@ -540,6 +558,7 @@ function readOnGrid(core: Core, what: 'fills' | 'positions'): void {
 }
 
 function handleCommand(core: Core, command: EngineCommand): void {
+  if (isByHand(command)) return obeyByHand(core, command)
   switch (command.kind) {
     case 'stop':
       if (isKilling(core)) return stopWhenKilled(core, command.policy)
@@ -547,10 +566,6 @@ function handleCommand(core: Core, command: EngineCommand): void {
     case 'restrict':
     case 'flatten':
       return holdScope(core, command)
-    case 'order':
-    case 'close':
-    case 'cancel':
-      return obeyByHand(core, command)
     case 'adopt':
       return adoptUnclaimed(core, command)
     case 'haltStrategy':
@@ -564,10 +579,4 @@ function handleCommand(core: Core, command: EngineCommand): void {
     default:
       return unreachable(command)
   }
-}
-
-function passTime(core: Core): void {
-  expirePlaces(core)
-  recordDueStates(core)
-  pruneBook(core)
 }

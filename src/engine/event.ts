@@ -21,6 +21,7 @@ export type GrantedEndpoint = 'batchPlaceOrder' | 'cancelAllOrders'
 export type StopPolicy = 'leave' | 'cancel' | 'flatten'
 
 export type EngineEvent =
+  /** A run begins; the book has been rebuilt. */
   | { readonly kind: 'started' }
   /**
    * Exchange clock less ours, measured twice alike. `isPublic`: by public answers alone, good
@@ -38,6 +39,7 @@ export type EngineEvent =
       readonly intents: readonly Intent[]
       /** Plain data that nobody changes. */
       readonly state: unknown
+      /** Returned intents that were not valid. */
       readonly denials: readonly Denial[]
       /** Keys that the book has forgotten. */
       readonly usedKeys?: readonly UsedKey[]
@@ -85,6 +87,7 @@ export type EngineEvent =
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
   /** Sent from outside, with the secret of this signal. */
   | ({ readonly kind: 'signalTaken' } & Signal)
+  /** It is time to read again. */
   | { readonly kind: 'pollDue'; readonly what: 'fills' | 'positions' }
   | { readonly kind: 'commanded'; readonly command: EngineCommand }
   /** Bytes; `isLow`: less than configured. */
@@ -105,11 +108,24 @@ interface CommandSource {
   readonly by: string
 }
 
-/** Trades by hand. */
-export type HandCommand = Extract<EngineCommand, { kind: 'order' | 'close' | 'cancel' }>
+/** Entries of money that was moved from outside. */
+export type DepositCommand = Extract<EngineCommand, { kind: 'deposit' | 'correctDeposit' }>
+
+/** Trades and entries by hand. */
+export type HandCommand =
+  | Extract<EngineCommand, { kind: 'order' | 'close' | 'cancel' }>
+  | DepositCommand
+
+const BY_HAND: ReadonlySet<EngineCommand['kind']> = new Set<HandCommand['kind']>([
+  'order',
+  'close',
+  'cancel',
+  'deposit',
+  'correctDeposit',
+])
 
 export function isByHand(command: EngineCommand): command is HandCommand {
-  return command.kind === 'order' || command.kind === 'close' || command.kind === 'cancel'
+  return BY_HAND.has(command.kind)
 }
 
 export type EngineCommand =
@@ -130,6 +146,7 @@ export type EngineCommand =
   | ({
       readonly kind: 'close'
       readonly scope: Scope
+      /** Above 0 and at most 1. */
       readonly share: number
       readonly key: string
     } & CommandSource)
@@ -150,6 +167,23 @@ export type EngineCommand =
       readonly scope: Scope
       readonly newPeak?: boolean | undefined
       readonly unclaimed?: boolean | undefined
+    } & CommandSource)
+  /** Enters money that was moved to the account; a negative amount was withdrawn. */
+  | ({
+      readonly kind: 'deposit'
+      readonly amount: string
+      /** Default: the margin coin. */
+      readonly coin?: string | undefined
+      /** Unix ms; default: now. */
+      readonly movedAt?: number | undefined
+      /** A second command with this key enters nothing. */
+      readonly key: string
+    } & CommandSource)
+  /** Takes an entry back by one of the opposite amount. */
+  | ({
+      readonly kind: 'correctDeposit'
+      readonly id: string
+      readonly key: string
     } & CommandSource)
   | ({ readonly kind: 'kill' } & CommandSource)
   | ({ readonly kind: 'releaseKill' } & CommandSource)

@@ -26,6 +26,7 @@ export interface StrategySettings extends ShowSettings {
   readonly symbols: readonly string[]
   readonly limits: ReadonlyMap<string, StrategyLimits>
   readonly onFailure?: FailurePolicy
+  /** A person decides, by commands: it is never asked. */
   readonly isByHand?: true
   /** Then `symbols` and `limits` follow the book, changed by `state/roster.ts`. */
   readonly universe?: StrategyUniverse
@@ -58,6 +59,7 @@ export type FailurePolicy = 'leave' | 'cancel' | 'flatten'
 export interface ShowSettings {
   /** Keyed by the strategy's own name. */
   readonly feeds: ReadonlyMap<string, FeedId>
+  /** Closed candles of each instrument, by interval in ms. */
   readonly candles?: ReadonlyMap<number, number>
   /** Absent: at each snapshot. */
   readonly decides?: readonly DecideOn[]
@@ -78,7 +80,9 @@ export type RecordedCandle = (
   openAt: number,
 ) => CandleRow | undefined
 
+/** Durations in ms. */
 export interface EngineSettings {
+  /** Drawn once for each state directory; part of every clientOid. */
   readonly salt: string
   readonly version: string
   readonly environment: string
@@ -96,6 +100,7 @@ export interface EngineSettings {
   readonly capital?: Decimal
   /** Keyed by coin in capitals: worth in the margin coin, where the tickers lack it. */
   readonly feeCoins?: ReadonlyMap<string, string>
+  /** Minutes after midnight UTC. */
   readonly fundingMinutes?: readonly number[]
   readonly limits: AccountLimits
   /** Exits at the exchange may be listed, and so moved. */
@@ -149,6 +154,7 @@ export interface ExecutionSettings extends Readonly<DaemonFile['execution']> {
   readonly matchingLagMs: number
   /** So long beyond a resting order, the market proves it gone. */
   readonly crossedToleranceMs: number
+  /** How long a stop waits for calls in flight. */
   readonly stopTimeoutMs: number
 }
 

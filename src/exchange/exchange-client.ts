@@ -56,7 +56,9 @@ export interface ExchangeClientOptions {
   readonly gatewayUrl?: string | undefined
   readonly gatewayCredentials?: GatewayCredentials | undefined
   readonly platformCoin?: string | undefined
+  /** Why nothing may be signed now. */
   readonly signingObjection?: (() => string | undefined) | undefined
+  /** The one guarded endpoint that may be called. The daemon unlocks none. */
   readonly unlocked?: GuardedEndpoint | undefined
   readonly proxyFor?: ProxyFor | undefined
   readonly openCarrier?: ((baseUrl: string) => Carrier) | undefined
@@ -72,6 +74,7 @@ export interface ExchangeClientOptions {
   readonly requestTimeoutMs: number
   readonly answerBytesMax: number
   readonly locale: string
+  /** Signed calls go to the demo environment. */
   readonly isDemo?: boolean | undefined
 }
 
@@ -141,6 +144,7 @@ export class ExchangeClient implements EndpointCaller {
     return this.#refuse('invalid', 'REQUEST_INVALID', preparation.problem)
   }
 
+  /** The bytes may come from the journal. */
   send<Name extends CallableName>(
     prepared: PreparedRequest<Name>,
     options: CallOptions = {},
@@ -361,6 +365,10 @@ const ORIGINS: Readonly<Record<Endpoint['auth'], AnswerOrigin | undefined>> = {
   schemeB: undefined,
 }
 
+/**
+ * It creates nothing and has no time in its body. A cancel-all with a time is rewritten by the
+ * caller, which recorded it.
+ */
 function isSignedAnew({ endpoint, body }: PreparedRequest): boolean {
   const { auth, retry } = endpointNamed(endpoint)
   if (auth === 'public') return false

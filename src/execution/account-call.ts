@@ -1,10 +1,11 @@
-import type { AccountCall } from '../domain/account-call.ts'
+import { EXIT_ENDPOINT, type AccountCall } from '../domain/account-call.ts'
 import type { Instrument } from '../domain/instrument.ts'
 import type {
   AccountCallIntent,
   CopySettingsIntent,
   ModifyTriggerIntent,
 } from '../domain/intent.ts'
+import type { ListedExit } from '../domain/position.ts'
 import { formatOnGrid } from '../lib/grid.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import { endpointNamed, type RequestOf } from '../protocol/endpoints.ts'
@@ -14,6 +15,25 @@ import { toWireRequest } from '../protocol/write-request.ts'
 export type WrittenCall =
   | { readonly ok: true; readonly endpoint: AccountCall['endpoint']; readonly body: string }
   | { readonly ok: false; readonly problem: string }
+
+/** Another trigger price for an exit that the exchange keeps; all else of it stays. */
+export function writeExitMove(
+  { orderId, size = '', triggerType, executePrice }: ListedExit,
+  ticks: number,
+  instrument: Instrument,
+): WrittenCall {
+  const { marginCoin, productType, symbol, tick } = instrument
+  return write(EXIT_ENDPOINT, {
+    orderId,
+    marginCoin,
+    productType,
+    symbol,
+    triggerPrice: formatOnGrid(tick, ticks),
+    triggerType: triggerType ?? 'fill_price',
+    executePrice,
+    size,
+  })
+}
 
 /** Checked against the endpoint's own rules. */
 export function writeAccountCall(intent: AccountCallIntent, instrument: Instrument): WrittenCall {

@@ -7,6 +7,7 @@ import type { Holding } from '../domain/position.ts'
 /** To be placed now if risk approves: new, or sent again. */
 export interface Candidate {
   readonly intent: OrderIntent
+  /** The waiting order that is sent again, unchanged. */
   readonly again?: ClientOid
   /** Reduced to what is left to close (`risk/approve.ts`). */
   readonly isCut?: true
@@ -20,5 +21,6 @@ export interface PlanInput {
   readonly holding: Holding
   /** In the key of the first new order; further ones count up, each once. */
   readonly ordinal: number
+  /** Unix ms, our clock. */
   readonly deadlineAt: number
 }

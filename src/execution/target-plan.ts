@@ -17,6 +17,7 @@ export interface TargetPlanInput extends PlanInput {
   readonly accountHolding: Holding
   /** The part of the strategy's position that account and other strategies account for. */
   readonly backedHolding: Holding
+  /** Floats, quote coin. */
   readonly bid: number
   readonly ask: number
   /** Share: 0.001 is 10 basis points. Undefined: any price. */

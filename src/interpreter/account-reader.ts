@@ -194,6 +194,7 @@ interface RefusedRead {
 export class ReadPauses {
   readonly #now: () => number
   readonly #refused = new Map<string, RefusedRead>()
+  /** For the account's sake, since the last accepted private call. */
   readonly #refusedSince = new Set<string>()
   /** While all wait: next attempt, and consecutive refusals. */
   #allWaitUntil = 0

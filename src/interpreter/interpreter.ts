@@ -16,6 +16,7 @@ import type { Intent } from '../domain/intent.ts'
 import type { StrategyKey } from '../domain/record.ts'
 import { type Book, pairKey } from '../engine/book/book.ts'
 
+/** Limits the delay of records that need not be durable at once. */
 const FLUSH_MS = 100
 
 /**
@@ -98,6 +99,7 @@ export class Interpreter {
   #isPreparing = false
   /** Ticks that a due checkpoint has let pass. */
   #ticksWaited = 0
+  /** Whether the present event has recorded something. */
   #hasRecorded = false
   #isBusy = false
   #isOver = false
@@ -411,6 +413,7 @@ function servesCancelAll(effect: Effect): boolean {
   return effect.endpoint === 'cancelAllOrders'
 }
 
+/** Empty places at the front are removed after this many. */
 const TAKEN_MAX = 1024
 
 /** Taking is O(1), and a queue that often becomes empty allocates nothing. */

@@ -36,6 +36,7 @@ export interface Ports {
   readonly announcements: AnnouncementsPort
   readonly retreatNote: RetreatNotePort
   readonly listener: RunListener
+  /** Only tests have them. */
   readonly interruptions?: Interruptions | undefined
 }
 
@@ -81,10 +82,12 @@ export interface AnnouncementsPort {
 export interface RetreatNotePort {
   /** False if it cannot be written. */
   leave(): boolean
+  /** If the removal fails, the next run cancels once more than necessary. */
   forget(): void
 }
 
 export interface Step {
+  /** Unix ms, our clock. */
   readonly at: number
   readonly event: EngineEvent
   readonly effects: readonly Effect[]
@@ -114,6 +117,7 @@ export interface RunListener {
 export interface Interruptions {
   /** While true nothing is stepped; `Interpreter.resume` goes on. */
   readonly isStill: boolean
+  /** Throws to end the process. */
   beforeEffect(): void
   afterEffect(): void
   isHeardAgain(event: EngineEvent): boolean

@@ -19,6 +19,7 @@ export interface BookedFill {
   readonly side: string
   /** Without meaning in one-way mode. */
   readonly tradeSide: string
+  /** Decimals, as are all amounts. */
   readonly price: string
   readonly size: string
   /**
@@ -27,6 +28,7 @@ export interface BookedFill {
    */
   readonly profit: string
   readonly fee: string
+  /** The coin of profit and fee. */
   readonly coin: string
   readonly scope: string
   /** The exchange's word: `API`, `SYS`, or a person's client. */
@@ -43,6 +45,7 @@ export interface BookedFill {
    * version.
    */
   readonly reason: string
+  /** The text that the strategy gave to its order; empty: none. */
   readonly tag: string
 }
 

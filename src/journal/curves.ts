@@ -3,18 +3,26 @@
  * shown: no order depends on them, and a missing point is a gap.
  */
 
+/** The curve of the account; its value is an {@link AccountPoint}. */
 export const ACCOUNT_SERIES = 'account'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
+/** The figures from which statements begin and end; its value is an {@link AccountMark}. */
+export const MARK_SERIES = 'marks'
+
 export const CURVE_STEPS_MS = { minute: MINUTE_MS, hour: HOUR_MS } as const
 
+/** Points by minute are kept for so long; points by hour for {@link hoursKeptMs}. */
 export const MINUTES_KEPT_MS = 7 * DAY_MS
 const ACCOUNT_KEPT_MS = 2 * 365 * DAY_MS
 const PLOTS_KEPT_MS = 30 * DAY_MS
+/** Statements of past years are asked for late. */
+const MARKS_KEPT_MS = 5 * 365 * DAY_MS
 
+/** Plots of all strategies of an account; further ones are not kept. */
 export const PLOTS_MAX = 64
 
 export interface PlotSeries {
@@ -30,22 +38,26 @@ export function toPlotSeries({ strategy, symbol, name }: PlotSeries): string {
   return [PLOT, symbol, strategy, name].join(' ')
 }
 
+/** Undefined: it is no plot. */
 export function parsePlotSeries(series: string): PlotSeries | undefined {
   const [kind, symbol = '', strategy = '', ...words] = series.split(' ')
   return kind === PLOT ? { symbol, strategy, name: words.join(' ') } : undefined
 }
 
 export function hoursKeptMs(series: string): number {
+  if (series === MARK_SERIES) return MARKS_KEPT_MS
   return parsePlotSeries(series) === undefined ? ACCOUNT_KEPT_MS : PLOTS_KEPT_MS
 }
 
 export interface CurvePoint {
   readonly series: string
+  /** Unix ms, our clock. */
   readonly at: number
   /** Decimals separated by blanks, `?` where one is not known. */
   readonly value: string
 }
 
+/** Unix ms: `since` is included, `until` is not. */
 export interface CurveQuery {
   readonly series: string
   readonly since?: number | undefined
@@ -54,6 +66,7 @@ export interface CurveQuery {
   readonly everyMs?: number | undefined
 }
 
+/** Margin coin; null: not known then. */
 export interface AccountPoint {
   readonly at: number
   readonly equity: string | null
@@ -71,6 +84,26 @@ export function toAccountValue({ equity, net, peak }: Omit<AccountPoint, 'at'>):
 export function toAccountPoint({ at, value }: CurvePoint): AccountPoint {
   const [equity, net, peak] = value.split(' ').map((amount) => (amount === UNKNOWN ? null : amount))
   return { at, equity: equity ?? null, net: net ?? null, peak: peak ?? null }
+}
+
+/** The parts of the equity at one moment. Decimals in the margin coin; null: not known. */
+export interface AccountMark {
+  /** Unix ms, our clock. */
+  readonly at: number
+  /** `account.capital` with all deposits. */
+  readonly capital: string | null
+  /** Realised less fees, with funding, over all runs. */
+  readonly made: string
+  readonly unrealised: string
+}
+
+export function toMarkValue({ capital, made, unrealised }: Omit<AccountMark, 'at'>): string {
+  return [capital ?? UNKNOWN, made, unrealised].join(' ')
+}
+
+export function toAccountMark({ at, value }: CurvePoint): AccountMark {
+  const [capital = UNKNOWN, made = '0', unrealised = '0'] = value.split(' ')
+  return { at, capital: capital === UNKNOWN ? null : capital, made, unrealised }
 }
 
 /** The first known figure decides which points are an hour's lowest and highest. */

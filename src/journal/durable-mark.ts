@@ -48,6 +48,7 @@ export class DurableMark {
   }
 }
 
+/** It survives a power cut. */
 export function createMark(file: string, mark: Mark): void {
   writeDurably(file, toLine(mark))
 }
@@ -62,6 +63,7 @@ export function createMovedMark(file: string, mark: Mark, to: string): void {
   writeDurably(file, `intentd-mark moved ${numbersOf(mark)} ${to}\n`)
 }
 
+/** The original may still be the journal. */
 export function createCopyMark(file: string): void {
   writeDurably(file, 'intentd-mark copying\n')
 }

@@ -5,6 +5,7 @@ import { layoutUnknown } from './journal-failures.ts'
 import { type JournalWriter, putWriter, readWriter } from './journal-writer.ts'
 import { nextLink } from './record-chain.ts'
 
+/** The number of the layout below. A file with a later one is refused. */
 export const LAYOUT = 8
 
 /** The first release's; later files are readable, and migrated before they are written. */
@@ -13,6 +14,7 @@ const LAYOUT_FIRST = 5
 /** Since then there is a table of packed records. */
 const LAYOUT_PACKED = 6
 
+/** Since this layout a journal has a table of curves. */
 export const LAYOUT_CURVES = 8
 
 export const BLOCKS_TABLE = `
@@ -173,6 +175,7 @@ export function hasBlocks(database: DatabaseSync): boolean {
   return readLayout(database) >= LAYOUT_PACKED
 }
 
+/** Whether the file has a table of curves. */
 export function hasCurves(database: DatabaseSync): boolean {
   return readLayout(database) >= LAYOUT_CURVES
 }

@@ -15,13 +15,16 @@ import { isLinked, readVerified, toStoredText } from './verify-journal.ts'
 /** No lock is held between pages, so the writer never waits. */
 const PAGE_ROWS = 500
 
+/** An absent property restricts nothing. */
 export interface RecordQuery {
+  /** Our clock: `since` is included, `until` is not. */
   readonly since?: number
   readonly until?: number
   readonly kinds?: readonly JournalRecord['kind'][]
   /** Text as written: a symbol, a clientOid, an orderId, a key. */
   readonly containing?: string
   readonly newestFirst?: boolean
+  /** After this sequence, in the order of reading. */
   readonly behind?: number
 }
 
@@ -129,6 +132,7 @@ export class JournalReader {
     return this.#translated(() => (hasCurves(this.#database) ? listSeries(this.#database) : []))
   }
 
+  /** 0: there is none. */
   lastSequence(): number {
     return this.#translated(() => {
       const isPacked = hasBlocks(this.#database)

@@ -59,6 +59,7 @@ export class JournalTables {
   /** A new journal's, until they are written. */
   #carried: Required<Pick<TableSettings, 'bookings' | 'curves'>>
   #last: Mark
+  /** Undefined: there is no checkpoint. */
   #sealed: SealedPlace | undefined
 
   constructor({ nature, prefix, records, ...parts }: TablesParts) {
@@ -111,9 +112,9 @@ export class JournalTables {
     this.#old.drop(keepSince())
   }
 
-  /** Neither a record nor a checkpoint knows of them. */
-  putPoints(points: readonly CurvePoint[]): void {
-    this.#curves.put(points)
+  /** Adds points to curves. Neither a record nor a checkpoint knows of them. */
+  putPoints(points: readonly CurvePoint[], over: readonly string[] = []): void {
+    this.#curves.put(points, over)
   }
 
   /** @throws RangeError for a point that is not as it was written */

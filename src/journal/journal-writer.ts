@@ -6,13 +6,16 @@ import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 export interface JournalWriter {
   /** A digest of exchange and key; undefined until one is accepted. */
   readonly keys: string | undefined
+  /** For display: the process, with the variable of its key. */
   readonly by: string
   /** Digests by name: settings that determine trading, and strategies' code. */
   readonly setup: Readonly<Record<string, string>>
 }
 
+/** Its row in `meta`. */
 export const WRITER = 'writer'
 
+/** Enough to tell two digests apart. */
 const SHOWN_CHARACTERS = 8
 
 /** Undefined also for a damaged text: the next run notes its writer anew. */

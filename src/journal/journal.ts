@@ -4,6 +4,7 @@ import type { BookedRow, Booking, BookingSpan } from './booking.ts'
 import type { CurvePoint, CurveQuery } from './curves.ts'
 import type { JournalWriter } from './journal-writer.ts'
 
+/** An entry of the book as text. */
 export interface BookRow {
   readonly name: string
   readonly key: string
@@ -96,6 +97,7 @@ export interface FleetNews {
 export interface WriterLease {
   /** Why nothing may be signed; undefined while both clocks of the machine hold the lease. */
   objection(): string | undefined
+  /** Once, when the lease is lost, or a write failed that nothing waited for. */
   onLost(listener: (failure: Failure) => void): void
   /** Called once, at a request for a handover. */
   onHandover(listener: () => void): void
@@ -107,6 +109,7 @@ export interface WriterLease {
   show(news: FleetNews): void
   /** Not given back, because this process opens the journal again. */
   keep(): void
+  /** Another place held it and did not give it back: it is not known what was cancelled there. */
   readonly isAbandoned: boolean
 }
 
@@ -126,10 +129,12 @@ export interface BookingStore {
 
 export interface CurveStore {
   /**
-   * Durable with the next write, at the latest the next {@link Journal.flush}; dropped after a
-   * failed write.
+   * Adds points, which become durable together with what is written next: at the latest with the
+   * next {@link Journal.flush}. Points that come after a write has failed are dropped.
+   *
+   * @param over curves to which no point is added any more: they make room where there is none
    */
-  notePoints(points: readonly CurvePoint[]): void
+  notePoints(points: readonly CurvePoint[], over?: readonly string[]): void
   /**
    * Written ones, the oldest first.
    * @throws Failure JOURNAL_CORRUPT
@@ -143,6 +148,7 @@ export interface WriterStore<Done = void | Promise<void>> {
   noteWriter(writer: JournalWriter): Done
 }
 
+/** A journal as a daemon opens it, in a file or on a server. */
 export interface OpenedJournal
   extends Omit<Journal, 'close'>, BookingStore, CurveStore, WriterStore {
   /** Absent if a lock of this machine suffices. */

@@ -140,6 +140,7 @@ function salvage(file: string): SalvagedJournal | undefined {
   }
 }
 
+/** All that are readable. */
 function readKeys(database: DatabaseSync, { first }: JournalNature): readonly UsedKey[] {
   try {
     return [...salvageKeys(database, first)]

@@ -45,6 +45,7 @@ const LOG_PAGES_MAX = 2000
 
 export interface SqliteJournalOptions extends TableSettings {
   readonly file: string
+  /** Account and place: another's journal is refused. */
   readonly identity: string
   /** For a new journal; drawn when absent. */
   readonly salt?: string | undefined
@@ -137,6 +138,7 @@ export function findFlawedRows(
   return undefined
 }
 
+/** It exists and is not empty. */
 export function isJournalFile(file: string): boolean {
   return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
@@ -197,6 +199,7 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   #isLogToMove = false
   #waiting: WaitingRecord[] = []
   #points: CurvePoint[] = []
+  #curvesOver: string[] = []
   #poisonedBy: unknown
 
   constructor(given: JournalParts) {
@@ -254,11 +257,12 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
     if (this.#waiting.length + this.#points.length === 0 && block === undefined) return
     this.#write(() => {
       for (const { record, bookings } of this.#waiting) this.#tables.putRecord(record, bookings)
-      this.#tables.putPoints(this.#points)
+      this.#tables.putPoints(this.#points, this.#curvesOver)
       if (block) this.#tables.putBlock(block)
     })
     this.#waiting = []
     this.#points = []
+    this.#curvesOver = []
   }
 
   /**
@@ -322,8 +326,10 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
     }
   }
 
-  notePoints(points: readonly CurvePoint[]): void {
-    if (this.#poisonedBy === undefined) this.#points.push(...points)
+  notePoints(points: readonly CurvePoint[], over: readonly string[] = []): void {
+    if (this.#poisonedBy !== undefined) return
+    this.#points.push(...points)
+    this.#curvesOver.push(...over)
   }
 
   *curve(query: CurveQuery): Generator<CurvePoint> {

@@ -15,6 +15,7 @@ const NOTHING_BOOKED = totalToText(NO_ROWS)
 
 export interface StoredText extends Mark {
   readonly body: string
+  /** All booked rows after it, if it has booked any. */
   readonly booked: string | undefined
 }
 
@@ -26,6 +27,7 @@ export interface StoredCheckpoint extends Mark, StoredBook {
 /** The longest proved beginning of a journal. */
 export interface VerifiedPrefix {
   readonly checkpoint: StoredCheckpoint | undefined
+  /** Where the first record follows: the checkpoint, or the beginning. */
   readonly start: Mark
   readonly records: readonly StoredText[]
   readonly days: BookedDays
@@ -152,6 +154,7 @@ export function* readStoredRecords(
     .iterate(upTo)
 }
 
+/** As long as each record is linked to the one before; the first that is not is the flaw. */
 function followLinks(database: DatabaseSync, start: Mark, into: StoredText[]): Flaw | undefined {
   const rows = database
     .prepare(
@@ -176,6 +179,7 @@ export function toStoredText({ sequence, body, booked, link }: Row): StoredText 
   return { sequence: Number(sequence), body: String(body), booked: total, link: String(link) }
 }
 
+/** It is as written, after the record with the link `previous`. */
 export function isLinked(
   previous: string,
   { sequence, at, kind, body, booked, link }: Row,

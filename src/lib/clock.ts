@@ -1,3 +1,4 @@
+/** Instants are Unix milliseconds; nothing below the daemon reads a clock. */
 export interface Clock {
   now(): number
   /** Fractional ms since an arbitrary origin; never steps. */
@@ -31,6 +32,9 @@ const STEP_MS = 250
  * reported, and {@link advance} makes up for a sleep.
  */
 export class SteadyClock implements Clock {
+  /**
+   * Called within {@link now}, with the ms that the machine's clock has gained since the last look.
+   */
   onStep: (movedMs: number) => void = () => undefined
   readonly #source: Clock
   /** Unix ms at the origin of the monotonic clock. */

@@ -8,6 +8,7 @@ export function sha256(parts: readonly string[]): Buffer {
   return hash('sha256', toText(parts), 'buffer')
 }
 
+/** Takes half the time of turning the bytes into hexadecimal. */
 export function sha256Hex(parts: readonly string[]): string {
   return hash('sha256', toText(parts), 'hex')
 }

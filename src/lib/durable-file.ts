@@ -44,10 +44,12 @@ export function makeDirectory(directory: string, mode = 0o777): void {
   }
 }
 
+/** Everything written to the file then survives a power cut. */
 export function syncFile(file: string): void {
   syncOpened(openSync(file, 'r+'))
 }
 
+/** A name is durable only with its directory. Windows has no such thing. */
 export function syncDirectory(directory: string): void {
   if (process.platform !== 'win32') syncOpened(openSync(directory, 'r'))
 }

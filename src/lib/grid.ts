@@ -3,6 +3,7 @@
  * faster than decimals.
  */
 export interface Grid {
+  /** As written, such as `0.5`. */
   readonly step: string
   /** For `0.5`: 1. */
   readonly decimals: number

@@ -33,6 +33,7 @@ export const FAILURES_CROSSING: ErrorCrossing<PackedError> = {
   },
 }
 
+/** An error whose cause is a function, for instance, cannot cross. */
 function toPlain(error: Error): Error {
   try {
     return structuredClone(error)

@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs'
 
 export interface ThreadTime {
+  /**
+   * It runs, or waits for a processor; false: it waits for something else, such as the reader of
+   * its log.
+   */
   readonly isRunnable: boolean
   readonly cpuMs: number
 }

@@ -9,6 +9,7 @@ const MICROSECONDS_MAX = 3_600_000_000
 export class Percentiles {
   readonly #histogram = createHistogram({ highest: MICROSECONDS_MAX, figures: 2 })
 
+  /** A negative duration (a clock that stepped back) counts as the least. */
   record(durationMs: number): void {
     const micros = Math.round(durationMs * MICROSECONDS_PER_MS)
     this.#histogram.record(micros >= 1 ? Math.min(micros, MICROSECONDS_MAX) : 1)

@@ -49,7 +49,28 @@ export function takeProcessLock(file: string, holder: LockHolder): LockAttempt {
   }
 }
 
-/** Undefined if free. Does not take the lock. */
+/**
+ * For a moment's work on a file that several processes change. It does not wait: undefined if
+ * another process is at it.
+ * @throws what the work throws, and the error of SQLite when the file cannot be made
+ */
+export function runAlone<Result>(
+  file: string,
+  work: () => Result,
+): { readonly result: Result } | undefined {
+  const database = new DatabaseSync(file, { timeout: 0 })
+  try {
+    database.exec('BEGIN IMMEDIATE')
+    return { result: work() }
+  } catch (error) {
+    if (isBusy(error)) return undefined
+    throw error
+  } finally {
+    database.close()
+  }
+}
+
+/** Undefined if it is free. The lock is not taken. */
 export function readLockHolder(file: string): LockHolder | undefined {
   if (!existsSync(file)) return undefined
   try {

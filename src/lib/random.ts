@@ -11,6 +11,7 @@ export interface Random {
   next(): number
   /** Uniform in 0..maxExclusive-1, unbiased. @throws RangeError unless a whole number in 1..2^32 */
   integer(maxExclusive: number): number
+  /** Mean 0 and standard deviation 1. */
   normal(): number
   pick(values: Float64Array): number
   /** Depends on seed and name, not on how much was drawn. */
@@ -21,6 +22,7 @@ export interface Random {
 
 export interface RandomState {
   readonly seed: string
+  /** Unsigned 32-bit words. */
   readonly words: readonly [number, number, number, number]
 }
 

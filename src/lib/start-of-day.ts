@@ -15,6 +15,7 @@ export function startOfDay(at: number, timeZone: string): number {
   return beyond < DAY_MS / 2 ? begin - beyond : begin + (DAY_MS - beyond)
 }
 
+/** A date such as `2025-06-02` that the zone left out begins with the next. */
 export function startOfDate(date: string, timeZone: string): number {
   const noon = Date.parse(date) + DAY_MS / 2
   const candidates = [noon - DAY_MS, noon, noon + DAY_MS].map((at) => startOfDay(at, timeZone))
@@ -41,6 +42,7 @@ export function weekOf(date: string): string {
   return `${year}-W${String(week).padStart(2, '0')}`
 }
 
+/** On the wall clock, ms since midnight. */
 function sinceMidnight(at: number, timeZone: string): number {
   let format = formats.get(timeZone)
   if (format === undefined) {

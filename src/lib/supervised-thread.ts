@@ -46,6 +46,7 @@ export interface SupervisedThreadOptions<News> {
    * Space for young objects, although the process began with little. Later threads have the same.
    */
   readonly semiSpaceMb?: number
+  /** Growth of the process that it may cause: no limit of V8 counts everything. */
   readonly growthMb?: number
   readonly isBackground?: boolean
   readonly isSilent?: boolean
@@ -150,6 +151,7 @@ export class SupervisedThread<News = never> {
     else void this.end({ kind: 'failed', error: this.#unpack(message.error) })
   }
 
+  /** Code that is not ours may have written it. */
   #unpack(packed: unknown): Error {
     try {
       return (this.#options.errors ?? FAILURES_CROSSING).unpack(packed)
@@ -245,6 +247,7 @@ function openWorker<News>(options: SupervisedThreadOptions<News>): Worker {
   return worker
 }
 
+/** The kernel's id; undefined where it gives none. */
 function readThreadId(): number | undefined {
   try {
     return Number(readlinkSync('/proc/thread-self').split('/').at(-1))

@@ -1,5 +1,6 @@
 /** The one place that sleeps: tests and backtests move time. */
 export interface Timers {
+  /** @returns cancels it */
   after(delayMs: number, callback: () => void): () => void
 }
 

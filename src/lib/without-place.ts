@@ -9,6 +9,7 @@ const PROGRAM = fileURLToPath(new URL('../', import.meta.url))
 export function withoutPlace(text: string, folder: string): string {
   // The program may lie in the folder on one machine only.
   const withoutProgram = replacePlace(text, PROGRAM, 'intentd/')
+  // All absolute paths lie in the root.
   return folder === '/' ? withoutProgram : replacePlace(withoutProgram, `${folder}/`, '')
 }
 

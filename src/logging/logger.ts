@@ -10,6 +10,7 @@ export interface LoggerOptions {
   readonly name: string
   /** 1 is standard output, 2 standard error. */
   readonly descriptor: 1 | 2
+  /** For people at a terminal; undefined for one JSON object a line. */
   readonly terminal: Terminal | undefined
 }
 
@@ -20,6 +21,7 @@ export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
  * (`log-output.ts`).
  */
 export interface DaemonLogger {
+  /** Whether people read along as it happens. */
   readonly isTerminal: boolean
   /** Where it goes: 1 is standard output, 2 standard error. */
   readonly descriptor: 1 | 2

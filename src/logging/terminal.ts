@@ -46,6 +46,7 @@ const SENTENCES: ReadonlySet<string> = new Set(['detail', 'hint', 'message', 're
 const ROUTINE =
   /^(?:batch|call|cancel|cancelAll|funding|instrument|order|quote|read|simulator(?!\.(?:opened|listening))|stop|target)\./
 
+/** Stands where something was left out. */
 const CUT = ' …'
 
 /** Further rows begin below the event. */
@@ -58,9 +59,12 @@ export interface TerminalField {
 
 export interface TerminalLine {
   readonly time: string
+  /** Empty at the ordinary level. */
   readonly level: string
   readonly event: string
+  /** One, unless more was told than fits and all of it is to be read. */
   readonly rows: readonly (readonly TerminalField[])[]
+  /** Whether more was told than fits; what comes last is left out without a word. */
   readonly isCut: boolean
 }
 
@@ -87,6 +91,7 @@ export function toTerminalLine(
   return { time, level, event, rows: [fields.slice(0, fitting)], isCut }
 }
 
+/** How it stands on the screen; `paint` colours a part and adds no width. */
 export function printTerminalLine(
   { time, level, event, rows, isCut }: TerminalLine,
   paint: (part: 'time' | 'level' | 'event' | 'name', text: string) => string = (_, text) => text,
@@ -193,6 +198,7 @@ function rankOf(key: string, index: number, event: string): number {
   return LAST.includes(key) ? LAST_RANK + LAST.indexOf(key) : FIRST.length + index
 }
 
+/** `16:53:54.123`, as the clock on the wall shows it. */
 function toClockTime(iso: string): string {
   const at = new Date(iso)
   return `${at.toTimeString().slice(0, 8)}.${String(at.getMilliseconds()).padStart(3, '0')}`
@@ -223,6 +229,7 @@ function toHeld(restrictions: unknown, loggedAt: unknown): string {
   return words.join(', ') || 'none'
 }
 
+/** `2026-01-02`, on the clock of the wall. */
 function toDay(at: Date): string {
   const parts = [at.getFullYear(), at.getMonth() + 1, at.getDate()]
   return parts.map((part) => String(part).padStart(2, '0')).join('-')
@@ -237,9 +244,11 @@ const COLUMNS = 80
 
 export interface Terminal {
   readonly colour: boolean
+  /** How wide it is now; a person may pull it wider. */
   readonly columns: () => number | undefined
 }
 
+/** Log lines for people, as wide as the terminal. What prints them is read only where there is one. */
 export function openTerminal(
   destination: Writable,
   { colour, columns }: Terminal,

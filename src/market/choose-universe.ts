@@ -19,7 +19,9 @@ export interface UniverseInput {
   readonly tickers: Pick<TickerTable, 'symbols' | 'read' | 'rowOf'>
   readonly contracts: ReadonlyMap<string, ContractRules>
   readonly memory: UniverseMemory
+  /** Unix ms, exchange clock. */
   readonly at: number
+  /** Instruments that the strategy trades in any case: never chosen. */
   readonly fixed: ReadonlySet<string>
   readonly room: UniverseRoom
 }
@@ -30,6 +32,7 @@ export interface UniverseRoom {
   readonly read: ReadonlySet<string>
   /** Most instruments that can be read in time. */
   readonly readMax: number
+  /** Says what else keeps an instrument from joining. */
   readonly objectTo?:
     | ((symbol: string, rules: ContractRules) => UniverseVerdict | undefined)
     | undefined
@@ -156,6 +159,7 @@ function isQuotedIn(symbol: string, quote: string, { quoteCoin }: ContractRules)
   return quoteCoin === undefined ? symbol.endsWith(quote) : quoteCoin === quote
 }
 
+/** `*` stands for any text. */
 export function matchesPattern(pattern: string, symbol: string): boolean {
   const parts = pattern.split('*')
   const first = parts[0] ?? ''
@@ -239,6 +243,7 @@ function measureOf(
 interface Candidate {
   readonly symbol: string
   readonly isIncluded: boolean
+  /** NaN for an included one, which needs none. */
   readonly value: number
 }
 

@@ -41,6 +41,7 @@ export class PollGrid {
     this.#options = options
   }
 
+  /** Waits for the next slot; does nothing when it runs already. */
   start(): void {
     if (this.#isRunning) return
     this.#isRunning = true

@@ -13,6 +13,7 @@ export interface PollGridsOptions {
 export interface PollLoop {
   readonly name: string
   readonly intervalMs: number
+  /** A number that changes with each slot; undefined while the grid is stopped. */
   readonly turn: () => number | undefined
 }
 
@@ -45,6 +46,7 @@ export class PollGrids {
     return grid
   }
 
+  /** The grids by name, for the watchdog, which checks that they keep running. */
   get loops(): readonly PollLoop[] {
     return [...this.#grids].map(([name, { intervalMs, grid }]) => ({
       name,

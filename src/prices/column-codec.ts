@@ -1,3 +1,7 @@
+/**
+ * Each number is a whole multiple of the column's unit, written as the difference to the row
+ * before. A column on no grid is written as floats. Decoding gives every number back bit by bit.
+ */
 import { createGrid, formatOnGrid } from '../lib/grid.ts'
 
 const ELEMENT_BYTES = { int8: 1, int16: 2, int32: 4, float64: 8 } as const
@@ -27,6 +31,7 @@ export function columnBytes(type: ElementType, rows: number): number {
   return Math.ceil((ELEMENT_BYTES[type] * rows) / 8) * 8
 }
 
+/** The largest decimal that divides all numbers exactly. */
 export function findUnit(numbers: Float64Array): string | undefined {
   let decimals = 0
   for (const number of numbers) {
@@ -79,6 +84,7 @@ function toDifferences(numbers: Float64Array, unit: string): Float64Array {
   return differences
 }
 
+/** The header holds the first difference. */
 function typeFor(differences: Float64Array): ElementType {
   let largest = 0
   for (let row = 1; row < differences.length; row++)

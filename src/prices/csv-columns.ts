@@ -58,6 +58,7 @@ export interface CsvColumns {
   readonly header: readonly string[]
   readonly names: readonly string[]
   readonly from: number
+  /** From 1. Default 2: the first line is the header. */
   readonly firstLine?: number
   readonly source: string
   /** For a text such as a date; undefined if it has no meaning. */
@@ -118,6 +119,7 @@ function hasOpenQuote(cell: string): boolean {
   return cell.replaceAll(/[^"]/g, '').length % 2 === 1
 }
 
+/** So many rows establish how the last field of a row is written. */
 const ROWS_LIKE_MIN = 10
 
 /**
@@ -204,6 +206,7 @@ function endOfField(bytes: Buffer, { at: from, end, separator }: FieldRange): nu
   return at
 }
 
+/** @returns -1 if it is not a plain number */
 function plainNumber(bytes: Buffer, from: number, fieldEnd: number): number {
   const end = bytes[fieldEnd - 1] === CARRIAGE_RETURN ? fieldEnd - 1 : fieldEnd
   let whole = 0

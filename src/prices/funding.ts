@@ -117,6 +117,7 @@ export function describeOtherTimes(
 
 const DAY_MINUTES = 1440
 
+/** `00:00, 08:00 and 16:00` */
 export function showMinutes(minutes: readonly number[]): string {
   const texts = minutes.map((minute) => new Date(minute * MINUTE_MS).toISOString().slice(11, 16))
   const last = texts.at(-1) ?? ''

@@ -59,6 +59,7 @@ export interface InstrumentName {
   readonly why?: string
   /** If the name says it. */
   readonly market?: 'spot' | 'futures'
+  /** In lower case, if the name says it. */
   readonly exchange?: string
   /** Binance's coin-margined contracts (`BTCUSD_PERP`), OKX's swaps. */
   readonly countsContracts: boolean
@@ -154,6 +155,7 @@ export function readInstrumentName(name: string): InstrumentName {
   }
 }
 
+/** Such as `spot` or `Binance Futures`: a kind of market or an exchange. */
 export function isOfNoInstrument(cell: string): boolean {
   const words = wordsOf(cell)
   const isPlain = ({ text }: Word) =>

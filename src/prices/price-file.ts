@@ -167,6 +167,7 @@ export function symbolOfPriceFile({ bytes, source }: { bytes: Buffer; source: st
   return openPriceFile(bytes, source).header.symbol
 }
 
+/** Header and checksum are checked, not the columns. */
 function openPriceFile(bytes: Buffer, source: string) {
   const version = bytes[MAGIC.length]
   if (version !== undefined && version !== VERSION) {

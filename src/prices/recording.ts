@@ -12,6 +12,7 @@ export interface CandleRows extends ReferenceRows {
   readonly high: Float64Array
   readonly low: Float64Array
   readonly close: Float64Array
+  /** In the base coin. */
   readonly volume: Float64Array
 }
 
@@ -45,6 +46,7 @@ export interface Recording {
 
 export interface RecordedFunding {
   readonly at: Float64Array
+  /** A share, paid by longs. */
   readonly rate: Float64Array
   readonly source: string
   readonly sha256: string
@@ -64,6 +66,7 @@ export const FIELDS = {
 
 export type Field = (typeof FIELDS)['candles' | 'quotes']['required' | 'optional'][number]
 
+/** The rows are not checked. */
 export function toRows(
   kind: keyof typeof FIELDS,
   columns: ReadonlyMap<Field, Float64Array>,
@@ -71,6 +74,7 @@ export function toRows(
   return { kind, ...Object.fromEntries(columns) } as unknown as CandleRows | QuoteRows
 }
 
+/** Columns in the order of {@link FIELDS}. */
 export function toColumns(rows: CandleRows | QuoteRows) {
   const { required, optional } = FIELDS[rows.kind]
   const columns = rows as unknown as Readonly<Partial<Record<Field, Float64Array>>>

@@ -109,6 +109,7 @@ export function parseClock(text: string): number | undefined {
 
 const SPANS_MS = { w: 604_800_000, d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const
 
+/** As exchanges do: `1m`, `4h`, `1d`. */
 export function nameInterval(intervalMs: number): string {
   const [unit = 'ms', ms = 1] =
     Object.entries(SPANS_MS).find(([, span]) => intervalMs % span === 0) ?? []

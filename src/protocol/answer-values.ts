@@ -2,15 +2,18 @@ import { z } from 'zod'
 
 /** Document: Resources and their fields. */
 
+/** Null where the exchange leaves the value out. */
 export const textOrNull = z.string().nullish()
 
 /** Null, empty and missing become `undefined`. */
 export const textIfAny = z.string().nullish().transform(presentText)
 
+/** The document's values; real answers contain others too, so they pass. */
 export function knownText(...knownValues: readonly string[]) {
   return z.string().nullish().transform(presentText).meta({ knownValues })
 }
 
+/** As {@link knownText}, but null and empty are kept. */
 export function knownTextOrNull(...knownValues: readonly string[]) {
   return z.string().nullish().meta({ knownValues })
 }

@@ -10,6 +10,7 @@ export interface EndpointDescription extends Pick<
   /** Filled in from the configuration. */
   readonly pathParameters: readonly string[]
   readonly parameters: readonly FieldDescription[]
+  /** Fields of `data`, as named on the wire. */
   readonly answer: readonly FieldDescription[]
 }
 
@@ -17,12 +18,15 @@ export interface FieldDescription {
   /** With its path: `orderList[].size`. */
   readonly name: string
   readonly type: 'string' | 'number' | 'boolean' | 'list' | 'object' | 'any'
+  /** Always required; a description says when a field is required only sometimes. */
   readonly isRequired: boolean
   readonly description: string | undefined
   /** All that are allowed in a request, those known in an answer. */
   readonly values: readonly string[]
+  /** The exchange's, if the field is missing. */
   readonly default: string | undefined
   readonly itemsMax: number | undefined
+  /** An empty text has its own meaning. */
   readonly mayBeEmpty: boolean
   /** The name to use instead of this spelling. */
   readonly aliasOf: string | undefined
@@ -98,6 +102,7 @@ interface SchemaShape {
   readonly plain: 'number' | 'boolean' | 'any'
 }
 
+/** Also inside unions with null, an empty text or an empty object. */
 function shapeOf(schema: Schema): SchemaShape {
   const parts = partsOf(schema)
   const isOf = (type: string) => (part: Schema) => [part.type].flat().includes(type as 'string')

@@ -5,6 +5,7 @@ export interface SchemeARequest {
   readonly timestamp: string
   readonly method: 'GET' | 'POST'
   readonly path: string
+  /** Made by {@link formatQuery}: without `?`. */
   readonly query: string
   /** The exact bytes; empty for GET. */
   readonly body: string
@@ -44,6 +45,7 @@ export interface SchemeBRequest {
   readonly apiPath: string
   /** Values before percent-encoding. */
   readonly query: Readonly<Record<string, string>>
+  /** JSON exactly as sent. */
   readonly body: string
   readonly apiKey: string
   /** Unix ms, exactly as in the header. */

@@ -18,6 +18,7 @@ export function isWithin90Days({ startTime, endTime }: TimeSpan): boolean {
   return Number(endTime) - Number(startTime) <= SPAN_DAYS_MAX * DAY_MS
 }
 
+/** Document: "span at most three months". True if one is missing. */
 export function isWithinThreeMonths({ startTime, endTime }: TimeSpan): boolean {
   if (!startTime || !endTime) return true
   return Number(endTime) <= addMonths(Number(startTime), SPAN_MONTHS_MAX)

@@ -35,6 +35,7 @@ export const positiveDecimal = z
   .string()
   .regex(/^(?=.*[1-9])\d{1,20}(\.\d{1,20})?$/, 'a positive decimal in a string such as "0.01"')
 
+/** Zero or a positive plain decimal. */
 export const decimalText = z
   .string()
   .regex(/^\d{1,20}(\.\d{1,20})?$/, 'a decimal in a string such as "0.01"')
@@ -93,11 +94,13 @@ export const foreignClientOid = z
   .string()
   .regex(/^[\x21-\x7e]{1,64}$/, '1 to 64 visible characters')
 
+/** `USDT`, sometimes with lower-case letters. */
 export const coin = z.string().regex(/^[A-Za-z0-9]{1,30}$/, 'the name of a coin such as BTC')
 
 const orderIdGiven = answeredId.nullish().describe('Order ID')
 const clientOidGiven = textOrNull.describe('Client-defined order ID')
 
+/** In a success list. Real answers may lack either id. */
 export const orderReference = z.object({ orderId: orderIdGiven, clientOid: clientOidGiven })
 
 /** Samples of the real exchange lack `errorCode`. */
@@ -108,6 +111,7 @@ const failureItem = z.object({
   errorCode: textOrNull.describe('Failure code'),
 })
 
+/** Document: Batch result item. */
 export const batchResult = z.object({
   successList: arrayOrNull(orderReference).describe('Orders that the exchange took'),
   failureList: arrayOrNull(failureItem).describe(

@@ -24,6 +24,7 @@ export interface OpenedSegment {
   readonly head: SegmentHead
   /** The core before the first step, as text. */
   readonly image: string
+  /** Yields every complete step; the returned ending says why there are no more. */
   readonly steps: () => Generator<StepTexts, SegmentEnding>
 }
 

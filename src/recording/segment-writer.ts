@@ -10,6 +10,7 @@ const LEVEL = { [constants.ZSTD_c_compressionLevel]: 3 }
 
 export interface SegmentWriterOptions {
   readonly file: string
+  /** Called once, when the file cannot be written; nothing is written after that. */
   readonly onError: (error: unknown) => void
 }
 
@@ -36,6 +37,7 @@ export class SegmentWriter {
     })
   }
 
+  /** Characters handed over and not written yet. */
   get waitingCharacters(): number {
     return this.#waitingCharacters
   }
@@ -61,6 +63,7 @@ export class SegmentWriter {
     })
   }
 
+  /** Resolves when everything is written, or cannot be, and the file is closed. */
   async close(): Promise<void> {
     await this.#queue
     await this.#handle?.close().catch(() => undefined)

@@ -4,6 +4,12 @@ import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 /** Version of the meaning of the lines. */
 export const FORMAT = 5
 
+/**
+ * The first line of a segment. The second is the core before the first step. Then comes a line for
+ * each step: when (Unix ms, our clock), the event, and each effect, separated by tabs; if a step
+ * broke the core, the reason after an exclamation mark replaces the effects. The last line says why
+ * there is no more.
+ */
 export const segmentHeadSchema = z.object({
   format: z.number(),
   version: z.string(),
@@ -17,6 +23,7 @@ export const segmentHeadSchema = z.object({
   number: z.int(),
   /** Steps of this run before this segment. */
   stepsBefore: z.int(),
+  /** Unix ms, our clock. */
   startedAt: z.number(),
   /** Absolute; absent in older segments. */
   configFile: z.string().optional(),
@@ -46,9 +53,11 @@ export type SegmentEnd = z.infer<typeof segmentEndSchema>
 
 /** As texts, which are compared byte by byte and parsed only on demand. */
 export interface StepTexts {
+  /** Unix ms, our clock. */
   readonly at: number
   readonly event: string
   readonly effects: readonly string[]
+  /** The reason, if the core broke on this step. */
   readonly thrown?: string
 }
 

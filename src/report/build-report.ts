@@ -18,6 +18,7 @@ export interface RunEnd {
   /** Unix ms. */
   readonly toAt: number
   readonly isCut: boolean
+  /** The basis of buy and hold. */
   readonly tradedSymbols: ReadonlySet<string>
   /** Exact, from the exchange's ledger. */
   readonly money: RunMoney

@@ -25,6 +25,7 @@ export interface RunOrder {
   readonly strategyId: string
   readonly symbol: string
   readonly side: 'buy' | 'sell'
+  /** Undefined for a market order. */
   readonly ticks: number | undefined
   readonly force: string
   readonly lots: number
@@ -56,6 +57,7 @@ export interface TakerSums {
 }
 
 export interface CollectorOptions {
+  /** For CSV files, created if missing; undefined: none. */
   readonly directory: string | undefined
   /** Undefined: follows from the length of the run. */
   readonly bucketMs?: number | undefined
@@ -76,6 +78,10 @@ const FILL_COLUMNS =
 const POSITION_COLUMNS =
   'instrument_id,strategy_id,entry,peak_qty,avg_px_open,avg_px_close,realized_pnl,commissions,fills,ts_opened,ts_closed,duration_ms'
 
+/**
+ * Collects events in order of time. Unbounded data go to files row by row; memory holds sums,
+ * columns of fixed length, a number per day, and what is open.
+ */
 export class RunCollector {
   readonly options: CollectorOptions
   readonly buckets: TimeBuckets
@@ -214,10 +220,12 @@ export class RunCollector {
       )
   }
 
+  /** The price at which positions are valued: at the end, the mark price. */
   mark(symbol: string, price: number): void {
     this.#lastPrices.set(symbol, price)
   }
 
+  /** Writes everything that is still open. */
   close(): void {
     for (const { book } of this.#positions.values()) {
       const trip = book.current()

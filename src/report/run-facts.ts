@@ -10,6 +10,7 @@ export interface PriceCoverage {
   readonly symbol: string
   /** File name, or `seed 1`. */
   readonly source: string
+  /** Hash of the unpacked contents, hex; empty for a seeded market. */
   readonly sha256: string
   readonly kind: 'candles' | 'quotes' | 'seeded'
   readonly fromAt: number
@@ -25,6 +26,7 @@ export interface PriceCoverage {
   readonly gaps: {
     readonly count: number
     readonly totalMs: number
+    /** In order of time. */
     readonly longest: readonly PriceGap[]
   }
 }
@@ -56,6 +58,7 @@ export interface RunFill {
 
 export type PositionSlot = 'net' | 'long' | 'short'
 
+/** One position's payment, margin coin; negative is paid. */
 export interface RunFunding {
   readonly symbol: string
   readonly slot: PositionSlot
@@ -68,6 +71,7 @@ export interface RunFunding {
 export interface AccountFigures {
   balance: number
   unrealised: number
+  /** Balance and unrealised profit. */
   equity: number
   gross: number
   net: number

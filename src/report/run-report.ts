@@ -13,6 +13,7 @@ export interface BacktestReport {
   readonly name: string
   readonly coin: string
   readonly coverage: readonly PriceCoverage[]
+  /** A sentence each. */
   readonly assumptions: readonly string[]
   readonly remarks: readonly string[]
   /** Absent for a daemon, and in earlier reports. */
@@ -44,6 +45,7 @@ export interface RunReport {
   readonly rollingSharpe: readonly DayReturn[]
   readonly profitByHour: readonly number[]
   readonly profitByWeekday: readonly number[]
+  /** Over the instruments that strategies trade: docs/backtest.md. */
   readonly buyAndHold: {
     readonly value: number
     readonly instruments: Readonly<Record<string, number>>
@@ -79,6 +81,7 @@ export interface LiquidationReport {
 /** When a move would have hurt most. Margin coin, prices in quote coin. */
 export interface WorstMoment {
   readonly at: number
+  /** `risk.survives`; without it the distance to a liquidation. */
   readonly measure: 'worstCase' | 'distance'
   /** Used share of the equity, or distance as a share of the mark price. */
   readonly figure: number
@@ -91,6 +94,7 @@ export interface WorstMoment {
   readonly curve: MoveCurve
 }
 
+/** Sizes in the base coin. */
 export interface HeldThen {
   readonly symbol: string
   readonly holdSide: HoldSide
@@ -144,6 +148,7 @@ export interface PartReport {
   readonly unrealised: number
   readonly fees: number
   readonly funding: number
+  /** realised + unrealised - fees + funding */
   readonly profit: number
   readonly denied: number
   readonly rejected: number
@@ -152,6 +157,7 @@ export interface PartReport {
 /** Margin coin, positive is a cost. */
 export interface FillQuality {
   readonly count: number
+  /** A share of the traded value. */
   readonly makerShare: number
   /** Taker fills: how much worse than the best price at the order's arrival. */
   readonly slippageBps: number

@@ -13,6 +13,7 @@ export type RunRecipe = Readonly<Record<string, unknown>>
 interface WrittenRun {
   readonly recipe: RunRecipe
   readonly models: number
+  /** Repeats the run; absent: another command has run it. */
   readonly command?: string
 }
 

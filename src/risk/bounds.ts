@@ -7,6 +7,7 @@ import { type Instrument, lotsMax, ticksMax } from '../domain/instrument.ts'
 import type { Intent } from '../domain/intent.ts'
 import { unreachable } from '../lib/unreachable.ts'
 
+/** Longer than any decision is useful, and within the time for which a key is remembered. */
 const TTL_MS_MAX = 7 * 86_400_000
 
 export function objectToNumbers(instrument: Instrument, intent: Intent): Objection | undefined {

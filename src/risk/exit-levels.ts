@@ -7,6 +7,7 @@ import type {
 } from '../domain/exits.ts'
 import type { HoldSide } from '../domain/position.ts'
 
+/** Shares are counted in millionths. */
 const WHOLE = 1_000_000
 
 export interface PassedLevel {

@@ -23,14 +23,19 @@ export interface ExitHolding {
 }
 
 export interface ExitMoment extends Readonly<Record<HoldSide, ExitHolding>> {
+  /** Unix ms, exchange clock. */
   readonly at: number
+  /** Undefined while no price is believed. */
   readonly prices: BelievedTicks | undefined
+  /** Undefined: not known, or not needed. */
   readonly atrTicks: number | undefined
   readonly lotsMin: number
   /** Signed lots; undefined: no target stands. */
   readonly target: number | undefined
+  /** Realised less fees, in all and since last flat; margin coin. */
   readonly net: number
   readonly tradeNet: number
+  /** @returns margin coin */
   readonly worthOf: (lots: number, ticks: number) => number
 }
 
@@ -208,6 +213,7 @@ function endTrade(
   }
 }
 
+/** Only what protections look at is kept. */
 function keepEnded(
   { protections }: ExitRules,
   before: readonly EndedTrade[],

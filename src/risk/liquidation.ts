@@ -5,6 +5,7 @@ export interface Leg {
   readonly holdSide: HoldSide
   /** Base coin. */
   readonly size: number
+  /** Average, quote coin. */
   readonly entryPrice: number
 }
 
@@ -74,6 +75,7 @@ interface KeptSpans {
   readonly spans: readonly Span[]
 }
 
+/** Positions are measured far more often than their sizes change. */
 const kept = new WeakMap<MaintenanceRules, KeptSpans>()
 
 function spansOf(of: Legs): readonly Span[] {

@@ -55,6 +55,7 @@ export function planReduction(
   })
 }
 
+/** An instrument may appear in its own scenario and in the joint one. */
 const ROUNDS_PER_INSTRUMENT = 3
 
 function needIn(risks: readonly InstrumentRisk[], scenario: Scenario): number {
@@ -90,6 +91,7 @@ function costOf(
   return lots * lotSize * (isInverse ? 1 : price) * (rules.takerFeeRate + halfSpread)
 }
 
+/** Undefined if none frees anything. */
 function cheapestOf(
   risks: readonly ReducibleRisk[],
   scenario: Scenario,

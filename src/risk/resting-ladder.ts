@@ -4,6 +4,7 @@ import type { MoveDirection } from '../domain/worst-case.ts'
 import { floatOnGrid } from '../lib/grid.ts'
 
 export interface Rung {
+  /** Undefined: filled at once, at any price. */
   readonly ticks: number | undefined
   /** Lots that it opens, or closes of the other side. Negative lots remove an order. */
   readonly opening: number
@@ -22,6 +23,7 @@ export function toRung({ action, lots, ticks }: SizedOrder, isNet: boolean): Run
   return { ticks, opening: closes ? 0 : lots, closing: closes ? lots : 0 }
 }
 
+/** Sizes in the base coin. */
 export interface FilledRungs {
   readonly opening: number
   readonly closing: number
@@ -42,10 +44,13 @@ export interface RestingLadder {
   readonly grids: Grids
   readonly prices: LadderColumns
   readonly atOnce: { opening: number; closing: number }
+  /** Sums over each price and all before it. */
   readonly sums: {
     readonly opening: number[]
     readonly closing: number[]
+    /** Ticks times lots. */
     readonly cost: number[]
+    /** So many sums hold. */
     upTo: number
   }
 }
@@ -69,6 +74,7 @@ export function createLadder(direction: MoveDirection, { tick, lot }: Grids): Re
   }
 }
 
+/** Negative lots remove an order. */
 export function addRung(ladder: RestingLadder, { ticks, opening, closing }: Rung): void {
   const { atOnce, prices, sums } = ladder
   if (ticks === undefined) {

@@ -8,6 +8,7 @@ import type { DeliveryState } from '../domain/ticker-table.ts'
 import type { Exposure } from './exposure.ts'
 import type { WorstCaseBasis } from './worst-case-orders.ts'
 
+/** As the settings say; decimals as floats. */
 export type AccountLimits = Readonly<Record<RequiredLimit, number>> & {
   readonly leverageMax?: number
   readonly selfTrade?: 'allow' | 'deny'
@@ -35,6 +36,7 @@ type RequiredLimit = Exclude<
   | 'indexBandRatio'
 >
 
+/** As the settings say; sizes in lots. */
 export type StrategyLimits = Readonly<
   Record<
     Exclude<
@@ -52,6 +54,7 @@ export type StrategyLimits = Readonly<
   readonly rejectionsPerMinute?: number
 }
 
+/** Worked out by the last checks only. */
 export interface StrategyCapital {
   /** NaN while the equity is not known. */
   readonly max: () => number
@@ -76,6 +79,7 @@ export interface RiskContext {
   /** The older of fills and position. */
   readonly accountAgeMs: number
   readonly trading: TradingState
+  /** Why exits let nothing be added. */
   readonly entryPause: string | undefined
   readonly account: AccountLimits
   readonly strategy: StrategyLimits

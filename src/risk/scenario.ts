@@ -22,6 +22,7 @@ export type FillRule = (typeof FILL_RULES)[number]
 export interface ScenarioOrder {
   readonly action: OrderAction
   readonly size: number
+  /** Undefined: at the market. */
   readonly price: number | undefined
 }
 
@@ -55,8 +56,10 @@ export interface ScenarioAccount {
 }
 
 export interface Scenario {
+  /** A share for each symbol: -0.1 is a fall of a tenth. Absent: no move. */
   readonly moves: ReadonlyMap<string, number>
   readonly fill: FillRule
+  /** The order's own price (default), or the current price, which is worse for it. */
   readonly fillsAt?: 'own' | 'now'
 }
 
@@ -68,6 +71,7 @@ export interface ScenarioPosition {
   readonly price: number
   /** Size times price; for inverse contracts in the base coin. */
   readonly worth: number
+  /** The loss of an isolated position is at most its margin. */
   readonly profit: number
   readonly need: number
   /** An isolated margin does not cover loss and need. */
@@ -320,12 +324,14 @@ export interface FirstLiquidation {
   readonly moves: ReadonlyMap<string, number>
 }
 
+/** Points examined on the way, and again beyond it, before halving. */
 const POINTS = 15
 const HALVINGS = 35
 /** A price cannot fall to zero; a rise is followed this far. */
 const FALL_MAX = 0.999
 const RISE_MAX = 10
 
+/** `none`: no price liquidates · `unknown`: a part is not known. */
 export function findFirstLiquidation(
   account: ScenarioAccount,
   scenario: Scenario,

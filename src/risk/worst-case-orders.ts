@@ -158,6 +158,7 @@ function withRung(side: RestingSide, rung: Rung, { lot }: Instrument): RestingSi
   }
 }
 
+/** Negative lots remove an order. */
 export function countApproved(basis: WorstCaseBasis, order: SizedOrder): void {
   if (!basis.ladders) return
   const { buys, sells } = basis.approved

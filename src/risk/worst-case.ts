@@ -33,13 +33,16 @@ import { fillLadder, type FilledRungs, type RestingLadder, type Rung } from './r
 export interface HeldSide {
   /** Base coin. */
   readonly size: number
+  /** Average, quote coin; only inverse contracts need it. */
   readonly entryPrice: number
 }
 
 /** As sums, or each order at its own price. */
 export interface RestingSide {
+  /** Sums in the base coin. */
   readonly opening: number
   readonly closing: number
+  /** Set if orders count at their own prices. */
   readonly ladder?: RestingLadder
   /** Came since that ladder was built. */
   readonly more?: readonly Rung[]
@@ -144,6 +147,7 @@ const NO_RUNGS: readonly Rung[] = []
 export interface OtherNeeds {
   readonly standing: number
   readonly joint: number
+  /** The instrument whose own move needs most beyond standing still. */
   readonly single: { readonly needs: RiskNeeds; readonly beyond: number } | undefined
 }
 

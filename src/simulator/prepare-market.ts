@@ -30,6 +30,7 @@ interface SeededPriceSettings {
   readonly prices?: Readonly<Record<string, string>>
   readonly yearlyVolatility?: number
   readonly stepMs?: number
+  /** Market time relative to real time. Default 1. */
   readonly speed?: number
 }
 

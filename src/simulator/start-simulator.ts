@@ -73,6 +73,10 @@ export interface RunningSimulator {
   counters(): WireCounters & { readonly faults: ReturnType<FaultPlan['counts']> }
   pause(): void
   resume(): void
+  /**
+   * Answers requests under way, closes every socket, stores the market's state. A second call does
+   * nothing.
+   */
   stop(): Promise<void>
 }
 
@@ -128,6 +132,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
   }
 }
 
+/** A stored state keeps these. Another seed, speed or recording is refused instead. */
 function firstSettingsOf({ accounts, market, services, demoPast = false }: SimulatorOptions) {
   const prices = market.kind === 'live' ? {} : (market.prices ?? {})
   const { opening = {}, platformOpening } = services?.spot ?? {}
@@ -215,6 +220,7 @@ async function serve(
   }
 }
 
+/** Credentials that are not given differ at every start. */
 function openAccount({ gateway, ...request }: AccountRequest): AccountSetup {
   return {
     role: 'ordinary',

@@ -125,13 +125,16 @@ export class StrategyRunner {
       if (state !== this.#state) this.#stored = toStored(this.#strategy, state)
       this.#state = state
       this.#intents = intents
+      const { elapsedMs, cpuMs, isSlow } = this.#timeSince(startedAt, cpuBefore)
       return {
         kind: 'decided',
         intents,
         denials,
         state: this.#stored,
+        elapsedMs,
+        cpuMs,
+        isSlow,
         ...this.#plots.take(),
-        ...this.#timeSince(startedAt, cpuBefore),
       }
     } catch (error) {
       const { code, message } = toStrategyFailure(error)

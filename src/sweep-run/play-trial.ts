@@ -27,6 +27,7 @@ export interface TrialOrder {
 export interface SweepRecipe {
   /** JSON. */
   readonly recipe: string
+  /** `--param` of the sweep, without those of the trial. */
   readonly param: readonly string[]
 }
 

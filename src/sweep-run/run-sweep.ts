@@ -340,6 +340,7 @@ function listTrials({ plan }: OpenSweep): readonly Trial[] {
 
 type TrialPart = Pick<Trial, 'fromAt' | 'toAt'>
 
+/** All parts of the range: of rounds and of the walk-forward. */
 function listParts({ rounds, folds, fromAt, periodAt }: SweepPlan): readonly TrialPart[] {
   return [
     ...rounds.map((toAt) => ({ fromAt, toAt })),

@@ -43,7 +43,7 @@ export function loadSweepFile(name: string): ReadSweepFile {
   return { file: value, source }
 }
 
-/** @throws ConfigError for another one */
+/** @param ids of enabled strategies. @throws ConfigError for another one */
 export function assertStrategies({ file, source }: ReadSweepFile, ids: readonly string[]): void {
   const problems = Object.keys(file.params)
     .filter((id) => !ids.includes(id))
@@ -152,6 +152,7 @@ function toValue(set: ParamSet, name: string): string {
   return `${name}=${set[name]}`
 }
 
+/** The value without which the others are accepted, if it is a single one. */
 async function findCulprit(
   set: ParamSet,
   problemsOf: (set: ParamSet) => Promise<readonly Problem[]>,
@@ -182,6 +183,7 @@ async function findProblems(
   }
 }
 
+/** The parameter that a problem names, if any. */
 function namedBy(set: ParamSet, { source, path }: Problem): string | undefined {
   if (source !== PARAM_OPTION) return undefined
   return Object.keys(set).find((one) => path === one || /^[.[]/.test(path.split(one, 2)[1] ?? ''))

@@ -57,6 +57,7 @@ export class TrialPool {
     return this.#play(this.#start(sweepOf(order)), trial)
   }
 
+  /** Ends the threads that wait. */
   async close(): Promise<void> {
     await Promise.all(this.#idle.splice(0).map((thread) => thread.end()))
   }

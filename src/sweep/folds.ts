@@ -1,3 +1,4 @@
+/** Periods of a run; `to` is excluded. */
 export interface PeriodRange {
   readonly from: number
   readonly to: number

@@ -66,9 +66,11 @@ export interface HeatMap {
   readonly columnName: string
   readonly rows: readonly string[]
   readonly columns: readonly string[]
+  /** Keyed by row and column; null without trials. */
   readonly cells: readonly (readonly (number | null)[])[]
 }
 
+/** Further values are merged. */
 const BINS_MAX = 12
 
 /** Uses the first two varied parameters; undefined if fewer were varied. */

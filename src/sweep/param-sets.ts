@@ -4,6 +4,7 @@ import { type ParamValues, type SweepFile, TRIALS_MAX, VALUES_MAX } from './swee
 /** As for `--param`, in the order of the file. */
 export type ParamSet = Readonly<Record<string, string>>
 
+/** Further digits are noise of the steps. */
 const DIGITS = 12
 const LOG_DIGITS = 6
 
@@ -92,6 +93,7 @@ export function listParamSets(file: SweepFile): readonly ParamSet[] {
   return [...drawn.values()]
 }
 
+/** Digits of a combination's number: the last parameter changes fastest. */
 function digitsOf(
   values: ReadonlyMap<string, readonly string[]>,
   index: number,

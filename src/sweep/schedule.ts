@@ -11,9 +11,11 @@ export interface SweepPlan {
   /** Unix ms: ends of the rounds, the last that of the range. Halving has several. */
   readonly rounds: readonly number[]
   readonly folds: readonly Fold[]
+  /** Unix ms of a period's beginning. */
   readonly periodAt: (period: number) => number
 }
 
+/** Undefined if it was not run yet. */
 export type FindOutcome = (trial: Trial) => TrialOutcome | undefined
 
 /** The best third goes on. */

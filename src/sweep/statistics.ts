@@ -3,6 +3,7 @@ import { normalQuantile } from '../lib/random.ts'
 export interface Moments {
   readonly count: number
   readonly mean: number
+  /** Sample deviation, n - 1. */
   readonly deviation: number
   /** Over the deviation to the third; 0 for a normal distribution. */
   readonly skewness: number
@@ -129,6 +130,7 @@ function isBelowMedian(inside: readonly number[], outside: readonly number[]): n
   return worse < better ? 1 : worse > better ? 0 : 0.5
 }
 
+/** Per block: count, sum, and sum of squares. */
 function sumBlocks(values: readonly number[], blocks: number): Float64Array {
   const sums = new Float64Array(blocks * 3)
   for (const [index, value] of values.entries()) {
@@ -153,6 +155,7 @@ function sharpeOfBlocks(sums: Float64Array, half: number): number {
   return variance > 0 ? sum / count / Math.sqrt(variance) : 0
 }
 
+/** Every choice of half of the blocks, as bits. */
 function listHalves(blocks: number): readonly number[] {
   return Array.from({ length: 2 ** blocks }, (_, bits) => bits).filter(
     (bits) => countBits(bits) === blocks / 2,

@@ -1,3 +1,4 @@
+/** Schema of the file of `intentd sweep --params`. */
 import { z } from 'zod'
 import { wholeNumber } from '../config/schema/whole-number.ts'
 

@@ -55,6 +55,7 @@ export interface SweepRow {
   readonly inSample: number | null
   readonly outOfSample: number | null
   readonly isIsolated: boolean
+  /** Reason for missing figures, or empty. */
   readonly failed: string
   readonly command: string
 }
@@ -94,8 +95,10 @@ export interface ReportInput {
   readonly remarks: readonly string[]
 }
 
+/** No other would be chosen. */
 const PEAKS_MAX = 20
 
+/** The value of `failed` for a trial that the sweep did not reach. */
 export const NOT_RUN = 'not run'
 
 /** @returns as far as the sweep was run, with as many digits as report.json */

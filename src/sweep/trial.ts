@@ -58,6 +58,7 @@ export function nameTrial(
   }
 }
 
+/** Higher is better. */
 export function scoreOf(returns: readonly number[], objective: Objective): number {
   if (objective === 'sharpe') return sharpeOf(returns)
   return returns.reduce((equity, value) => equity * (1 + value), 1) - 1

@@ -18,7 +18,7 @@ import type { RecentFill } from './recent-activity.ts'
 import { agesOf, findHindrances, findWarnings, isClockSynchronised } from './hindrances.ts'
 import { listResolutions, listUnexplained } from './instrument-view.ts'
 import { viewDisputes, viewEquity, viewLosses, viewWorstCase } from './losses-view.ts'
-import { viewCapital } from './capital-view.ts'
+import { viewCapital, viewCapitals } from './capital-view.ts'
 import { viewProfit } from './money-view.ts'
 import { viewRestriction } from './restriction-view.ts'
 import { viewWishes } from './wishes.ts'
@@ -53,6 +53,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
         configOption,
         isToClose: (scope) => isOpen(account, scope),
         coolDownMs: settings.losses?.coolDownMs ?? 0,
+        openedAt: account.openedAt,
       }),
     ),
     kill: viewKill(account),
@@ -177,6 +178,7 @@ function viewPosition(
   const { grids, positions } = account
   const lot = grids.get(symbol)?.lot
   const row = positions.get(symbol)?.rows.find(({ holdSide }) => holdSide === side)
+  const holders = holdersOf(account, symbol, side)
   return {
     symbol,
     side,
@@ -185,12 +187,13 @@ function viewPosition(
     markPrice: orNull(row?.markPrice),
     coin: account.config.account.marginCoin,
     // After a fill the last reading has another size.
-    unrealisedProfit: (row?.lots === lots && row.unrealisedProfit) || null,
+    unrealisedProfit: (row?.lots === lots && String(row.unrealisedProfit)) || null,
     // Exchanges state zero for none.
     liquidationPrice: orNull(row && row.liquidationPrice > 0 ? row.liquidationPrice : undefined),
     keptByExchange: viewKept(account, symbol, side),
     liquidation: viewDistance(account, symbol, side),
-    strategies: holdersOf(account, symbol, side),
+    strategies: holders,
+    ...viewCapitals(account, Object.keys(holders)),
   }
 }
 
@@ -263,6 +266,7 @@ export function viewEntry(
   return { entryPrice, entryFrom: statedLots > 0 ? 'exchange' : 'fills' }
 }
 
+/** Signed: in one-way mode two may be opposite. */
 function holdersOf(
   { book, grids }: ShownAccount,
   symbol: string,

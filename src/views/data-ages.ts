@@ -56,6 +56,7 @@ export class DataAges {
     return Math.max(now - seen.readAt, now + (this.#offsetMs ?? 0) - seen.at)
   }
 
+  /** The newest answer lacks them. */
   get vanished(): ReadonlyMap<string, VanishedPrice> {
     return this.#vanished
   }

@@ -101,6 +101,7 @@ export function* findWarnings(account: ShownAccount): Generator<string> {
   yield* listWorstCase(account, (used) => used >= WORST_CASE_WARN && used <= 1)
 }
 
+/** Names what a kill or stop waits for, with the instruments not yet proved. */
 function describeEnding({ kind, phase, unproved }: Ending): string {
   const what = kind === 'kill' ? 'a kill is under way' : `a stop is under way (${kind})`
   const names = [...unproved].map(([symbol, why]) => (why === '' ? symbol : `${symbol} (${why})`))

@@ -81,6 +81,7 @@ function inWords({ cause, stage, refusals, silentSince }: Resolution): string {
   return `${CAUSES[cause]}: it ${isRefused ? 'cancels again after a pause: the exchange has refused it' : STAGES[stage]}`
 }
 
+/** Undefined if not traded. */
 export function viewInstrument(
   account: ShownAccount,
   symbol: string,

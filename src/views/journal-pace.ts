@@ -42,6 +42,7 @@ export class JournalPace {
     return this.#batchesLate
   }
 
+  /** Undefined while batches leave in time. */
   get late(): LateBatches | undefined {
     return this.#late
   }
@@ -58,6 +59,7 @@ export class JournalPace {
     if (batches === 0) logger.log('warn', 'journal.late', { ...roundWait(wait) })
   }
 
+  /** Called about once a second. */
   look(): void {
     const now = this.#options.clock.now()
     if (now - this.#heardAt >= QUIET_MS) this.#end(now)

@@ -1,17 +1,23 @@
 import type { AccountView } from '../control/views.ts'
 import { DRAWDOWN_STEPS, type DrawdownStep, type UsedLoss } from '../domain/loss-limits.ts'
 import { ACCOUNT } from '../domain/trading-mode.ts'
+import { capitalOf } from '../engine/book/deposited-capital.ts'
 import { levelOfStep } from '../engine/lifecycle/release-drawdown.ts'
 import { decimal } from '../lib/decimal.ts'
 import { describeScenario } from '../risk/worst-case.ts'
 import type { ShownAccount } from './shown-account.ts'
 import { roundAmount, toAmount } from './money-figures.ts'
 
+/**
+ * As limits use them; null while a part is unknown. A journal at rest knows the equity only without
+ * positions.
+ */
 export function viewEquity(
-  { settings, engine, state }: Pick<ShownAccount, 'settings' | 'engine' | 'state'>,
+  account: Pick<ShownAccount, 'settings' | 'engine' | 'state' | 'book'>,
   { total }: Pick<AccountView['profit'], 'total'>,
 ): Pick<AccountView, 'equity' | 'peak' | 'drawdown'> {
-  const { capital } = settings
+  const { engine, state } = account
+  const capital = capitalOf(account)
   if (engine.equity) {
     const { equity, peak, drawdown } = engine.equity
     const show = (amount: number): string => toAmount(amount).toString()
@@ -34,7 +40,7 @@ export function viewLosses({ settings, engine, book }: ShownAccount): AccountVie
       const max = drawdown?.[step]
       return max === undefined
         ? []
-        : [{ scope, max, ...viewStep({ settings }, used, { step, max }) }]
+        : [{ scope, max, ...viewStep({ settings, book }, used, { step, max }) }]
     })
     const own = [...book.ownTrades].filter(
       ([pair]) => scope === `strategy:${pair.slice(0, pair.indexOf('|'))}`,
@@ -66,13 +72,13 @@ export function viewWorstCase({ engine }: Pick<ShownAccount, 'engine'>): Account
 const NO_PEAK = { peak: null, level: null }
 
 function viewStep(
-  { settings }: Pick<ShownAccount, 'settings'>,
+  account: Pick<ShownAccount, 'settings' | 'book'>,
   known: UsedLoss | undefined,
   { step, max }: { readonly step: DrawdownStep; readonly max: number },
 ): Omit<AccountView['losses'][number], 'scope' | 'max'> {
   const limit = `drawdown.${step}`
   if (known === undefined) return { limit, used: null, ...NO_PEAK }
-  const { peak, level } = levelOfStep({ settings }, known, { step, limit: max })
+  const { peak, level } = levelOfStep(account, known, { step, limit: max })
   const earlier = known.scope === ACCOUNT ? known.drawdownShare : known.drawdown
   const used = roundKnown(step === 'flatten' ? known.lastDrawdown : earlier)
   return { limit, used, peak: roundAmount(peak), level: roundAmount(level) }

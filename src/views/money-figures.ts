@@ -1,6 +1,7 @@
 import { type Money, type Uncounted, uncountedOf } from '../domain/fill-money.ts'
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 
+/** Decimal strings in the margin coin; the field that holds them names the span. */
 export interface MoneyFigures {
   readonly fills: number
   /** Realised minus fees, plus funding if present. */
@@ -9,6 +10,7 @@ export interface MoneyFigures {
   readonly netWithUnrealised?: string
   readonly realisedProfit: string
   readonly fees: string
+  /** Funding belongs to an instrument, not to a strategy. */
   readonly funding?: string
   /** Absent if unknown. */
   readonly unrealisedProfit?: string

@@ -7,6 +7,7 @@ import {
   type ScenarioAccount,
 } from '../risk/scenario.ts'
 
+/** Per cent, from -30 to 30. */
 const CURVE_STEP = 2
 const CURVE_POINTS = 15
 /** Only its direction counts in the search. */
@@ -63,6 +64,7 @@ export function moveAll(
   return new Map(instruments.map(({ symbol }) => [symbol, move]))
 }
 
+/** Removes float noise. */
 export function clean(value: number): number {
   return Number(value.toPrecision(12))
 }

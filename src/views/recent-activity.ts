@@ -14,6 +14,7 @@ import type { BookedRow } from '../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 import { startOfDay } from '../lib/start-of-day.ts'
 
+/** The journal has the older ones. */
 const FILLS_MAX = 500
 /** Time zone calculations are slow. */
 const DAY_LOOKED_AT_EVERY_MS = 1000
@@ -36,11 +37,13 @@ export interface RecentActivityOptions {
   readonly booked: (kind: BookedRow['kind'], since: number) => Iterable<BookedRow>
 }
 
+/** A day may have 23 or 25 hours. */
 const WEEK_DAYS = 7
 const DAY_MS = 86_400_000
 
 interface Sums {
   readonly money: Money
+  /** Margin coin, negative when paid. */
   readonly funding: Decimal
 }
 
@@ -92,6 +95,7 @@ export class RecentActivity {
     return this.#fundingToday
   }
 
+  /** Today and the six days before. */
   get week(): Sums {
     this.#rollDay()
     const days = [...this.#earlier.map(({ sums }) => sums), this.#sumsOfToday()]

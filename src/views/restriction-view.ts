@@ -23,13 +23,19 @@ export interface RestrictionFrame {
   /** Strategies hold something in the scope, or orders rest there. */
   readonly isToClose: (scope: Scope) => boolean
   readonly coolDownMs: number
+  /**
+   * Unix ms. Before its first event the core knows no time: what holds then holds since the account
+   * was opened.
+   */
+  readonly openedAt?: number | undefined
 }
 
 export function viewRestriction(
   restriction: Restriction,
-  { configOption, isToClose, coolDownMs }: RestrictionFrame,
+  { configOption, isToClose, coolDownMs, openedAt = 0 }: RestrictionFrame,
 ): RestrictionView {
-  const { scope, mode, code, reason, by, at } = restriction
+  const { scope, mode, code, reason, by } = restriction
+  const at = restriction.at || openedAt
   const command = commandOf(restriction, configOption)
   const isClosing = code === 'flatten' && isToClose(scope)
   const isClosed = code === 'flatten' && !isClosing
@@ -38,6 +44,7 @@ export function viewRestriction(
   return { scope, mode, code, reason, by, at, ends, command, isClosing, releasableAt }
 }
 
+/** Ends it once the reason is gone. */
 function commandOf(
   { code, scope, by, isVolatile }: Restriction,
   configOption: string,

@@ -1,9 +1,9 @@
 import type { Fill } from '../domain/fill.ts'
 import { addFill, NO_MONEY } from '../domain/fill-money.ts'
-import type { ClientOid } from '../domain/ids.ts'
+import type { ClientOid, StrategyId } from '../domain/ids.ts'
 import type { Intent } from '../domain/intent.ts'
 import { isTerminal, type OrderState } from '../domain/order.ts'
-import type { ItemOutcomeKind, JournalRecord } from '../domain/record.ts'
+import type { ItemOutcomeKind, JournalRecord, UniverseRecord } from '../domain/record.ts'
 import type { Book } from '../engine/book/book.ts'
 import { decimal, ZERO } from '../lib/decimal.ts'
 import { Percentiles } from '../lib/percentiles.ts'
@@ -25,6 +25,8 @@ export class RunStatistics {
   readonly ended = new Map<OrderState, number>()
   /** From a ticker answer's last byte to the write of its batch. */
   readonly decisionLatency = new Percentiles()
+  /** Members that have joined and left in this run. */
+  readonly universes = new Map<StrategyId, { readonly joined: number; readonly left: number }>()
   readonly #open = new Set<ClientOid>()
 
   countIntents(intents: readonly Intent[]): void {
@@ -83,9 +85,9 @@ export class RunStatistics {
       case 'watermark':
       case 'exits':
       case 'exitsListed':
-      case 'universe':
       case 'departed':
       case 'signal':
+      case 'deposit':
       case 'boot':
       case 'decision':
       case 'adopt':
@@ -101,6 +103,8 @@ export class RunStatistics {
       case 'restricted':
         this.restrictions += 1
         return
+      case 'universe':
+        return this.#countChoice(record)
       default:
         return unreachable(record)
     }
@@ -113,6 +117,14 @@ export class RunStatistics {
       if (order) increment(states, order.state)
     }
     return Object.fromEntries([...states].toSorted(byName))
+  }
+
+  #countChoice({ strategyId, joined, left }: UniverseRecord): void {
+    const known = this.universes.get(strategyId) ?? { joined: 0, left: 0 }
+    this.universes.set(strategyId, {
+      joined: known.joined + joined.length,
+      left: known.left + left.length,
+    })
   }
 
   #countFill(fill: Fill, book: Book): void {

@@ -75,6 +75,7 @@ export function pictureAccount(shown: PicturedAccount, booked: number): AccountP
 
 const NOTHING = { longLots: 0, shortLots: 0 }
 
+/** As our own figures value: the last price, limited to bid and ask. */
 function priceOf(
   { tickers, storedPrices }: PicturedAccount,
   symbol: string,
@@ -123,6 +124,7 @@ function leverageOf({ settings, engine, config }: PicturedAccount, symbol: strin
   return Number(configured ?? config.simulator?.leverage ?? Number.NaN)
 }
 
+/** Without sides whose cost is not known. */
 function legsOf(shown: PicturedAccount, symbol: string): readonly ScenarioLeg[] {
   const { settings, book, positions } = shown
   const { longLots, shortLots } = book.account.get(symbol) ?? NOTHING

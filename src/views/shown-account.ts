@@ -24,6 +24,7 @@ export interface AccountOff {
   readonly error: unknown
 }
 
+/** Read-only, for display. */
 export interface ShownAccount {
   readonly config: DaemonConfig
   readonly settings: EngineSettings
@@ -32,12 +33,16 @@ export interface ShownAccount {
   readonly trusted: TrustedClock
   readonly grids: ReadonlyMap<string, InstrumentSteps>
   readonly state: 'new' | 'begun' | 'atRest'
+  /** Unix ms; absent for a journal at rest. */
+  readonly openedAt?: number
   readonly fatal: unknown
   /** Undefined before the first. */
   readonly tickers: TickerTable | undefined
   /** For a journal at rest. */
   readonly storedPrices?: ReadonlyMap<string, StoredPrice>
+  /** Missing in the newest tickers. */
   readonly vanished?: ReadonlyMap<string, VanishedPrice>
+  /** Named as in `read.failed`. */
   readonly failingReads?: readonly string[]
   /** Readings much rarer than configured: `fills`, `positions`. */
   readonly late?: readonly string[]

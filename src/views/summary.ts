@@ -7,6 +7,7 @@ import { marginFeesOf, type Money, sumMoney } from '../domain/fill-money.ts'
 import { moneyOf } from '../engine/book/apply-fill.ts'
 import { moneyByStrategy } from '../engine/book/own-trades.ts'
 import { type Book, pairKey, splitPair } from '../engine/book/book.ts'
+import { capitalOf } from '../engine/book/deposited-capital.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import type { EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
 import { decimal, sumDecimals, ZERO } from '../lib/decimal.ts'
@@ -17,6 +18,7 @@ import { type MoneyFigures, roundAmount, toAmount, toMoneyFigures } from './mone
 import { byName, type RunStatistics } from './run-statistics.ts'
 import { listUnattended, type UnattendedInput, type UnattendedPosition } from './unattended.ts'
 
+/** The object of `--summary json`. Money is in exact decimal strings. */
 export interface RunSummary {
   readonly environment: string
   readonly positionMode: string
@@ -24,6 +26,7 @@ export interface RunSummary {
   readonly coin: string
   readonly epoch: number
   readonly clean: boolean
+  /** Why the end was not in good order. */
   readonly fault?: string
   readonly durationMs: number
   readonly cycles: number
@@ -42,7 +45,7 @@ export interface RunSummary {
   readonly unrealisedProfit?: string
   /** At the end; absent if a part was unknown. */
   readonly equity?: Equity
-  /** `account.capital`; absent without equity. */
+  /** `account.capital` with all deposits; absent without equity. */
   readonly capital?: string
   readonly positions: Readonly<Record<string, string>>
   readonly rateLimited: number
@@ -64,6 +67,7 @@ export interface StandingRestriction extends Restriction {
 }
 
 export interface AccountSummary extends MoneyFigures {
+  /** Base coin, by symbol and side. */
   readonly positions: Readonly<Record<string, string>>
 }
 
@@ -82,6 +86,7 @@ export interface ExchangeLedger extends Omit<
   AccountSummary,
   'net' | 'netWithUnrealised' | 'uncounted'
 > {
+  /** Keyed by coin. */
   readonly otherFees?: Readonly<Record<string, string>>
   readonly balance: string
   readonly openOrders: number
@@ -92,6 +97,7 @@ export interface ExchangeLedger extends Omit<
 
 export interface ExchangeSummary extends ExchangeLedger {
   readonly agrees: boolean
+  /** A sentence each. */
   readonly differences: readonly string[]
 }
 
@@ -113,10 +119,12 @@ export interface SummaryInput extends Pick<UnattendedInput, 'grids'> {
   readonly exchange: ExchangeLedger | undefined
 }
 
+/** The wire has ten decimals, the ledger all. */
 const UNREALISED_TOLERANCE = decimal('0.00000001')
 
 export function buildSummary(input: SummaryInput): RunSummary {
   const { settings, book, statistics, polls, limiter } = input
+  const capital = capitalOf(input)
   const allRuns = summariseAccount(input)
   return {
     environment: settings.environment,
@@ -142,7 +150,7 @@ export function buildSummary(input: SummaryInput): RunSummary {
       ? {}
       : { unrealisedProfit: allRuns.unrealisedProfit }),
     ...(input.equity && { equity: roundEquity(input.equity) }),
-    ...(input.equity && settings.capital && { capital: settings.capital.toString() }),
+    ...(input.equity && capital && { capital: capital.toString() }),
     positions: allRuns.positions,
     rateLimited: limiter.reduce((sum, endpoint) => sum + endpoint.rateLimited, 0),
     unknowns: statistics.outcomes.get('unknown') ?? 0,
@@ -168,7 +176,7 @@ function roundEquity({ equity, peak, drawdown }: Equity): Equity {
 
 function summariseAccount({ grids, book, positions }: SummaryInput): AccountSummary {
   const unrealised = [...positions.values()].flatMap((reading) =>
-    reading.rows.map((row) => row.unrealisedProfit),
+    reading.rows.map((row) => String(row.unrealisedProfit)),
   )
   const isRead = [...book.account].every(
     ([symbol, { longLots, shortLots }]) =>

@@ -7,6 +7,7 @@ import { wordsOfVerdict } from './universe-words.ts'
 
 const DAY_MS = 86_400_000
 
+/** A universe for each strategy that has one. */
 export function viewUniverses(account: ShownAccount): readonly UniverseView[] {
   return [...account.settings.strategies.values()].flatMap((strategy) => {
     const { universe } = strategy

@@ -1,3 +1,4 @@
+import { capitalOf } from '../engine/book/deposited-capital.ts'
 import { ROW_MOVES, type WhatIfQuery, type WhatIfView } from '../control/what-if-view.ts'
 import {
   computeScenario,
@@ -136,11 +137,10 @@ function amountOf(value: number): string | null {
 
 /** As of the last comparison, or at rest without what is held; NaN: not known. */
 function equityBooked(shown: ShownAccount): number {
-  const { engine, settings, state } = shown
+  const { engine, state } = shown
+  const capital = capitalOf(shown)
   if (engine.equity) return engine.equity.equity
-  if (state !== 'atRest' || settings.capital === undefined) return Number.NaN
+  if (state !== 'atRest' || capital === undefined) return Number.NaN
   const { realised, fees, funding } = viewProfit(shown).total
-  return (
-    Number(settings.capital.toString()) + Number(realised) - Number(fees) + Number(funding ?? 0)
-  )
+  return Number(capital.toString()) + Number(realised) - Number(fees) + Number(funding ?? 0)
 }

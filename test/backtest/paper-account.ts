@@ -26,8 +26,17 @@ export interface PaperAccount {
   readonly strategies: ReadonlyMap<StrategyId, VirtualStrategy>
 }
 
+interface MarketPace {
+  readonly speed?: number
+  /** Between two prices; default: as the market has it. */
+  readonly stepMs?: number
+}
+
 /** The shipped strategies, grid and trend on both instruments, and an exchange whose market has this seed. */
-export async function openPaperAccount(seed: string, { speed = 1 } = {}): Promise<PaperAccount> {
+export async function openPaperAccount(
+  seed: string,
+  { speed = 1, stepMs }: MarketPace = {},
+): Promise<PaperAccount> {
   const cwd = join(import.meta.dirname, '../..')
   const { config, documents } = loadConfig({ file: 'config/paper.yaml', cwd })
   const loaded = await loadStrategies(config, documents, toInstruments(config))
@@ -37,6 +46,7 @@ export async function openPaperAccount(seed: string, { speed = 1 } = {}): Promis
   const market = {
     seed,
     speed,
+    ...(stepMs !== undefined && { stepMs }),
     startAt: START_AT,
     instruments: instruments.map(toMarketInstrument),
   }

@@ -318,6 +318,7 @@ describe('against the simulator, without keys', () => {
   const REFUSED: Partial<Record<CallableName, RegExp>> = {
     cancelAllOrders: /^22001: /,
     modifyPlanOrder: /^43025: /,
+    modifyTpslOrder: /^43025: /,
     isolatedBatchCancelOrders: /1 of its items was refused/,
   }
 

@@ -48,7 +48,7 @@ test.each([
   ['JOURNAL_FOREIGN', 78],
   ['CREDENTIALS_UNUSABLE', 78],
   ['RECORDING_GZIP_DAMAGED', 65],
-  ['EXPLAIN_NO_JOURNAL', 66],
+  ['JOURNAL_NOT_FOUND', 66],
 ])('%s ends with %d', (code, exit) => {
   expect(exitOf(new Failure({ code, sentence: 'what is wrong' }))).toBe(exit)
 })

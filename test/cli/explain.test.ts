@@ -169,5 +169,5 @@ test('intentd explain says so when the journal has nothing, or no journal', asyn
   const explained = projects.open().start(['explain', 'BTCUSDT'])
 
   expect((await explained.ended).code).toBe(66)
-  expect(explained.stderr.join('\n')).toContain('EXPLAIN_NO_JOURNAL')
+  expect(explained.stderr.join('\n')).toContain('JOURNAL_NOT_FOUND')
 })

@@ -394,6 +394,19 @@ test('a drawdown says from when on it may be released, other limits may be at an
   )
 })
 
+test('what restricts before the first event of a run does so since the account was opened', () => {
+  const restriction: Restriction = {
+    scope: '*',
+    mode: 'halted',
+    code: 'clockUnsynchronised',
+    reason: "the exchange's clock was never measured",
+    by: 'intentd',
+    at: 0,
+  }
+
+  expect(viewRestriction(restriction, { ...FRAME, openedAt: AT }).at).toBe(AT)
+})
+
 test('a strategy says what it wants on each instrument, and since when', () => {
   const wants = [
     { symbol: 'BTCUSDT', what: '0', since: AT },
@@ -536,6 +549,14 @@ test('who holds a position is never cut: what has no room beside it stands below
   )
 })
 
+test('positions say once what a strategy may use, and what it uses', () => {
+  const capital = { set: '40 %', max: 4000, used: 1200.5 }
+  const view = { ...POSITION, symbol: 'BTCUSDT', strategies: { a: '1' }, capitals: { a: capital } }
+  const text = formatPositions([view, { ...view, symbol: 'ETHUSDT' }])
+
+  expect(text.split('a uses 1,200.50 of 4,000.00 USDT (40 %)')).toHaveLength(2)
+})
+
 test('the side of a position is never cut', () => {
   const held: PositionView = {
     ...POSITION,
@@ -589,11 +610,11 @@ test('a position that can be liquidated has the price, and how far it is', () =>
 
   expect(formatPositions([held])).toContain('66123.45, 10.1 % ')
   expect(formatPositions([held])).toContain(
-    '\n\nBTCUSDT short: it needs 4.3 % of the margin behind it\n',
+    '\n\nBTCUSDT short: its maintenance margin ratio is 4.3 %\n',
   )
   expect(formatPositions([ours])).toContain('66120.3, 10.1 % ')
   expect(shownAs({ moves: 12.34 })).toContain(
-    'BTCUSDT short: its liquidation is 12.3 typical moves of an hour away; it needs 4.3 %',
+    'BTCUSDT short: its liquidation is 12.3 typical moves of an hour away; its maintenance margin ratio is',
   )
   expect(shownAs({ ourPrice: 80_000, trust: 'disputed' })).toContain('66123.45, 10.1 %?')
   // The distance is that of the nearer price, and stands beside it.
@@ -617,9 +638,11 @@ test('a position that can be liquidated has the price, and how far it is', () =>
   for (const text of [disputed, alone])
     expect(text.split('\n').filter(({ length }) => length > 80)).toEqual([])
   expect(shownAs({ statedRatio: 0.9, ratioTrust: 'disputed' })).toContain(
-    'behind it (by the exchange 90.0 %)\n',
+    'ratio is 4.3 % (by the exchange 90.0 %)\n',
   )
-  expect(shownAs({ ratio: null, ratioTrust: 'stated' })).toContain('it needs 4.3 % of')
+  expect(shownAs({ ratio: null, ratioTrust: 'stated' })).toContain(
+    'maintenance margin ratio is 4.3 %',
+  )
   expect(formatPositions([{ ...held, liquidationPrice: null, liquidation: null }])).not.toContain(
     'margin',
   )

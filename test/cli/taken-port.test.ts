@@ -26,7 +26,7 @@ function at(port: number | undefined): Pick<DaemonConfig, 'control'> {
       host: '127.0.0.1',
       port,
       readOnly: false,
-      agents: { research: false, safer: false, propose: false },
+      agents: { research: false, safer: false, propose: false, http: false },
     },
   }
 }

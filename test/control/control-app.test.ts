@@ -51,6 +51,15 @@ const PORT: Entrance = {
   hosts: [HOST, 'localhost:8790'],
   tokens: { full: new Secret(TOKEN), read: new Secret(READ_TOKEN) },
 }
+const AGENT_TOKEN = 'canary-of-a-token-that-assistants-show'
+const SERVED: Entrance = {
+  ...PORT,
+  tokens: {
+    full: new Secret(TOKEN),
+    read: new Secret(READ_TOKEN),
+    agent: new Secret(AGENT_TOKEN),
+  },
+}
 const SOCKET: Entrance = { via: 'socket', hosts: [], tokens: undefined }
 
 interface BenchOptions {
@@ -82,6 +91,8 @@ class Bench {
       readOnly,
       answered,
       proposals: this.bench.proposals,
+      // Nothing listens there.
+      agentSocket: '/nowhere/mcp.sock',
       version: '1.2.3',
       monotonic: () => this.now,
       address: () => undefined,
@@ -317,6 +328,36 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
     }
     expect(bench.commands).toEqual([])
     expect(bench.refused).toHaveLength(changing.length)
+  })
+
+  test('[SEC2] a stolen token of assistants opens /mcp alone, no other token opens it, and a flood of it is bounded', async () => {
+    const bench = new Bench(SERVED)
+    const stolen = { host: HOST, authorization: `Bearer ${AGENT_TOKEN}` }
+    for (const path of [...READS, '/metrics', '/v1/events', '/v1/live', '/v1/proposals'])
+      expect((await bench.get(path, stolen)).status).toBe(403)
+    for (const path of ['/v1/commands', '/v1/proposals', '/v1/confirmations', '/v1/addresses'])
+      expect((await bench.post(RESTRICT, stolen, path)).status).toBe(403)
+    expect(await (await bench.get('/readyz?verbose', stolen)).text()).toBe('not ready\n')
+    for (const token of [TOKEN, READ_TOKEN]) {
+      const other = { authorization: `Bearer ${token}` }
+      expect((await bench.post({}, other, '/mcp')).status).toBe(403)
+    }
+    expect((await bench.post({}, { authorization: 'Bearer guess' }, '/mcp')).status).toBe(401)
+    const elsewhere = { ...stolen, origin: 'https://evil.example' }
+    expect((await bench.post({}, elsewhere, '/mcp')).status).toBe(403)
+    expect((await bench.post({}, { ...stolen, host: 'evil.example' }, '/mcp')).status).toBe(421)
+    expect(bench.commands).toEqual([])
+
+    const statuses = []
+    for (let count = 0; count < 310; count++)
+      statuses.push((await bench.post({}, stolen, '/mcp')).status)
+    expect(statuses.filter((status) => status === 503)).toHaveLength(300)
+    expect(statuses.slice(300).every((status) => status === 429)).toBe(true)
+    bench.now = 60_000
+    expect((await bench.post({}, stolen, '/mcp')).status).toBe(503)
+    expect((await new Bench(PORT).post({}, stolen, '/mcp')).status).toBe(401)
+    const unserved = { authorization: `Bearer ${TOKEN}` }
+    expect((await new Bench(PORT).post({}, unserved, '/mcp')).status).toBe(404)
   })
 
   test('whoever answers proves that it knows the tokens, without showing them', async () => {

@@ -48,7 +48,7 @@ function shown(
       distances: new Map(),
     },
     trusted: new TrustedClock(new ManualTime(1e6)),
-    config: { account: { marginCoin: 'USDT' } },
+    config: { account: { marginCoin: 'USDT' }, strategies: [] },
   } as unknown as ShownAccount
 }
 

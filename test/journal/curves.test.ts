@@ -7,6 +7,8 @@ import { countJournal } from '../../src/journal/copy/count-journal.ts'
 import { backUpFile } from '../../src/journal/copy/backup-file.ts'
 import {
   ACCOUNT_SERIES,
+  parsePlotSeries,
+  toPlotSeries,
   type CurvePoint,
   type CurveQuery,
   toAccountPoint,
@@ -96,6 +98,37 @@ describe('the curve of an account', () => {
     expect(toAccountPoint(pointOf(5, toAccountValue(point)))).toEqual({ at: 5, ...point })
   })
 
+  test('[BND1] of 64 plots those that are over, or of a run before, make room', () => {
+    const plot = (index: number, at = BEGIN): CurvePoint =>
+      pointOf(at, '1', toPlotSeries({ strategy: 's', symbol: `A${index}`, name: 'trend' }))
+    const names = (): number[] => {
+      const reader = new JournalReader(file)
+      const all = reader.curveNames().flatMap((name) => parsePlotSeries(name)?.symbol ?? [])
+      reader.close()
+      return all.map((symbol) => Number(symbol.slice(1))).toSorted((one, other) => one - other)
+    }
+    const all = Array.from({ length: 64 }, (_, index) => plot(index, BEGIN + index * MINUTE_MS))
+    const journal = open()
+    journal.notePoints([pointOf(BEGIN, '100'), ...all])
+    journal.notePoints([plot(64)])
+    journal.flush()
+    expect(names()).not.toContain(64)
+
+    journal.notePoints([], [plot(7).series])
+    journal.notePoints([plot(65)])
+    journal.flush()
+    journal.close()
+    expect(names()).toHaveLength(64)
+    expect(names()).not.toContain(7)
+
+    // In another run only those count that have got a point: the oldest of the others goes.
+    note(plot(0, BEGIN + DAY_MS), plot(66, BEGIN + DAY_MS))
+    expect(names()).toContain(0)
+    expect(names()).toContain(66)
+    expect(names()).not.toContain(65)
+    expect(readAll()).toHaveLength(1)
+  })
+
   test('[BND1] keeps the lowest and the highest of an hour after a week, and nothing after two years', () => {
     note(...minutes(BEGIN, 120))
     const week = BEGIN + 7 * DAY_MS
@@ -120,8 +153,14 @@ describe('the curve of an account', () => {
   })
 
   test('[BND1] is not kept beyond a number of curves, and the others go on', () => {
-    note(...Array.from({ length: 80 }, (_, index) => pointOf(BEGIN, '1', `plot ${index}`)))
-    note(pointOf(BEGIN + MINUTE_MS, '2', 'plot 3'), pointOf(BEGIN, '2', 'plot 70'))
+    const journal = open()
+    journal.notePoints(
+      Array.from({ length: 80 }, (_, index) => pointOf(BEGIN, '1', `plot ${index}`)),
+    )
+    journal.flush()
+    journal.notePoints([pointOf(BEGIN + MINUTE_MS, '2', 'plot 3'), pointOf(BEGIN, '2', 'plot 70')])
+    journal.flush()
+    journal.close()
 
     expect(readAll({ series: 'plot 3' })).toHaveLength(2)
     expect(readAll({ series: 'plot 70' })).toEqual([])

@@ -6,14 +6,16 @@ import { endpointNamed, endpointNames } from '../../src/protocol/endpoints.ts'
 const row = ['1695835800000', '26210.5', '26210.5', '26194.5', '26194.5', '26.26', '687897.63']
 
 describe('the table beyond the document', () => {
-  it('has reads only, marked, none of the document, and one of them signed', () => {
+  it('is marked, and none of it is of the document: public reads, and two signed calls', () => {
+    const signed = ['ordersPlanPending', 'modifyTpslOrder']
     for (const name of beyondNames) {
+      const isMove = name === 'modifyTpslOrder'
       const { auth, method, outside, retry } = endpointNamed(name)
       expect({ auth, method, outside, retry }).toEqual({
-        auth: name === 'ordersPlanPending' ? 'schemeA' : 'public',
-        method: 'GET',
+        auth: signed.includes(name) ? 'schemeA' : 'public',
+        method: isMove ? 'POST' : 'GET',
         outside: true,
-        retry: 'safe',
+        retry: isMove ? 'repeatable' : 'safe',
       })
       expect(endpointNames).not.toContain(name)
     }

@@ -16,6 +16,7 @@ import {
 /** What an account that has done nothing is told where there must be something first. */
 const NOTHING_THERE: Readonly<Partial<Record<ServedName, string>>> = {
   modifyPlanOrder: '43025',
+  modifyTpslOrder: '43025',
   cancelOrder: '43001',
   orderDetail: '40109',
   spotCancelOrder: '43001',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { RunStatistics } from '../../src/views/run-statistics.ts'
-import { EngineBench, TIMED_OUT } from '../engine/engine-bench.ts'
+import { EngineBench, STRATEGY, TIMED_OUT } from '../engine/engine-bench.ts'
+import { UniverseBench } from '../engine/universe-bench.ts'
 
 const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
 
@@ -33,4 +34,14 @@ test('an order that its fills had ended before a cancel-all named it is counted 
 
   expect(bench.states()).toEqual(['filled'])
   expect([...statistics.ended]).toEqual([['filled', 1]])
+})
+
+test('instruments that join and leave a universe are counted for its strategy', () => {
+  const bench = new UniverseBench().start()
+  const statistics = new RunStatistics()
+  bench.volumes.set('CUSDT', 9000)
+  bench.nextHour()
+  for (const record of bench.records) statistics.observe(record, bench.book)
+
+  expect([...statistics.universes]).toEqual([[STRATEGY, { joined: 3, left: 1 }]])
 })

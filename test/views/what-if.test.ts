@@ -55,6 +55,7 @@ function shown({
       liquidation: { rules: new Map(rules ? [[SYMBOL, rules]] : []) },
     },
     book: {
+      deposited: '0',
       positionMode: 'one_way_mode',
       account: new Map([
         [

@@ -5,7 +5,9 @@ import { LIQUIDATIONS, numberOf } from '../support/liquidations/liquidation-plan
 import { tallyWorld } from '../support/liquidations/liquidation-tally.ts'
 import { MONEY } from '../support/money/money-plan.ts'
 import { MONTHS } from '../support/months/months-plan.ts'
+import { STOPS } from '../support/stops/stops-plan.ts'
 import { TAKEOVERS } from '../support/takeovers/takeovers-plan.ts'
+import { UNIVERSE } from '../support/universe/universe-plan.ts'
 import { WIRE } from '../support/wire/wire-plan.ts'
 import { planOfSeed } from '../support/world/plan-of-seed.ts'
 import { runCampaign, seedAt } from './campaign.ts'
@@ -158,10 +160,14 @@ function kindOf({
   isOfCopies,
   isWired,
   liquidates,
+  isOfUniverses,
+  isOfStops,
 }: Mutant): string {
   if (liquidates) return LIQUIDATIONS
   if (lastsMonths) return MONTHS
   if (isOfCopies) return COPIES
+  if (isOfUniverses) return UNIVERSE
+  if (isOfStops) return STOPS
   if (isWired) return WIRE
   if (takesOver) return TAKEOVERS
   return isOfMoney ? MONEY : ''

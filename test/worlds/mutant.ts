@@ -25,6 +25,10 @@ export interface Mutant {
   readonly isOfCopies?: true
   /** Whether worlds in which liquidations are looked for must notice: they do so sooner than others. */
   readonly liquidates?: true
+  /** Whether worlds in which rules choose what is traded must notice, and no other can. */
+  readonly isOfUniverses?: true
+  /** Whether worlds in which the exchange keeps stops must notice, and no other can. */
+  readonly isOfStops?: true
   /** Whether worlds in which machines take an account over must notice, and no other can. */
   readonly takesOver?: true
 }

@@ -1531,4 +1531,32 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '? intent.lots < 0 && onlyCloses(intent, accountExposure)',
     isOfMoney: true,
   },
+  {
+    name: 'left-with-open-orders',
+    what: 'an instrument has left its universe although an order of it is still open',
+    find: "if (ordersOf(core, strategyId, symbol).length > 0) return 'orders are open'",
+    replace: '',
+    isOfUniverses: true,
+  },
+  {
+    name: 'leaving-member-adds',
+    what: 'a strategy may still open on an instrument that leaves its universe',
+    find: "if (leaving) return 'it leaves the universe of its strategy'",
+    replace: '',
+    isOfUniverses: true,
+  },
+  {
+    name: 'one-more-than-can-be-read',
+    what: 'an instrument joins a universe although the poll budget is used up',
+    find: 'needsRead && read >= room.readMax',
+    replace: 'needsRead && read > room.readMax',
+    isOfUniverses: true,
+  },
+  {
+    name: 'moved-stop-believed',
+    what: 'the level that a stop was to be moved to is believed, whatever the exchange answered',
+    find: 'noteKeptExits(core, symbol, { move: undefined, listedAt: 0, askedAt: 0 })',
+    replace: 'noteKeptExits(core, symbol, { move: undefined })',
+    isOfStops: true,
+  },
 ]

@@ -1,6 +1,6 @@
 import type { Secret } from '../../lib/secret.ts'
 import type { HiddenTexts } from '../../lib/secret.ts'
-import { type AlertLog, describeOutcome } from './target-sender.ts'
+import { type AlertLog, describeOutcome } from './message-sender.ts'
 import type { WebhookClient } from './webhook-client.ts'
 
 export interface HeartbeatOptions {
@@ -10,6 +10,7 @@ export interface HeartbeatOptions {
   readonly client: Pick<WebhookClient, 'call'>
   readonly hidden: HiddenTexts
   readonly logger: AlertLog
+  /** Why it is withheld. */
   readonly obstacle: () => string | undefined
 }
 

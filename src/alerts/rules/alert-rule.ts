@@ -7,6 +7,7 @@ export interface AlertRule {
   readonly title: (facts: LogFacts) => string
   /** Equal fields make the same alert. */
   readonly by: readonly string[]
+  /** Without `intentd`, if a command helps. */
   readonly command?: (facts: LogFacts) => string | undefined
   /** Other lines of this event are no alert. */
   readonly when?: (facts: LogFacts) => boolean
@@ -17,5 +18,6 @@ export interface AlertRule {
   readonly endedBy?: LogEvent
   /** An alert at once, however soon it ends. */
   readonly atOnce?: true
+  /** An alert only on repetition. */
   readonly counted?: true
 }

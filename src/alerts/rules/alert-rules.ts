@@ -30,6 +30,7 @@ interface CountedEvents {
   readonly untilAt: number
 }
 
+/** Keyed by the event that ends their trouble. */
 const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, AlertRule])[]> =
   Map.groupBy(
     Object.entries(ALERT_TABLE).flatMap(([event, rule]) =>
@@ -54,6 +55,7 @@ export class AlertRules {
     this.#repeats = new Repeats(settings.repeatMs)
   }
 
+  /** @returns the alerts to send now */
   hear(event: LogEvent, facts: LogFacts, now: number): readonly Alert[] {
     const ended = ENDS.get(event)
     if (ended !== undefined)
@@ -204,6 +206,7 @@ const MATTERS: readonly Matter[] = [
 class Turns {
   readonly #sides = new BoundedMap<'begins' | 'ends'>(FOLLOWED_MAX)
 
+  /** @returns the changed sides */
   take(event: LogEvent, facts: LogFacts): readonly MatterChange[] {
     return MATTERS.flatMap((matter, index) => {
       const side = (['begins', 'ends'] as const).find((one) => matter[one].includes(event))

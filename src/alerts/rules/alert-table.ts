@@ -34,9 +34,11 @@ const urgencyOfMode = ({ code, by }: LogFacts): Urgency =>
     ? 'info'
     : 'urgent'
 const releaseSymbol = ({ symbol }: LogFacts) => `release ${toArgument(symbol)} --reason "..."`
+/** `2 of BTCUSDT at 60000, -9452.1` */
 const describeDeed = ({ size, symbol, price, net, profit }: LogFacts) =>
   `${showFact(size)} of ${showFact(symbol)} at ${showFact(price)}, ${showFact(net ?? profit)}`
 const describeSeconds = (ms: unknown): string => `${Math.round(Number(ms) / 1000)} s`
+/** `3 unknown orders (absent 2, filled 1)` */
 const describeFound = (unknownOrders: unknown, found: unknown): string => {
   const states = Object.entries(found ?? {}).map(([state, count]) => `${state} ${count}`)
   const orders =
@@ -234,6 +236,8 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ symbol }) => `nothing is placed on ${showFact(symbol)}: its prices are stale`,
   },
   'day.rolled': SILENT,
+  'deposit.entered': SILENT,
+  'deposit.refused': SILENT,
   'disk.enough': { urgency: info, by: [], title: () => 'the disk has room again' },
   'disk.low': {
     urgency: urgent,
@@ -603,6 +607,8 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: [],
     title: ({ symbols }) => `the exchange closed something by itself in ${showFact(symbols)}`,
   },
+  'plots.ended': SILENT,
+  'plots.full': SILENT,
   'poll.failed': {
     urgency: warning,
     by: ['what'],

@@ -20,6 +20,7 @@ export class Repeats {
     this.#repeatMs = repeatMs
   }
 
+  /** @returns the alert if it must be sent now */
   pass(alert: Alert, now: number): Alert | undefined {
     const sent = this.#sent.get(alert.key)
     if (sent) {
@@ -49,6 +50,7 @@ export class Repeats {
       this.#sent.set(key, { ...sent, latest: undefined, repeats: 0 })
   }
 
+  /** Makes counted alerts due at `at` at the latest. */
   hasten(beginnings: readonly string[], at: number): void {
     for (const [key, sent] of this.#listOf(beginnings))
       this.#sent.set(key, { ...sent, untilAt: Math.min(sent.sentAt + this.#repeatMs, at) })

@@ -15,6 +15,7 @@ interface GatheredTrades {
   readonly since: number
   readonly fills: Lines
   readonly closed: Lines
+  /** Results by coin. */
   readonly made: Map<string, Decimal>
 }
 
@@ -91,6 +92,7 @@ function linesOf({ shown, count: all }: Lines): readonly string[] {
   return all === shown.length ? shown : [...shown, `… and ${all - shown.length} more`]
 }
 
+/** `2 trades closed: +3.21 USDT` */
 function describeMade({ closed, made }: GatheredTrades): string {
   const sums = [...made].map(([coin, net]) => withSign(net.toString(), coin))
   return `${count(closed.count, 'trade')} closed: ${sums.join(', ')}`

@@ -36,6 +36,7 @@ export function accessTo(
   return { baseUrl, credentials: { apiKey, secret: apiSecret, passphrase } }
 }
 
+/** Does not reveal the key. */
 export function fingerprintOf({ baseUrl, credentials }: ExchangeAccess): string {
   const account = sha256(['account', new URL(baseUrl).origin, credentials.apiKey.reveal()])
   return account.toString('hex').slice(0, DIGEST_LENGTH)

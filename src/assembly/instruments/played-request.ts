@@ -23,6 +23,7 @@ export async function withPlayed(
   return { ...request, played: { files: market, recorded, speed } }
 }
 
+/** Like {@link withPlayed}, without `seeded`: instruments with a file need no start price. */
 export async function withRecorded(
   request: ConfigRequest,
   { market }: Pick<MarketOptions, 'market'>,

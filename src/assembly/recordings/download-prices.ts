@@ -39,6 +39,7 @@ export interface DownloadRequest {
   readonly source: string
   readonly timers: Timers
   readonly onProgress: (share: number, label: string) => void
+  /** Why it should end. */
   readonly stopReason: () => string | undefined
 }
 
@@ -57,6 +58,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 /** A call spans at most 90 days. */
 const SPAN_MS_MAX = 90 * DAY_MS
+/** The last rows of a continued file are read again, and compared. */
 const OVERLAP_ROWS = 100
 /** Some tens of seconds of calls. */
 const SAVED_EVERY_ROWS = 20_000
@@ -115,6 +117,7 @@ class Download {
     close: [],
     volume: [],
   }
+  /** Keyed by the hour since 1970, since exchanges add some milliseconds. */
   readonly #payments = new Map<number, FundingPayment>()
   #savedRows = 0
 
@@ -379,6 +382,7 @@ function toDate(at: number): string {
   return text.endsWith('T00:00:00.000Z') ? text.slice(0, 10) : text.slice(0, 16)
 }
 
+/** `BTCUSDT-futures-1m.prices`, as `intentd import` names it. */
 export function nameDownload(symbol: string, lengthMs: number): string {
   return basename(`${symbol}-futures-${formatInterval(lengthMs)}.prices`)
 }

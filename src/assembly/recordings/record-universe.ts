@@ -20,6 +20,7 @@ export interface UniverseRecorderOptions {
 export interface UniverseRecorderStats {
   readonly answers: number
   readonly bytes: number
+  /** Instants at which nothing could be kept. */
   readonly missed: number
 }
 
@@ -61,6 +62,7 @@ export class UniverseRecorder {
     return { answers: this.#answers, bytes: this.#bytes, missed: this.#missed }
   }
 
+  /** Ends after {@link stop}, when the reading under way is kept. */
   async run(): Promise<void> {
     const { clock, everyMs } = this.#options
     while (!this.#isStopped) {

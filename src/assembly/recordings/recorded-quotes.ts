@@ -11,6 +11,7 @@ import {
   type SegmentEnding,
 } from '../../recording/segment-reader.ts'
 
+/** `at` is in exchange time. */
 const COLUMNS = {
   at: 'ts',
   bid: 'bidPr',

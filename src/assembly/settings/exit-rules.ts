@@ -6,6 +6,7 @@ import {
 import { parseInterval } from '../../domain/candles.ts'
 import type { ExitDistance, ExitProtections, ExitRules } from '../../domain/exits.ts'
 
+/** `exits:` of a strategy file, with shares in millionths and durations in ms. */
 export function toExitRules(exits: ExitSettings): ExitRules {
   const { stop, trailing, breakEven, profit, timeLimit, takeProfit, coolDown, protections } = exits
   const rows = Object.entries(profit ?? {})

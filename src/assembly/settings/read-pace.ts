@@ -63,6 +63,7 @@ export function readRoundMs(config: PacedConfig, use: AddressUse): number {
  */
 const ROUND_MS_MAX = 10_000
 
+/** So many instruments can be read before readings would be too old. */
 export function readableMax(config: PacedConfig, use: AddressUse): number {
   const { accountAgeMaxMs } = config.risk
   const roundMs = accountAgeMaxMs === undefined ? ROUND_MS_MAX : accountAgeMaxMs / ROUNDS

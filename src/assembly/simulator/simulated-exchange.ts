@@ -20,6 +20,7 @@ import type { LogLevel } from '../../logging/logger.ts'
 export type SimulatorSettings = Omit<EmbeddedSimulatorSettings, 'startingBalance' | 'leverage'>
 
 export interface MarketOverride {
+  /** Paths, or `SYMBOL=path`. */
   readonly files: readonly string[]
   readonly speed: number | undefined
 }

@@ -1,3 +1,4 @@
+/** Warns of recordings whose prices are further apart than the allowed age. */
 import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import { DATA_AGE_MS_MAX } from '../../config/schema/daemon-schema.ts'
 import type { Problem } from '../../config/yaml/problem.ts'

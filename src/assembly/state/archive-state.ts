@@ -74,6 +74,7 @@ function noJournal(file: string): Failure {
   })
 }
 
+/** Documented in docs/journal.md; later versions may append columns. */
 const COLUMNS = [
   'kind',
   'time',

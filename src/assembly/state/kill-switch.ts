@@ -79,6 +79,7 @@ export interface KillSwitchOptions {
   readonly clock: Clock
   /** Seen, or could not be checked; called once for each throw. */
   readonly onThrown: (note: KillNote) => void
+  /** The switch works, but its state could not be written. */
   readonly onTrouble: (reason: string) => void
   readonly onNoted?: ((state: KillState['state'] | 'released') => void) | undefined
 }
@@ -95,6 +96,7 @@ export class KillSwitch {
     this.#files = [...new Set([directory, stateDirectory])].map(killFileOf)
   }
 
+  /** A release removes all of them. */
   get files(): readonly string[] {
     return this.#files
   }

@@ -42,7 +42,10 @@ export interface JournalToOpen extends TableSettings {
   readonly own?: JournalWriter | undefined
 }
 
-/** @throws Failure of opening either; JOURNAL_NOT_COPIED */
+/**
+ * Code for PostgreSQL is only loaded if configured. @throws Failure of opening either;
+ * JOURNAL_NOT_COPIED
+ */
 export async function openJournal(options: JournalToOpen): Promise<OpenedJournal> {
   const { config, directory, logger, password } = options
   const place = journalPlaceOf(config, directory)

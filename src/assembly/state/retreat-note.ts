@@ -6,6 +6,7 @@ import type { DaemonLogger } from '../../logging/logger.ts'
 
 const NOTE_FILE = 'cancelled-unrecorded'
 
+/** An earlier run cancelled without a record, so resting orders in the book may be gone. */
 export function hasRetreated(directory: string): boolean {
   return existsSync(join(directory, NOTE_FILE))
 }

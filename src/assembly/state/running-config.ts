@@ -19,6 +19,7 @@ export interface RunningConfig extends DaemonConfig {
 }
 
 export interface CodeFile {
+  /** Relative to the strategy's folder, so that it is equal on all machines. */
   readonly name: string
   readonly text: string
 }
@@ -35,6 +36,7 @@ export interface RunStart {
   /** They change only the main file and its strategies. */
   readonly set: readonly string[]
   readonly params: readonly string[]
+  /** Absolute paths; they change only the main file. */
   readonly market: readonly string[]
   readonly speed?: number | undefined
 }

@@ -7,7 +7,12 @@ import { listHeldDirectories, listHolders } from './state-directory.ts'
 import { userStates } from './user-state.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
+/**
+ * A daemon's state is found by its main file, even if that file is unreadable, or names another
+ * directory by now.
+ */
 export interface RunningFile {
+  /** Absolute, with links resolved. */
   readonly file: string
   readonly directory: string
   readonly set: readonly string[]

@@ -10,6 +10,7 @@ import {
 } from '../../lib/process-lock.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 
+/** Orders and positions are private. */
 const OWNER_ONLY = 0o700
 
 const LOCK_FILE = 'daemon.lock'

@@ -12,6 +12,16 @@ export function pairingFileOf({ state }: Pick<DaemonConfig, 'state'>): string {
   return join(state.directory, 'pairing.json')
 }
 
+/** That of assistants at the port: the port's other tokens may lie elsewhere. */
+export function agentTokenFileOf({ state }: Pick<DaemonConfig, 'state'>): string {
+  return join(state.directory, 'control.agent.token')
+}
+
+/** `intentd mcp --http` listens there, and is started without knowing which account runs. */
+export function agentSocketOf({ state }: Pick<DaemonConfig, 'state'>): string {
+  return join(state.directory, 'mcp.sock')
+}
+
 export function isEmbedded(config: DaemonConfig): config is DaemonConfig & { simulator: object } {
   return (
     config.environment === 'simulator' &&
@@ -27,6 +37,7 @@ export function stateDirectoryOf(config: DaemonConfig, market: MarketOverride): 
   return join(directory, worldOf(config, config.simulator, market))
 }
 
+/** A journal that is not on PostgreSQL. */
 export const JOURNAL_FILE = 'journal.sqlite'
 
 export function journalPlaceOf({ environment, account, journal }: DaemonConfig, directory: string) {

@@ -10,6 +10,7 @@ import type { StrategyRunner } from '../../strategy/strategy-runner.ts'
 import type { ReplayWatcher } from '../recordings/replay.ts'
 import { createRunner, type LoadedStrategy } from './strategies.ts'
 
+/** A text: why there are none. */
 export type Wishes = readonly Intent[] | string
 
 export interface ChangedDecision {

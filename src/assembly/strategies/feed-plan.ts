@@ -21,6 +21,7 @@ export interface Feed {
   readonly everyMs: number
 }
 
+/** Every snapshot has these anyway. */
 const OWN_ENDPOINTS: ReadonlySet<EndpointName> = new Set([
   'tickers',
   'orderFills',

@@ -117,6 +117,7 @@ function joinCandles(one: readonly CandleRow[], other: readonly CandleRow[]): re
   return [...byOpenAt.values()].toSorted(([left], [right]) => left - right).slice(-CANDLES_MAX)
 }
 
+/** `FILE` or `SYMBOL=FILE`, relative to the strategy file. */
 function placeAt(directory: string, name: string): string {
   const { symbol, path } = cutPlace(name)
   return `${symbol}${resolve(directory, path)}`

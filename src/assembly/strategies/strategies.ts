@@ -27,8 +27,10 @@ import { type Feed, overloadedEndpoints, planFeeds } from './feed-plan.ts'
 
 export interface LoadedStrategy {
   readonly id: StrategyId
+  /** Several strategies may share it. */
   readonly moduleFile: string
   readonly name: string
+  /** Absent for an isolated strategy: its code does not run in this thread. */
   readonly strategy?: Strategy
   readonly params: unknown
   readonly instruments: readonly Instrument[]

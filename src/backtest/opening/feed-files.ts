@@ -19,6 +19,7 @@ interface FeedSpec {
   readonly path: string
 }
 
+/** An id of a strategy and a name of a feed, as their schemas have them. */
 const SPEC = /^(?:([a-z][a-z0-9-]{0,31})\.)?([a-zA-Z][a-zA-Z0-9]{0,31})=(.+)$/s
 
 /**
@@ -152,6 +153,7 @@ function listFeeds(strategies: readonly FeedAsker[]): string {
 /** Longer times without a reading, in its intervals, are said. */
 const INTERVALS_MAX = 3
 
+/** For a report, a sentence each. Unix ms. */
 export function describeFeeds(
   strategies: readonly FeedAsker[],
   files: readonly FeedFile[],

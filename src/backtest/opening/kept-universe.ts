@@ -12,10 +12,12 @@ import type { PriceCoverage } from '../../report/run-facts.ts'
 import { KeptRows } from '../kept-rows.ts'
 import { medianStep, type PlayedRange } from '../played-prices.ts'
 
+/** Kept tickers, and the quotes of instruments that have no other prices. */
 export interface LoadedUniverse {
   readonly recording: UniverseRecording
   /** Unix ms, exchange clock, rising. */
   readonly instants: Float64Array
+  /** Between two answers, ms. */
   readonly stepMs: number
   readonly quotes: readonly Recording[]
   /** Instruments of the last answer were not delisted. */
@@ -23,6 +25,7 @@ export interface LoadedUniverse {
   /** Rules may choose these, and they have quotes. */
   readonly candidates: ReadonlyMap<string, ContractRules>
   readonly hasContracts: boolean
+  /** A digest of all answers of the range, hex. */
   readonly sha256: string
   readonly remarks: readonly string[]
 }
@@ -210,6 +213,7 @@ class QuoteColumns {
   readonly #volume = new GrowingColumn()
   #before = { at: Number.NaN, last: Number.NaN, base: Number.NaN }
 
+  /** A row that is no quote (unreadable, or without a price) is left out. */
   add(table: TickerTable, symbol: string): void {
     const read = Object.values(QUOTE_FIELDS).map((column) => table.read(symbol, column))
     const [bid = 0, ask = 0, bidSize = 0, askSize = 0, last = 0] = read
@@ -274,6 +278,7 @@ export function describeCandidates({ instants, stepMs, sha256 }: LoadedUniverse)
   }
 }
 
+/** Numbers whose count is not known before. */
 class GrowingColumn {
   #numbers = new Float64Array(1024)
   #length = 0

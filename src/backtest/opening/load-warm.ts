@@ -8,8 +8,10 @@ import { guardThread } from '../../strategy/isolation/guard-thread.ts'
 import { pathOfFeed } from './feed-files.ts'
 
 export interface LoadingRequest {
+  /** As in `--feed`. */
   readonly feeds?: readonly string[] | undefined
   readonly onLoading?: (file: string) => void
+  /** False where no run will be opened: no code is loaded in this thread. Default: true. */
   readonly runsHere?: boolean
 }
 
@@ -20,6 +22,7 @@ interface RunLeadIn {
   readonly request: LoadingRequest
 }
 
+/** With what there is to know of the time before it. */
 export async function loadWarm(
   { config, documents }: LoadedConfig,
   { whole, fromAt, request: { onLoading, runsHere = true, feeds = [] } }: RunLeadIn,

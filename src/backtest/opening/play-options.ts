@@ -7,6 +7,7 @@ export interface PlayOptions extends Pick<ConfigOptions, 'set'> {
   /** `STRATEGY.param=value` texts. */
   readonly param: readonly string[]
   readonly market: readonly string[]
+  /** `FILE`, `NAME=FILE` or `STRATEGY.NAME=FILE` texts. */
   readonly feed?: readonly string[] | undefined
   /** A directory of kept tickers, or one file. */
   readonly universe?: string | undefined

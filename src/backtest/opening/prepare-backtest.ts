@@ -85,6 +85,7 @@ export interface BacktestRequest extends PlayedRange, LoadingRequest {
   readonly universe?: UniverseRecording | undefined
 }
 
+/** Its files were read and found good: a run can be opened for any fill model. */
 export interface PreparedBacktest {
   readonly config: DaemonConfig
   readonly seed: number
@@ -96,6 +97,7 @@ export interface PreparedBacktest {
   readonly toAt: number
   readonly polling: VirtualPolling
   readonly simulator: EmbeddedSimulatorSettings
+  /** Tickers of all instruments that are shown; undefined: only those of its prices. */
   readonly universe: LoadedUniverse | undefined
   readonly strategyIds: readonly string[]
   readonly code: Readonly<Record<string, StrategyCode>>
@@ -351,7 +353,9 @@ function listCandidates(
 
 interface Prices {
   readonly coverage: readonly PriceCoverage[]
+  /** Each instrument that is simulated. */
   readonly viewed: readonly PriceCoverage[]
+  /** Those that are simulated, with their rules. */
   readonly config: DaemonConfig
   readonly instruments: readonly Instrument[]
   readonly open: (start: {
@@ -366,6 +370,7 @@ function listed(config: DaemonConfig, now: number): readonly Instrument[] {
   return rows.filter(({ symbol }) => config.instruments[symbol] !== undefined)
 }
 
+/** @param whole before they were cut */
 function playRecordings(
   config: DaemonConfig,
   recordings: readonly Recording[],

@@ -8,6 +8,7 @@ import type { PriceCoverage } from '../../report/run-facts.ts'
 import { countCutRows, RECORDED_LOTS_MAX } from '../../simulator/market/quote-grid.ts'
 import { shareOffTick, shareWithoutVolume } from '../played-prices.ts'
 
+/** Says what the prices of a run lack, a sentence each. */
 export function remarksOn(
   strategies: readonly LoadedStrategy[],
   coverage: readonly PriceCoverage[],

@@ -53,6 +53,7 @@ function tradedBy({ config, documents }: LoadedConfig): ReadonlyMap<string, read
 interface Unpriced {
   readonly symbol: string
   readonly traders: readonly string[]
+  /** Each of its files, with where its prices are. */
   readonly elsewhere: readonly string[]
 }
 

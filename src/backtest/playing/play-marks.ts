@@ -19,18 +19,22 @@ export class PlayMarks {
     this.#numbers = new Int32Array(shared, 8, 3)
   }
 
+  /** Grows while something happens. */
   get beats(): number {
     return Atomics.load(this.#numbers, BEATS)
   }
 
+  /** In the prices; 0 before they begin. */
   get playedAt(): number {
     return this.#time[0] ?? 0
   }
 
+  /** Number of the strategy whose code runs, from 1; 0: none. */
   get deciding(): number {
     return Atomics.load(this.#numbers, DECIDING)
   }
 
+  /** Undefined: no signal came. */
   get stoppedBy(): string | undefined {
     return SIGNALS[Atomics.load(this.#numbers, STOP)] || undefined
   }

@@ -9,6 +9,7 @@ export interface BacktestTask {
   readonly version: string
 }
 
+/** It hears how far a run is. */
 export interface PlayWatcher {
   readonly marks: PlayMarks
   readonly isTTY: boolean

@@ -10,6 +10,7 @@ const BAR_WIDTH = 30
 const DRAWN_EVERY_MS = 200
 const ERASE_LINE = '\r\u001B[2K'
 
+/** Progress and remaining time on a terminal; nothing anywhere else. */
 export class ProgressBar {
   readonly #target: ProgressTarget
   readonly #clock: Clock

@@ -38,6 +38,7 @@ import type { PriceSource } from '../opening/priced-instruments.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { keepReportWritable, REPORTS, ReportDirectory } from './report-directory.ts'
 
+/** A seeded market's default. */
 const DAYS_DEFAULT = 30
 /** Virtual time between two looks at the terminal. */
 const CHUNK_MS = 300_000
@@ -158,6 +159,7 @@ function openUniverse({ universe = '', market }: PlayOptions): UniverseRecording
   })
 }
 
+/** `seeded` alone stands for no file. */
 function filesOf(
   { market, days }: PlayOptions,
   configured: readonly (readonly [string, string])[],
@@ -184,12 +186,14 @@ function filesOf(
 
 interface EarlyEnd {
   readonly why: string
+  /** Undefined for a signal. */
   readonly failure?: Error
 }
 
 interface PlayedModels {
   readonly prepared: PreparedBacktest
   readonly models: readonly FillModelName[]
+  /** Files written while it is played. */
   readonly directory: string
   readonly watcher: PlayWatcher
 }
@@ -397,6 +401,7 @@ export function describeRecipe(
   }
 }
 
+/** As `sha256sum`, by name. */
 function hashFiles(files: readonly CodeFile[]): Readonly<Record<string, string>> {
   return Object.fromEntries(files.map(({ name, text }) => [name, hash('sha256', text)]))
 }

@@ -26,6 +26,7 @@ export interface WatchedPlay {
   readonly hungAfterMs: number
   /** At a signal ends with what was done; else at once. */
   readonly endsWithReport?: boolean
+  /** Default: {@link HEAP_MB_MAX}. */
   readonly heapMbMax?: number
 }
 

@@ -10,6 +10,7 @@ export interface AcceptanceOptions {
   readonly config: Pick<DaemonConfig, 'account' | 'instruments'>
   readonly isTrading: boolean
   readonly clock: Clock
+  /** Orders that were placed are removed all the same. */
   readonly isStopped: () => boolean
   readonly onStep: (step: Finding) => void
 }

@@ -64,6 +64,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   ours: 'look at exchange.baseUrl and the connection',
 }
 
+/** Remembers what an acceptance run may have left on the instrument. */
 export class AccountProbe {
   readonly #options: AccountProbeOptions
   #hasPlaced = false
@@ -160,7 +161,7 @@ export class AccountProbe {
     return this.#cancel({ productType, marginCoin })
   }
 
-  /** @throws StepFailure if its removal is not proved */
+  /** Whatever this run may have left. @throws StepFailure if its removal is not proved */
   async clear(): Promise<void> {
     if (!this.#hasPlaced) return
     await this.pause(this.#settledAt - this.#options.clock.monotonic())

@@ -98,6 +98,7 @@ interface CallToSend {
   readonly clock: Clock
 }
 
+/** `data` has the document's names, for people; `text` is as received, for programs. */
 export interface ShownAnswer {
   readonly data: unknown
   readonly text: string

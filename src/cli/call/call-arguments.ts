@@ -31,7 +31,7 @@ const SHORT: Readonly<Record<string, string>> = { '-c': '--config', '-h': '--hel
 /** No parameter of the table may have one of these names. */
 export const CALL_OPTIONS: readonly string[] = [...Object.keys(FLAGS), ...VALUED]
 
-/** @throws CallRefused */
+/** Words that are no option of the command are parameters of the endpoint. @throws CallRefused */
 export function readCallArguments(words: readonly string[]): CallArguments {
   const flags = { json: false, dryRun: false, trustFiles: false, help: false }
   const values: Record<(typeof VALUED)[number], string[]> = {

@@ -37,7 +37,10 @@ export function platformCoinOf({ exchange }: DaemonConfig): string | undefined {
   return exchange.baseUrl === undefined ? simulatorCoin() : exchange.platformCoin
 }
 
-/** @throws ConfigError for missing keys; CallRefused for a state without a simulator */
+/**
+ * The simulator needs no keys. @throws ConfigError for missing keys; CallRefused for a state
+ * without a simulator
+ */
 export async function openCallExchange(options: CallExchangeOptions): Promise<CallExchange> {
   const { config, endpoint, state, cwd } = options
   const platformCoin = platformCoinOf(config)

@@ -11,13 +11,17 @@ export interface GuardedCall {
 
 export interface Guard {
   readonly endpoint: GuardedEndpoint
+  /** `this would send 12.5 USDT to 0xab… over erc20, and cannot be undone`. */
   readonly sentence: string
   /** The value that `--yes` must have: `12.5USDT`. */
   readonly consent: string
   readonly notice: string | undefined
 }
 
-/** @throws CallRefused for an address not in `withdrawal.addresses` */
+/**
+ * Undefined for endpoints that neither move money out nor create accounts. @throws CallRefused for
+ * an address not in `withdrawal.addresses`
+ */
 export function guardCall({ endpoint, request, config }: GuardedCall): Guard | undefined {
   if (!isGuarded(endpoint)) return undefined
   if (endpoint === 'createVirtualSubaccounts') {

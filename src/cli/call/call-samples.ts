@@ -348,6 +348,22 @@ const SAMPLES: Readonly<Record<CallableName, CallSample>> = {
       { change: { limit: '0' }, says: 'limit is a whole number above zero' },
     ],
   },
+  modifyTpslOrder: {
+    options: {
+      ...futures,
+      symbol: 'BTCUSDT',
+      'margin-coin': 'USDT',
+      'order-id': '1',
+      'trigger-price': '50000',
+      size: '',
+    },
+    broken: [
+      { change: { size: '-1' }, says: 'a positive decimal' },
+      { change: { 'trigger-price': '0' }, says: 'a positive decimal' },
+      { change: { 'margin-coin': undefined }, says: 'required: Margin coin' },
+      { change: { 'trigger-type': 'last' }, says: 'takes fill_price, mark_price' },
+    ],
+  },
 }
 
 export function sampleOf(endpoint: CallableName): CallSample {

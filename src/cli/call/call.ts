@@ -116,6 +116,7 @@ function toStatus(status: number | undefined): { status?: number } {
   return status === undefined ? {} : { status }
 }
 
+/** `00000` with a failureList is not success. */
 function failuresOf(data: unknown): number {
   if (typeof data !== 'object' || data === null || !('failureList' in data)) return 0
   return Array.isArray(data.failureList) ? data.failureList.length : 0

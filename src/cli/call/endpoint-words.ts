@@ -17,6 +17,7 @@ export function familyOf({ path, outside }: Pick<EndpointDescription, 'path' | '
   return FAMILIES.find(([start]) => path.startsWith(start))?.[1] ?? 'Signed gateway'
 }
 
+/** The bracketed part of the heading, `all tickers`: one heading covers both kinds of margin. */
 export function titleOf({ section, path }: Pick<EndpointDescription, 'section' | 'path'>): string {
   const inBrackets = /\(([^()]*)\)$/.exec(section)?.[1]?.replace(/, public$/, '')
   if (inBrackets === undefined) return 'the signing example of the document'
@@ -81,6 +82,7 @@ export function toOption(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
+/** `orders` for `orderList`. */
 export function toShortName(name: string): string | undefined {
   return /^\w+List$/.test(name) ? `${name.slice(0, -'List'.length)}s` : undefined
 }

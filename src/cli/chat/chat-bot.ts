@@ -1,4 +1,4 @@
-import { type Api, Bot, type Context, GrammyError, InlineKeyboard, InputFile } from 'grammy'
+import { type Api, Bot, type Context, InlineKeyboard } from 'grammy'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -8,7 +8,9 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { cleanLines } from '../../lib/text/clean-text.ts'
 import type { VerbOptions, VerbRun } from '../process/run-verb.ts'
 import { type Power, powerOf } from '../../control/powers.ts'
-import { toPng } from './equity-picture.ts'
+import type { Urgency } from '../../alerts/alert.ts'
+import { ChatOutbox } from './chat-outbox.ts'
+import { toPng } from './chat-picture.ts'
 import { PendingOrders } from './pending-orders.ts'
 import {
   CHAT_ORDERS,
@@ -19,7 +21,6 @@ import {
   readConfirmation,
 } from './questions.ts'
 
-const TEXT_MAX = 4000
 const LOOK_MS = 20_000
 /** A curve of a month is 18,000 rows. */
 const DRAWN_CHARS_MAX = 4_000_000
@@ -32,8 +33,6 @@ const PROPOSE_MS = 120_000
 const REASON = '--reason=asked for in the chat'
 const POLL_SECONDS = 25
 const CALL_SECONDS = 40
-/** Telegram says how long to wait; later an answer is of no use. */
-const WAIT_SECONDS_MAX = 30
 
 export interface ChatBotOptions {
   readonly token: Secret
@@ -53,7 +52,9 @@ export class ChatBot {
   readonly #options: ChatBotOptions
   readonly #bot: Bot
   readonly #pending = new PendingOrders(() => systemClock.monotonic())
+  readonly #outbox: ChatOutbox
   #answering = 0
+  /** Strangers are logged once each, up to a bound. */
   readonly #strangers = new Set<number>()
 
   constructor(options: ChatBotOptions) {
@@ -61,12 +62,17 @@ export class ChatBot {
     const { token, apiUrl } = options
     const client = { timeoutSeconds: CALL_SECONDS, ...(apiUrl && { apiRoot: apiUrl }) }
     this.#bot = new Bot(token.reveal(), { client })
+    this.#outbox = new ChatOutbox({
+      api: () => this.#bot.api,
+      token,
+      logger: options.logger,
+      clock: systemClock,
+      timers: systemTimers,
+    })
     this.#bot.use((context, next) => (this.#isKnown(context) ? next() : undefined))
     // A command written while the bot was off is answered, not obeyed.
     this.#bot.on('message', (context, next) =>
-      isOld(context)
-        ? this.#detach(this.#send(context, 'I was not there then: say it again'))
-        : next(),
+      isOld(context) ? this.#send(context, 'I was not there then: say it again') : next(),
     )
     for (const question of CHAT_QUESTIONS)
       this.#bot.command(question.name, (context) => this.#detach(this.#answer(context, question)))
@@ -75,7 +81,7 @@ export class ChatBot {
     if (this.#mayPropose)
       this.#bot.command('confirm', (context) => this.#detach(this.#confirm(context)))
     this.#bot.on('callback_query:data', (context) => this.#detach(this.#obey(context)))
-    this.#bot.on('message', (context) => this.#detach(this.#send(context, this.#help())))
+    this.#bot.on('message', (context) => this.#send(context, this.#help()))
     this.#bot.catch(({ error }) =>
       options.logger.log('warn', 'chat.failed', { reason: messageOf(error) }),
     )
@@ -102,8 +108,12 @@ export class ChatBot {
     })
   }
 
-  stop(): Promise<void> {
-    return this.#bot.stop()
+  /** Answers that wait have a short time to be sent. */
+  async stop(): Promise<void> {
+    await this.#bot.stop()
+    const lost = await this.#outbox.stop()
+    if (lost > 0)
+      this.#options.logger.log('warn', 'alert.dropped', { target: 'chat', alerts: lost })
   }
 
   /** grammY gives updates one after the other, and an answer may take half a minute. */
@@ -151,10 +161,8 @@ export class ChatBot {
     const pictures = question.draw?.(run.output) ?? []
     if (pictures.length === 0) return this.#send(context, question.describe(undefined))
     for (const { svg, caption } of pictures) {
-      const png = await toPng(svg)
-      await this.#patiently(() =>
-        context.replyWithPhoto(new InputFile(png, `${question.name}.png`), { caption }),
-      )
+      const picture = { name: question.name, png: await toPng(svg) }
+      this.#outbox.add(context.from?.id ?? 0, { text: caption, picture })
     }
   }
 
@@ -166,8 +174,9 @@ export class ChatBot {
     if (powerOf(asked.verb) === 'riskier') return this.#propose(context, asked, order)
     const id = this.#pending.add({ ...order, words: [asked.verb, ...order.words] }, person)
     const keyboard = new InlineKeyboard().text('Yes', `yes ${id}`).text('No', `no ${id}`)
-    await this.#send(context, `Really ${order.what}? It stays until you release it.`, {
-      reply_markup: keyboard,
+    this.#send(context, `Really ${order.what}? It stays until you release it.`, {
+      extras: { reply_markup: keyboard },
+      urgency: 'urgent',
     })
   }
 
@@ -175,6 +184,7 @@ export class ChatBot {
     const [answer = '', id = ''] = context.callbackQuery?.data?.split(' ') ?? []
     const person = context.from?.id ?? 0
     const order = this.#pending.take(id, person)
+    // Ends the spinner of the button; nothing depends on it.
     context.answerCallbackQuery().catch(() => undefined)
     if (order === undefined)
       return this.#send(context, 'too late, or done already: nothing was done now')
@@ -187,9 +197,10 @@ export class ChatBot {
       code: run.code ?? null,
     })
     const result = cleanLines(`${run.output}${run.aside}`).trim()
-    await this.#send(
+    this.#send(
       context,
       run.code === 0 ? `done: ${result}` : `exit code ${run.code ?? 'none, ended'}: ${result}`,
+      { urgency: 'urgent' },
     )
   }
 
@@ -201,7 +212,7 @@ export class ChatBot {
   ): Promise<void> {
     const reasoned = verb === 'reload' ? words : [...words, REASON]
     const run = await this.#run(context, [verb, ...reasoned], { withinMs: PROPOSE_MS })
-    await this.#send(context, describeOutcome(run))
+    this.#send(context, describeOutcome(run))
   }
 
   async #confirm(context: Context): Promise<void> {
@@ -215,7 +226,7 @@ export class ChatBot {
     const command = `confirm ${id}`
     const person = context.from?.id ?? 0
     this.#options.logger.log('warn', 'chat.obeyed', { person, command, code: run.code ?? null })
-    await this.#send(context, describeOutcome(run))
+    this.#send(context, describeOutcome(run))
   }
 
   #run(
@@ -242,26 +253,15 @@ export class ChatBot {
       .catch(() => undefined)
   }
 
-  async #send(
-    context: Context,
-    text: string,
-    more: Parameters<Context['reply']>[1] = {},
-  ): Promise<void> {
-    const whole = text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}\n…` : text
-    await this.#patiently(() => context.reply(whole, more))
+  #send(context: Context, text: string, { extras, urgency }: SendOptions = {}): void {
+    const person = context.from?.id
+    if (person !== undefined) this.#outbox.add(person, { text, extras }, urgency)
   }
+}
 
-  /** An answer that Telegram asks to wait with is tried once more. */
-  async #patiently(send: () => Promise<unknown>): Promise<void> {
-    try {
-      await send()
-    } catch (error) {
-      const seconds = error instanceof GrammyError ? error.parameters.retry_after : undefined
-      if (seconds === undefined || seconds > WAIT_SECONDS_MAX) throw error
-      await new Promise<void>((done) => void systemTimers.after(seconds * 1000, done))
-      await send()
-    }
-  }
+interface SendOptions {
+  readonly extras?: Parameters<Context['reply']>[1]
+  readonly urgency?: Urgency
 }
 
 const OLD_SECONDS = 120

@@ -1,20 +1,16 @@
-import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { renderPicture } from '../../report/page/chart-picture.ts'
+import type { ChatPicture } from './chat-picture.ts'
 
+/** Wide enough for a line, and not more than a phone shows. */
 const BUCKETS_MAX = 240
 const MINUTE_MS = 60_000
-
-export interface ChatPicture {
-  readonly svg: string
-  readonly caption: string
-}
 
 interface EquityPoint {
   readonly at: number
   readonly equity: number | null
 }
 
+/** Rows of `intentd profit --curve --csv`. */
 function readPoints(rows: string): readonly EquityPoint[] {
   return rows.split('\n').flatMap((line) => {
     const [time = '', equity = ''] = line.split(',')
@@ -70,29 +66,4 @@ function lowestOf(values: readonly number[]): number {
 
 function highestOf(values: readonly number[]): number {
   return values.reduce((highest, value) => Math.max(highest, value), Number.NEGATIVE_INFINITY)
-}
-
-/**
- * 2.4 MB of WebAssembly, and a font because the machine may have none: loaded with the first
- *   picture.
- */
-async function loadRasteriser() {
-  const { initWasm, Resvg } = await import('@resvg/resvg-wasm')
-  const [program, font] = await Promise.all([
-    readFile(fileURLToPath(import.meta.resolve('@resvg/resvg-wasm/index_bg.wasm'))),
-    readFile(fileURLToPath(import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'))),
-  ])
-  await initWasm(program)
-  return (svg: string): Uint8Array =>
-    new Resvg(svg, { font: { fontBuffers: [font], defaultFontFamily: 'DejaVu Sans' } })
-      .render()
-      .asPng()
-}
-
-let rasteriser: ReturnType<typeof loadRasteriser> | undefined
-
-export async function toPng(svg: string): Promise<Uint8Array> {
-  rasteriser ??= loadRasteriser()
-  const rasterise = await rasteriser
-  return rasterise(svg)
 }

@@ -3,6 +3,8 @@ import type { storySchema } from '../../control/detail-views.ts'
 import type { AccountView, OrderView, PositionView, StatusView } from '../../control/views.ts'
 import { money } from '../process/table.ts'
 
+/** Answers as short lines for a narrow screen. */
+
 const LINES_MAX = 30
 
 export function describeStatus(status: StatusView): string {
@@ -109,6 +111,7 @@ function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`
 }
 
+/** Says how much is left out, and where all of it is. */
 function toText(lines: readonly string[]): string {
   const left = lines.length - LINES_MAX
   return [

@@ -2,7 +2,9 @@ import type { z } from 'zod'
 import type { OfferedVerb } from '../../control/powers.ts'
 import type { storySchema } from '../../control/detail-views.ts'
 import type { OrderView, PositionView, StatusView } from '../../control/views.ts'
-import { type ChatPicture, drawEquity } from './equity-picture.ts'
+import type { ChatPicture } from './chat-picture.ts'
+import { drawEquity } from './equity-picture.ts'
+import { drawTrade } from './trade-picture.ts'
 import {
   describeOrders,
   describePositions,
@@ -16,6 +18,7 @@ import {
 
 interface ChatCommand {
   readonly name: string
+  /** The command of the command line, whose power is this one's. */
   readonly verb: OfferedVerb
   readonly help: string
 }
@@ -30,6 +33,7 @@ export interface ChatQuestion extends ChatCommand {
 
 /** Must not look like an option. */
 const NAME = /^[A-Za-z0-9*][A-Za-z0-9*_:.#-]{0,99}$/
+const NUMBER = /^[1-9]\d{0,2}$/
 const SPAN = /^[1-9]\d{0,2}[hd]$/
 const GROUPS = ['day', 'week', 'month', 'strategy', 'instrument']
 const TRADES_SHOWN = 10
@@ -86,6 +90,14 @@ export const CHAT_QUESTIONS: readonly ChatQuestion[] = [
     describe: (json) => describeTrades(json as readonly TradeRow[]),
   },
   {
+    name: 'trade',
+    verb: 'trades',
+    help: 'the last closed trade as a picture: /trade, or /trade 3, the third last',
+    words: ([number = '1']) => (NUMBER.test(number) ? ['--json', `--course=${number}`] : undefined),
+    describe: () => 'so many trades were not closed',
+    draw: drawTrade,
+  },
+  {
     name: 'why',
     verb: 'explain',
     help: 'what became of an order or an instrument: /why BTCUSDT',
@@ -96,6 +108,7 @@ export const CHAT_QUESTIONS: readonly ChatQuestion[] = [
 ]
 
 export interface ChatOrder extends ChatCommand {
+  /** Undefined: the chat's words are not understood. */
   read(given: readonly string[]): AskedOrder | undefined
 }
 

@@ -36,6 +36,7 @@ export class EffectLog {
   }
 }
 
+/** Effects that log, ask or read are left out. */
 function isKept({ kind }: Effect): boolean {
   return (
     kind === 'record' || kind === 'sendBatch' || kind === 'sendCall' || kind === 'sendCancelAll'
@@ -77,6 +78,7 @@ export interface Agreement {
   readonly lastAt: number | undefined
 }
 
+/** @param gridMs moments within one step of this grid are the same */
 export function compareDecisions(
   one: readonly Decision[],
   other: readonly Decision[],

@@ -14,6 +14,7 @@ import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { formatTable, money } from '../process/table.ts'
 import { type GroupBy, groupOf } from './row-groups.ts'
 
+/** Decimal strings in the margin coin; a coin-margined contract is counted by its size. */
 interface FillGroup {
   readonly name: string
   readonly coin: string

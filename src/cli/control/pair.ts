@@ -56,14 +56,9 @@ async function pair({ again = false, ...options }: PairOptions): Promise<number>
   }
   makeDirectory(config.state.directory, 0o700)
   const pairedAt = systemClock.now()
-  createPairingFile(file).save({
-    secret,
-    pairedAt,
-    usedCounter,
-    wrongAt: [],
-    locks: 0,
-    lockedUntil: 0,
-  })
+  const store = createPairingFile(file)
+  const clean = { wrongAt: [], locks: 0, lockedUntil: 0 }
+  store.alone(() => store.save({ secret, pairedAt, usedCounter, ...clean }))
   printResult(`paired: ${file} holds the secret, for you alone. This code counts no more`)
   return 0
 }

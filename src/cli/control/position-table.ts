@@ -1,4 +1,5 @@
 import type { PositionView } from '../../control/views.ts'
+import { describeCapital } from '../process/capital-words.ts'
 import { age, formatTable, money } from '../process/table.ts'
 
 export function formatPositions(positions: readonly PositionView[]): string {
@@ -37,6 +38,7 @@ export function formatPositions(positions: readonly PositionView[]): string {
     ...LEGENDS.flatMap(([trust, legend]) => (trusts.has(trust) ? legend : [])),
     ...positions.flatMap(describeMargin),
     ...positions.flatMap(describeKept),
+    ...new Set(positions.flatMap(describeCapitals)),
   ]
   return below.length === 0 ? table : `${table}\n${below.join('\n')}\n`
 }
@@ -69,6 +71,13 @@ function liquidationPriceOf({
   return Math.abs(ourPrice - markPrice) < Math.abs(stated - markPrice) ? ourPrice : stated
 }
 
+/** Once for each strategy, however many positions it holds. */
+function describeCapitals({ capitals = {}, coin }: PositionView): readonly string[] {
+  return Object.entries(capitals).map(
+    ([strategy, capital]) => `${strategy} ${describeCapital(capital, coin)}`,
+  )
+}
+
 function describeMargin({ symbol, side, liquidation }: PositionView): readonly string[] {
   if (liquidation === null) return []
   const { moves, ratio, statedRatio, ratioTrust } = liquidation
@@ -78,7 +87,7 @@ function describeMargin({ symbol, side, liquidation }: PositionView): readonly s
     ...(moves === null
       ? []
       : [`its liquidation is ${moves.toFixed(1)} typical moves of an hour away`]),
-    ...(needed === null ? [] : [`it needs ${percent(needed)} of the margin behind it${other}`]),
+    ...(needed === null ? [] : [`its maintenance margin ratio is ${percent(needed)}${other}`]),
   ]
   return parts.length === 0 ? [] : [`${symbol} ${side}: ${parts.join('; ')}`]
 }

@@ -20,8 +20,11 @@ import { type JournalSpanOptions, type OpenedRows, withRows } from './journal-ro
 import { type GroupBy, groupOf, groupOption, NOBODY } from './row-groups.ts'
 import { formatTable, money } from '../process/table.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
-import { splitPair } from '../../engine/book/book.ts'
-import { OwnProfits, pairOfFill, type OwnShare } from '../../engine/book/own-profits.ts'
+import {
+  listStrategyProfits,
+  type OwnResult,
+  type StrategyProfit,
+} from '../../views/strategy-profits.ts'
 
 interface ProfitOptions extends JournalSpanOptions {
   readonly by: GroupBy
@@ -37,6 +40,7 @@ interface ProfitRow {
   readonly net: string
   readonly realised: string
   readonly fees: string
+  /** Empty where it belongs to no row: funding belongs to an instrument, not to a strategy. */
   readonly funding: string
   readonly uncounted: string
 }
@@ -214,71 +218,4 @@ function totalOf(rows: readonly ProfitRow[], uncounted: string): readonly Profit
       uncounted,
     },
   ]
-}
-
-type OwnResult = Pick<OwnShare, 'profit' | 'fees'>
-
-interface StrategyProfit extends OwnResult {
-  readonly strategyId: string
-  readonly coin: string
-  /** For strategies whose fills do not explain their holding, the exchange's figures count. */
-  readonly unexplained: readonly string[]
-  readonly taken: OwnResult
-}
-
-interface PairSum {
-  readonly coin: string
-  stated: OwnResult
-  own: OwnResult
-  taken: OwnResult
-}
-
-const NOTHING: OwnResult = { profit: ZERO, fees: ZERO }
-
-export function listStrategyProfits(rows: OpenedRows): readonly StrategyProfit[] {
-  const counting = new OwnProfits(rows.book())
-  const profits = new Map<string, StrategyProfit>()
-  for (const [pair, { coin, stated, own, taken }] of sumPairs(rows, counting)) {
-    const [strategyId, symbol] = splitPair(pair)
-    const isExplained = counting.explains(pair)
-    const key = JSON.stringify([strategyId, coin])
-    const known = profits.get(key) ?? { ...NOTHING, unexplained: [], taken: NOTHING }
-    profits.set(key, {
-      strategyId,
-      coin,
-      ...plus(known, isExplained ? own : stated),
-      unexplained: isExplained ? known.unexplained : [...known.unexplained, symbol],
-      taken: isExplained ? plus(known.taken, taken) : known.taken,
-    })
-  }
-  return [...profits.values()]
-}
-
-function sumPairs(
-  { allFills, since = 0, until = Number.POSITIVE_INFINITY }: OpenedRows,
-  counting: OwnProfits,
-): ReadonlyMap<string, PairSum> {
-  const pairs = new Map<string, PairSum>()
-  const sumOf = (pair: string, coin: string): PairSum => {
-    const known = pairs.get(pair) ?? { coin, stated: NOTHING, own: NOTHING, taken: NOTHING }
-    pairs.set(pair, known)
-    return known
-  }
-  for (const fill of allFills()) {
-    const shares = counting.add(fill)
-    if (fill.at < since || fill.at >= until) continue
-    for (const share of shares) {
-      const sum = sumOf(share.pair, fill.coin)
-      sum.own = plus(sum.own, share)
-      if (fill.owner !== 'strategy') sum.taken = plus(sum.taken, share)
-    }
-    if (fill.owner !== 'strategy') continue
-    const sum = sumOf(pairOfFill(fill), fill.coin)
-    sum.stated = plus(sum.stated, addFill(NO_MONEY, toFillMoney(fill)))
-  }
-  return pairs
-}
-
-function plus(one: OwnResult, other: OwnResult): OwnResult {
-  return { profit: one.profit.plus(other.profit), fees: one.fees.plus(other.fees) }
 }

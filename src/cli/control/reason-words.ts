@@ -1,3 +1,4 @@
+/** `takeProfit` becomes `take profit`. */
 export function toWords(reason: string): string {
   return reason.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }

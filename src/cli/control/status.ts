@@ -27,6 +27,7 @@ import {
   type ShowOptions,
 } from '../operator/find-daemon.ts'
 import { formatPositions } from './position-table.ts'
+import { describeCapital } from '../process/capital-words.ts'
 import { age, COLUMNS, formatTable, money } from '../process/table.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
@@ -313,6 +314,7 @@ function describeEquity({ equity, peak, drawdown, equityBefore, coin }: AccountV
     .join(', ')
 }
 
+/** `+0.52 % in 7 days` */
 function describeChange(before: string | null, equity: number, span: string): string {
   if (before === null || Number(before) <= 0) return ''
   const share = (equity / Number(before) - 1) * 100
@@ -473,7 +475,7 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
         of: ({ id, wants, symbols, capital }) =>
           [
             wants.length === 0 ? symbols.join(' ') : wants.map(describeWish).join(', '),
-            describeCapital(capital, coin),
+            capital === undefined ? '' : describeCapital(capital, coin),
             describeUncounted(profit.strategies[id]?.uncounted),
           ]
             .filter((part) => part !== '')
@@ -485,25 +487,13 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
   )
 }
 
-function describeCapital(
-  capital: AccountView['strategies'][number]['capital'],
-  coin: string,
-): string {
-  if (capital === undefined) return ''
-  const { set, max, used } = capital
-  const [shownUsed, shownMax] = [used, max].map((amount) =>
-    amount === null ? 'an unknown amount' : money(String(amount), coin),
-  )
-  const share = set.endsWith('%') ? ` (${set})` : ''
-  return `uses ${shownUsed} of ${shownMax} ${coin}${share}`
-}
-
 function describeWish({ symbol, what, since }: Wish): string {
   return `${symbol} wants ${what}${since === null ? '' : ` since ${showSince(since)}`}`
 }
 
 type Wish = AccountView['strategies'][number]['wants'][number]
 
+/** The time alone, for what is younger than a day. */
 function showSince(at: number): string {
   const text = new Date(at).toISOString().slice(0, 16).replace('T', ' ')
   return `${systemClock.now() - at < DAY_MS ? text.slice(11) : text} UTC`

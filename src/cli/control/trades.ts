@@ -11,6 +11,7 @@ import { age, formatTable, money } from '../process/table.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { showEachAccount } from './each-account.ts'
 import { toWords } from './reason-words.ts'
+import { showTradeCourse } from './trade-course.ts'
 import { type JournalSpanOptions, withRows } from './journal-rows.ts'
 
 const SHOWN = 20
@@ -23,6 +24,7 @@ interface TradesOptions extends JournalSpanOptions {
   readonly limit?: number
   readonly json?: boolean
   readonly csv?: boolean
+  readonly course?: number
 }
 
 export function addTradesCommand(program: Command, { setExit }: VerbFrame): void {
@@ -35,11 +37,17 @@ export function addTradesCommand(program: Command, { setExit }: VerbFrame): void
     .option('--limit <n>', `only the last n (default: ${SHOWN}; as JSON and CSV all)`, parseCount)
     .option('--json', 'as JSON')
     .option('--csv', 'as CSV')
+    .option(
+      '--course <n>',
+      'of the n-th last one, as JSON: its fills, the stops that its orders carried, and the prices of that time, as far as the daemon keeps them',
+      parseCount,
+    )
     .action(async (options: TradesOptions) => setExit(await showEachAccount(options, showTrades)))
 }
 
-function showTrades(options: TradesOptions): number {
-  const { strategy, symbol, json, csv } = options
+function showTrades(options: TradesOptions): number | Promise<number> {
+  const { strategy, symbol, json, csv, course } = options
+  if (course !== undefined) return showTradeCourse({ ...options, course })
   const format = json ? 'json' : csv ? 'csv' : 'table'
   withRows(options, ({ reader, config, file, since, until }) => {
     const { trades, unexplained } = readClosedTrades(reader, config.account.positionMode, {

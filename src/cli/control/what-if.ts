@@ -101,7 +101,7 @@ function formatRows(view: WhatIfView): string {
       { title: 'change', of: ({ change }) => amount(view, change), isNumber: true },
       { title: 'needed', of: ({ need }) => amount(view, need), isNumber: true },
       { title: 'free', of: ({ free }) => amount(view, free), isNumber: true },
-      { title: 'used', of: ({ used }) => percent(used), isNumber: true },
+      { title: 'margin ratio', of: ({ used }) => percent(used), isNumber: true },
       { title: '', of: ({ isLiquidated }) => (isLiquidated ? 'liquidated' : '') },
     ],
     view.rows,
@@ -113,7 +113,9 @@ function formatScenario(view: WhatIfView): string {
   const { positions, filled, fill, fees, realised, funding, liquidation, isLiquidated } = scenario
   const which =
     fill === 'all' ? 'all resting orders filled' : 'the resting orders on the way filled'
-  const ending = isLiquidated ? 'LIQUIDATED ON THE WAY' : `used ${percent(scenario.used)}`
+  const ending = isLiquidated
+    ? 'LIQUIDATED ON THE WAY'
+    : `maintenance margin ratio ${percent(scenario.used)}`
   return [
     ...wrap(`if ${describeMoves(scenario.moves)}, ${which} (${filled}):`),
     positions.length === 0 ? 'nothing is held\n' : formatHeld(view),
@@ -145,6 +147,7 @@ function formatHeld(view: WhatIfView): string {
   )
 }
 
+/** `every price moves by -10.0 %`, or each instrument that moves. */
 function describeMoves(moves: Readonly<Record<string, number>>): string {
   const entries = Object.entries(moves)
   const [first = 0] = Object.values(moves)

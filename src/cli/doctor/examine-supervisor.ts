@@ -113,6 +113,10 @@ function toEntry(match: readonly string[] | undefined): [string, string][] {
   return match === undefined ? [] : [[match[0] ?? '', (match[1] ?? '').trim()]]
 }
 
+/**
+ * `120`, `120s`, `2min`, `2min 5s`. Infinity if there is no limit; 0 for anything else, which is
+ * below every limit.
+ */
 function toSeconds(text: string): number {
   if (text === 'infinity' || text === '0') return Number.POSITIVE_INFINITY
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*(h|min|m|ms|s)?(?=\s|\d|$)/g)]

@@ -12,7 +12,10 @@ export interface FleetDatabase<Reader> {
   readonly reader: Reader
 }
 
-/** @throws the error of the only database; Failure FLEET_IMPOSSIBLE */
+/**
+ * A journal in a file is listed with the command that shows it. @returns the worst exit code
+ * @throws the error of the only database; Failure FLEET_IMPOSSIBLE
+ */
 export async function lookAtDatabases(
   options: ConfigOptions & { readonly url?: string | undefined },
   look: (database: FleetDatabase<FleetReader>) => Promise<number>,

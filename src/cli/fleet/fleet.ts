@@ -132,6 +132,7 @@ async function showFleet(
   for (;;) {
     const { text, code } = await describeDatabase({ name, reader }, { json, isWatched })
     screen.write(name, text, isWatched)
+    // The reader has gone.
     if (!isWatched || process.stdout.errored) return code
     const everyMs = watch === true ? WATCH_MS : watch
     await new Promise<void>((resolve) => systemTimers.after(everyMs, resolve))
@@ -241,6 +242,7 @@ function describeWorker({ holder, state, seenAgoMs, isConnected }: FleetWorkerRo
   return `${holder}: ${said.join(', ')}`
 }
 
+/** Another version may have written any type. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? '?')
 }

@@ -54,6 +54,7 @@ export async function killFleets(
   return Math.max(...(await Promise.all(codes)))
 }
 
+/** Only the lease's holder can prove a kill. @returns the exit code */
 async function killFleet(options: KillFleetOptions): Promise<number> {
   const { clock, timers, print, withinMs } = options
   const begunAt = clock.monotonic()

@@ -13,7 +13,7 @@ import { runVerb, type VerbRun } from '../process/run-verb.ts'
 const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url))
 
 const WITHIN_MS: Readonly<Record<Power, number>> = {
-  look: 20_000,
+  look: 60_000,
   research: 600_000,
   safer: 20_000,
   riskier: 30_000,
@@ -32,6 +32,8 @@ export interface AgentServerOptions {
   readonly version: string
   readonly config: NamedConfig
   readonly powers: ReadonlySet<Power>
+  /** For the journal: who asks, by which way. */
+  readonly by: string
 }
 
 const answerSchema = z.object({
@@ -49,24 +51,33 @@ const answerSchema = z.object({
 
 type AgentAnswer = z.infer<typeof answerSchema>
 
-/** A server of the Model Context Protocol over the commands that the configuration allows. */
-export function buildAgentServer({ version, config, powers }: AgentServerOptions): McpServer {
-  const server = new McpServer(
-    { name: 'intentd', version },
-    { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
-  )
-  const turns = new Turns()
-  for (const tool of toolsFor(powers)) addTool(server, tool, { config, turns })
-  for (const file of readdirSync(DOCS).filter((name) => name.endsWith('.md'))) addPage(server, file)
-  return server
+/**
+ * Makes servers of the Model Context Protocol over the commands that the configuration allows: one
+ * for standard input and output, one for each request by HTTP. All of them share one limit.
+ */
+export function createAgentServers(options: AgentServerOptions): () => McpServer {
+  const { version, powers } = options
+  const frame = { ...options, turns: new Turns() }
+  const pages = readdirSync(DOCS).filter((name) => name.endsWith('.md'))
+  const titles = new Map(pages.map((file) => [file, titleOf(file)]))
+  return () => {
+    const server = new McpServer(
+      { name: 'intentd', version },
+      { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
+    )
+    for (const tool of toolsFor(powers)) addTool(server, tool, frame)
+    for (const [file, title] of titles) addPage(server, file, title)
+    return server
+  }
 }
 
 interface ToolFrame {
   readonly config: NamedConfig
+  readonly by: string
   readonly turns: Turns
 }
 
-function addTool(server: McpServer, tool: AgentTool, { config, turns }: ToolFrame): void {
+function addTool(server: McpServer, tool: AgentTool, { config, by, turns }: ToolFrame): void {
   const { name, verb, description, input } = tool
   const power = powerOf(verb)
   const annotations = {
@@ -91,8 +102,9 @@ function addTool(server: McpServer, tool: AgentTool, { config, turns }: ToolFram
           runVerb({
             words,
             withinMs: tool.withinMs ?? WITHIN_MS[power],
-            by: 'agent mcp',
-            isPatient: power === 'research',
+            by,
+            // The daemon's processor comes first; what makes the account safer does too.
+            isPatient: power !== 'safer',
             signal: mcpReq.signal,
           }),
         )
@@ -152,6 +164,7 @@ function parse(output: string): unknown {
   }
 }
 
+/** How many commands of a kind run at a time. What makes the account safer is never turned away. */
 class Turns {
   readonly #running: Record<Power, number> = { look: 0, research: 0, safer: 0, riskier: 0 }
   readonly #max: Readonly<Record<Power, number>> = {
@@ -172,11 +185,14 @@ class Turns {
   }
 }
 
-function addPage(server: McpServer, file: string): void {
-  const path = join(DOCS, file)
+function titleOf(file: string): string {
+  const [, title = file] = /^# (.+)$/m.exec(readFileSync(join(DOCS, file), 'utf8')) ?? []
+  return title
+}
+
+function addPage(server: McpServer, file: string, title: string): void {
   const uri = `intentd://docs/${file}`
-  const [, title = file] = /^# (.+)$/m.exec(readFileSync(path, 'utf8')) ?? []
   server.registerResource(file, uri, { title, mimeType: 'text/markdown' }, () => ({
-    contents: [{ uri, mimeType: 'text/markdown', text: readFileSync(path, 'utf8') }],
+    contents: [{ uri, mimeType: 'text/markdown', text: readFileSync(join(DOCS, file), 'utf8') }],
   }))
 }

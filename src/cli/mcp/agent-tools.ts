@@ -68,6 +68,7 @@ const play = {
   seed: z.int().min(0).max(4_294_967_295).optional(),
 }
 
+/** The types of strategies are checked too. */
 const CHECK_MS = 120_000
 /** A kill is done when it is proved. */
 const KILL_MS = 150_000

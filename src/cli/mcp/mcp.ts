@@ -1,33 +1,70 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { agentSocketOf, agentTokenFileOf } from '../../assembly/state/state-place.ts'
 import { type ConfigOptions, toConfigRequest } from '../../config/config-request.ts'
-import { loadOperated } from '../operator/operated-config.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
 import type { Power } from '../../control/powers.ts'
+import { loadOperated } from '../operator/operated-config.ts'
+import { EXITS } from '../process/exit-codes.ts'
+import { print } from '../process/operator.ts'
 import { addConfigOptions } from '../process/options.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
+import type { AgentServerOptions } from './agent-server.ts'
+
+interface McpOptions extends ConfigOptions {
+  readonly http?: boolean
+}
 
 export function addMcpCommand(program: Command, { version, setExit }: VerbFrame): void {
   addConfigOptions(program.command('mcp'))
     .description(
-      'serve an assistant by the Model Context Protocol on standard input and output: it looks, and does what control.agents allows; what can add risk it only proposes',
+      'serve an assistant by the Model Context Protocol: it looks, and does what control.agents allows; what can add risk it only proposes',
     )
-    .action(async (options: ConfigOptions) => setExit(await serve(options, version)))
+    .option('--http', 'at /mcp of the control port, and not on standard input and output')
+    .action(async (options: McpOptions) => setExit(await serve(options, version)))
 }
 
-async function serve(options: ConfigOptions, version: string): Promise<number> {
-  const { agents } = loadOperated(options).control
+async function serve(options: McpOptions, version: string): Promise<number> {
+  const config = loadOperated(options)
+  const { agents } = config.control
   const { file, cwd } = toConfigRequest(options)
   const powers = new Set<Power>(['look'])
   if (agents.research) powers.add('research')
   if (agents.safer) powers.add('safer')
   if (agents.propose) powers.add('riskier')
+  const served = { version, config: { file: resolve(cwd, file), set: options.set }, powers }
+  if (options.http) return serveHttp(config, { ...served, by: 'agent mcp at the port' })
   // Loaded here, so that no other command pays for it.
   const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
-  const { buildAgentServer } = await import('./agent-server.ts')
-  const config = { file: resolve(cwd, file), set: options.set }
-  serveStdio(() => buildAgentServer({ version, config, powers }))
+  const { createAgentServers } = await import('./agent-server.ts')
+  serveStdio(createAgentServers({ ...served, by: 'agent mcp' }))
   await new Promise<void>((done) => {
     process.stdin.once('close', done)
   })
+  return 0
+}
+
+/** The daemon leads /mcp of its port to this process, so no assistant runs a command in its memory. */
+async function serveHttp(config: DaemonConfig, served: AgentServerOptions): Promise<number> {
+  if (!config.control.agents.http) {
+    print('assistants are not served at the port: set control.agents.http: true (docs/agents.md)')
+    return EXITS.configuration
+  }
+  const { AgentListener } = await import('./agent-listener.ts')
+  const { createAgentServers } = await import('./agent-server.ts')
+  const listener = new AgentListener(agentSocketOf(config), createAgentServers(served))
+  const objection = await listener.start()
+  if (objection !== undefined) {
+    print(objection)
+    return EXITS.temporary
+  }
+  const { host, port } = config.control
+  print(
+    `serves assistants at /mcp of the control port (${host}:${port}), by the token in ${agentTokenFileOf(config)}`,
+  )
+  await new Promise<void>((done) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => done())
+  })
+  await listener.stop()
   return 0
 }

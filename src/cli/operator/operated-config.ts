@@ -33,7 +33,7 @@ export function loadOperated(options: ConfigOptions): DaemonConfig {
   return config
 }
 
-/** @throws like {@link loadOperated}, but for STATE_AMBIGUOUS */
+/** Where the daemons of this configuration run now. @throws like {@link loadOperated}, but for STATE_AMBIGUOUS */
 export function listRunningPlaces(options: ConfigOptions): readonly string[] {
   return listHeldDirectories(loadForAll(options).state.directory)
 }
@@ -136,6 +136,7 @@ function readOneOfSeveral(directory: string): DaemonConfig | undefined {
   return config && { ...config, state: { ...config.state, directory } }
 }
 
+/** The state may have been moved; its present place counts. */
 function readOf(directory: string): DaemonConfig | undefined {
   const config = readRunningConfig({ state: { directory } })
   return config && { ...config, state: { ...config.state, directory } }

@@ -188,6 +188,7 @@ function printUnreleased(directory: string): number {
   return EXIT_WAITING
 }
 
+/** A later daemon may find another unheld part. */
 function printUnadopted(directory: string): number {
   print(
     `not done: no daemon runs here (${directory}), and only one that runs knows what no strategy holds`,

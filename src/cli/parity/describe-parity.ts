@@ -8,6 +8,7 @@ import type { Wish } from './run-trace.ts'
 
 export interface Parity {
   readonly isSame: boolean
+  /** Only as docs/sweep.md calls normal. */
   readonly isNormal?: boolean
   readonly lines: readonly string[]
 }

@@ -53,6 +53,7 @@ const OF_ACCOUNT = [
 ] as const
 const OF_STRATEGY = ['limits', 'candles', 'decides', 'onFailure'] as const
 
+/** Such as `limits` or `grid-btc limits`; params are not compared. */
 export function otherSettings(recorded: EngineSettings, played: EngineSettings): readonly string[] {
   const isOther = (one: unknown, other: unknown): boolean => writeValue(one) !== writeValue(other)
   const ofStrategies = [...recorded.strategies].flatMap(([id, strategy]) => {

@@ -7,6 +7,7 @@ import type { RecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 
 type Quotes = readonly PriceTable[]
 
+/** Maximum step of the prices repeated before the first quote. */
 const LEAD_STEP_MS_MAX = 100
 
 export interface QuotesRange {
@@ -84,6 +85,7 @@ function repeatRow(table: PriceTable, row: number, times: readonly number[]): Pr
 }
 
 interface PricesRead {
+  /** Exchange clock, ascending: all readings of the recorded run. */
   readonly readsAt: readonly number[]
   readonly latencyMs: number
 }

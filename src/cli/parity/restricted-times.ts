@@ -5,6 +5,7 @@ import { type Book, createBook } from '../../engine/book/book.ts'
 
 export interface RestrictedTime extends Pick<Restriction, 'scope' | 'mode' | 'code'> {
   readonly fromAt: number
+  /** Infinite if it lasted to the end. */
   readonly toAt: number
 }
 

@@ -145,6 +145,7 @@ interface RecordedRun extends Pick<SegmentHead, 'configFile' | 'given'> {
   readonly segments: readonly SegmentFile[]
   readonly settings: EngineSettings
   readonly trace: RunTrace
+  /** Exchange clock: reads of prices since the first decision. */
   readonly readsAt: readonly number[]
   readonly feeds: RecordedFeeds
   readonly allReadsAt: readonly number[]

@@ -16,6 +16,7 @@ export type ShownValues = ReadonlyMap<string, string>
 
 export interface Wish {
   readonly at: number
+  /** Exchange clock: the prices of the decision. */
   readonly readAt: number
   readonly intents: readonly Intent[]
   readonly text: string
@@ -37,6 +38,7 @@ interface SeenCandles {
 
 export interface TraceFrame {
   readonly fromAt: number
+  /** Exchange clock: later decisions are ignored, see `stopDecisions`. */
   readonly quietFrom?: number | undefined
   readonly book?: Pick<Book, 'candles' | 'strategyStates'>
 }
@@ -76,6 +78,7 @@ export class RunTrace {
     return this.#firstReadAt
   }
 
+  /** Exchange clock: the prices read last; 0 for none. */
   get lastReadAt(): number {
     return this.#tickers?.requestTime ?? 0
   }
@@ -110,6 +113,7 @@ export class RunTrace {
     }
   }
 
+  /** @param seen called when the next decision differs */
   asked(strategyId: string, seen: () => SeenSnapshot): void {
     this.#seen.set(strategyId, seen)
   }

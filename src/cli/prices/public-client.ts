@@ -26,6 +26,7 @@ export async function openPublicClient({
   endpoint,
 }: {
   readonly config: DaemonConfig
+  /** Where a simulator keeps its state. */
   readonly directory: string
   readonly endpoint: CallableName
 }): Promise<PublicClient> {

@@ -21,6 +21,7 @@ export interface RecordUniverseOptions extends Pick<ConfigOptions, 'config' | 's
   readonly json?: boolean
 }
 
+/** Keeps the tickers of all instruments until a signal comes. */
 export async function recordUniverse(options: RecordUniverseOptions): Promise<number> {
   const { config } = loadConfig(toConfigRequest(options))
   const { productType } = config.account

@@ -65,6 +65,7 @@ const EVERY_MS = 60_000
 const EVERY_MS_MIN = 1000
 const DAY_MS = 86_400_000
 
+/** Instants are multiples of it, also from day to day. */
 function parseEvery(text: string): number {
   const everyMs = parseDuration(text)
   if (everyMs >= EVERY_MS_MIN && everyMs <= DAY_MS && DAY_MS % everyMs === 0) return everyMs

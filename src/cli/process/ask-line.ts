@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline'
 
+/** A line may be a code, and longer ones are none. */
 const LINE_CHARS_MAX = 200
 
 /** Undefined at the end of input. Shown only at a terminal: a program knows the question. */

@@ -116,6 +116,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   ],
   // Another process holds a resource, or the disk fails just now.
   temporary: [
+    'PAIRING_BUSY',
     'CONTROL_READING_FAILED',
     'ACCOUNT_HELD',
     'ARCHIVE_UNWRITABLE',
@@ -148,7 +149,7 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   cannotCreate: ['ACCEPT_UNLOCKED', 'BACKUP_UNWRITABLE', 'REPORT_UNWRITABLE', 'SWEEP_UNWRITABLE'],
   inputMissing: [
     'ARCHIVE_NO_JOURNAL',
-    'EXPLAIN_NO_JOURNAL',
+    'JOURNAL_NOT_FOUND',
     'JOURNAL_COPY_NOTHING',
     'RECORDING_MISSING',
     'RECORDING_UNREADABLE',

@@ -1,6 +1,7 @@
 /** `notChecked`: a person has to check it. */
 export type FindingState = 'ok' | 'warn' | 'fail' | 'notChecked'
 
+/** Never holds a secret. */
 export interface Finding {
   readonly state: FindingState
   readonly what: string

@@ -5,14 +5,14 @@ import { REPLICA_FILE } from '../../journal/journal-failures.ts'
 import { Failure } from '../../lib/failure.ts'
 
 /**
- * Each simulated account has its own; PostgreSQL counts by its replica. @throws Failure
- * EXPLAIN_NO_JOURNAL
+ * Each simulated account has its own. A journal on PostgreSQL counts by its replica. @throws
+ * Failure JOURNAL_NOT_FOUND
  */
 export function newestJournal(directory: string): string {
   const newest = findNewestJournal(directory)
   if (newest !== undefined) return newest
   throw new Failure({
-    code: 'EXPLAIN_NO_JOURNAL',
+    code: 'JOURNAL_NOT_FOUND',
     sentence: 'there is no journal yet',
     facts: { directory },
     hint: 'start the daemon with this configuration first, or name another with --config',

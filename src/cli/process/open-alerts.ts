@@ -12,7 +12,7 @@ interface AlertAddress extends Pick<ConfigRequest, 'cwd'>, Pick<ConfigOptions, '
   readonly others?: readonly DaemonConfig[]
 }
 
-/** @throws ConfigError for missing secrets */
+/** Undefined if none are configured. @throws ConfigError for missing secrets */
 export function openAlerts(
   config: DaemonConfig,
   { cwd, set, others = [] }: AlertAddress,

@@ -12,6 +12,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 }
 
+/** `500ms`, `30s`, `5m`, `2h`, `1d`. */
 export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text)
   const unit = UNITS_MS[match?.[2] ?? '']

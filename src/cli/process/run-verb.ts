@@ -44,6 +44,7 @@ export async function runVerb(options: VerbOptions): Promise<VerbRun> {
   if (ended.aborted) end()
   if (isPatient && child.pid !== undefined)
     setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  // It may have ended before it reads.
   child.stdin.on('error', () => undefined).end(input ?? '')
   const output = new BoundedText(outputCharsMax)
   const aside = new BoundedText(outputCharsMax)

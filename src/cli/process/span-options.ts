@@ -13,6 +13,7 @@ export interface SpanOptions {
 /** `2025-06-02` in the configured time zone, or Unix ms. */
 export type DayOrInstant = string | number
 
+/** `since` is included, `until` is not. */
 export interface Span {
   readonly since?: number
   readonly until?: number

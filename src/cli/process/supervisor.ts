@@ -21,6 +21,7 @@ export interface SupervisorOptions {
 }
 
 export interface Supervisor {
+  /** From now on the watchdog is notified. */
   ready(status?: string): void
   stopping(): void
   close(): void

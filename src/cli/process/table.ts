@@ -51,6 +51,7 @@ export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly
   return titles + lines.map((line, index) => line + under[index]).join('')
 }
 
+/** A terminal that does not say its width has 0 columns. */
 function tableWidth({ isTTY, columns } = process.stdout): number {
   return isTTY ? Math.max(COLUMNS, columns || 0) : Number.POSITIVE_INFINITY
 }
@@ -133,6 +134,7 @@ export function money(text: string | null, coin: string): string {
     : text
 }
 
+/** `0.4 s`, `12 s`, `3 min`. */
 export function age(ms: number | null): string {
   if (ms === null) return 'never'
   if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`

@@ -56,6 +56,7 @@ function listTypeRoots(directory: string): readonly string[] {
 
 interface CompilerEnd {
   readonly output: string
+  /** Why it reached no verdict. */
   readonly failure: string | undefined
 }
 
@@ -82,6 +83,7 @@ function runCompiler(
   })
 }
 
+/** Errors elsewhere, such as in the types of an installation, are not for this user to mend. */
 function readErrors({ output, failure }: CompilerEnd, directory: string): readonly Problem[] {
   const about = (message: string): Problem => ({ source: SETTINGS, path: '', message })
   if (failure !== undefined)

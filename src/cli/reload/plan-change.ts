@@ -29,6 +29,7 @@ export const EXIT_NOTHING = 1
 export const EXIT_REFUSED = 1
 const TRIED_WITHIN_MS = 60_000
 
+/** The main file's account comes first; accounts that never ran are missing. */
 export type ReloadPlan =
   | {
       readonly kind: 'planned'

@@ -170,6 +170,7 @@ function limit(wishes: readonly string[]): readonly string[] {
 }
 
 const CONTEXT_LINES = 3
+/** Maximum per side: a different core would fill the screen. */
 const LINES_MAX = 40
 
 /** `-` expected, `+` actual, with some context. */

@@ -216,6 +216,7 @@ async function trade(
       return undefined
     })
     if (next === undefined) return
+    // A second reload is for the next run, which keeps the leases of this one.
     reloads.listen(undefined)
     opened.keepLeases()
     opened.daemon.stop('leave')

@@ -24,6 +24,7 @@ const VARIABLES = [
   'LC_ALL',
 ]
 
+/** Node's permission model takes paths ending in `*`, without exceptions. */
 const FIRST_LETTERS = Array.from('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_')
 
 const PATTERNS = ['strategies/**/*.test.{ts,js}', '*.test.{ts,js}']

@@ -97,6 +97,7 @@ async function simulate(options: SimulateOptions): Promise<void> {
     const printed = simulator.accounts.map((account) => toPrinted(account, simulator.exchange))
     const asked = printed.find(({ label }) => label === options.env)
     const text = asked === undefined ? JSON.stringify(printed) : toVariables(asked)
+    // Readers may rely on this output once the server listens.
     await new Promise<void>((resolve) => process.stdout.write(`${text}\n`, () => resolve()))
   }
   logger.log('info', 'simulator.listening', {

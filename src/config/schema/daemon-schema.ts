@@ -83,7 +83,7 @@ const exchangeSchema = z
     }),
     beyondDocumentPrivate: z.boolean().default(false).meta({
       description:
-        'Whether the list of pending trigger orders, a signed call that is not in the API document, may be read. It tells the ids of stops that the exchange keeps (`exits.stop.atExchange`), so that they are moved with the exits of their strategy. Without it such a stop stays where it was set.',
+        'Whether two signed calls that are not in the API document may be made: the list of pending trigger orders, and the one that moves an exit of a position. By them stops that the exchange keeps (`exits.stop.atExchange`) are moved with the exits of their strategy. Without it such a stop stays where it was set.',
     }),
     shared: sharedLimitsSchema.optional(),
   })
@@ -255,6 +255,7 @@ const executionSchema = z
 
 const backtestSchema = z
   .strictObject({
+    // With slower polls the clock measurement would be too old.
     pollMs: wholeNumber(
       { min: 50, max: 60_000 },
       'Time between two reads of all tickers in a backtest, in ms. Absent: as `polling` says, which takes hours for a month.',
@@ -318,6 +319,10 @@ const controlSchema = z
         propose: z.boolean().default(false).meta({
           description:
             'Whether it may propose a release, an adoption or a reload, which a person confirms with a one-time code (`intentd pair`).',
+        }),
+        http: z.boolean().default(false).meta({
+          description:
+            'Whether /mcp of `port` leads to `intentd mcp --http`, which then runs beside the daemon, for programs that show the token in control.agent.token of state.directory.',
         }),
       })
       .prefault({})
@@ -405,7 +410,7 @@ export const daemonFileSchema = z
               'one call may cancel the orders of all instruments at once; with false each is cancelled by name.',
           }),
         capital: positiveAmount(
-          'Margin coin in the account when the journal began: what equity is counted from. Absent: of a simulator its startingBalance, else unknown. After a deposit or a withdrawal change it by as much.',
+          'Margin coin in the account when the journal began: what equity is counted from. Absent: of a simulator its startingBalance, else unknown. Deposits and withdrawals after that are entered with `intentd deposit` and `intentd withdrawal`; leave it as it is then.',
         ).optional(),
         feeCoins: z
           .record(

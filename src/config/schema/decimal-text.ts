@@ -50,6 +50,7 @@ export const isAbove = (left: string, right: string): boolean => decimal(left).g
 export const isSameDecimal = (left: string, right: string): boolean =>
   decimal(left).eq(decimal(right))
 
+/** `step` must be above zero. */
 export const isMultipleOf = (value: string, step: string): boolean =>
   decimal(value).mod(decimal(step)).eq(ZERO)
 

@@ -13,6 +13,7 @@ export const symbolSchema = z
       'a symbol of capitals A to Z, digits, and perhaps _ and an ending, such as BTCUSDT or BTCUSDT_UMCBL (instruments with other characters in their name cannot be traded)',
   })
 
+/** In the order of the API document. */
 const productTypeSchema = z
   .enum([
     'USDT-FUTURES',

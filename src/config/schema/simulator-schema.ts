@@ -214,6 +214,7 @@ export const embeddedSimulatorSchema = z
       'The exchange simulator inside the daemon; only with environment simulator and no baseUrl.',
   })
 
+/** A server has a gateway, and clients that may overload it. */
 const serverLimitsSchema = limitsSchema
   .extend({
     refusedCallsCount: z.boolean().default(true).meta({
@@ -227,6 +228,7 @@ const serverLimitsSchema = limitsSchema
   })
   .meta({ description: 'How the simulated exchange counts its rate limits.' })
 
+/** config/simulator.yaml (`intentd simulate`). */
 export const simulatorFileSchema = z
   .strictObject({
     host: z

@@ -34,6 +34,7 @@ const strategyRiskSchema = z
       'Limits of this strategy. Sizes and values have no default; `pace` and `losses` have.',
   })
 
+/** The limits of trades by hand, which have no strategy file. */
 export const manualSchema = z
   .strictObject({
     orderNotionalMax: positiveDecimal('Largest order, by what it is worth in the quote coin.'),

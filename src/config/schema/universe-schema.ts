@@ -8,8 +8,8 @@ import { presetNumber, wholeNumber } from './whole-number.ts'
 /** `intentd universe` names each; more is for several strategies. */
 const UNIVERSE_COUNT_MAX = 100
 
-const duration = (pattern: RegExp, description: string) =>
-  z.string().regex(pattern).meta({ title: DURATION_TITLE, description })
+const duration = (pattern: RegExp, description: string, title = DURATION_TITLE) =>
+  z.string().regex(pattern).meta({ title, description })
 
 const EVERY = /^[1-9]\d{0,3}[mhd]$/
 const LASTING = /^(0|[1-9]\d{0,4})[smhd]$/
@@ -64,6 +64,7 @@ export const universeSchema = z
     every: duration(
       EVERY,
       'Time between two evaluations, by the clock of the exchange: with 1h at each full hour.',
+      'minutes, hours or days such as "15m", "1h" or "1d"',
     ).default('1h'),
     quote: z
       .string()

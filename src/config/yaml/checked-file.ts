@@ -8,8 +8,11 @@ import { problemsFromZod } from './zod-problems.ts'
 
 export interface CheckedFile<T> {
   readonly problems: readonly Problem[]
+  /** Absent without a file, YAML or mapping. */
   readonly source?: YamlSource
+  /** The valid parts; absent with `source`. */
   readonly settings?: PartialSettings<T>
+  /** Set if everything is valid. */
   readonly value?: T
 }
 

@@ -5,8 +5,10 @@ export const EXIT_CONFIG = 78
 export interface Problem {
   /** A file relative to the working directory, `--set`, or the name of a variable. */
   readonly source: string
+  /** From 1; absent without a text. */
   readonly line?: number
   readonly column?: number
+  /** Such as `risk.openOrdersMax`; empty for the whole source. */
   readonly path: string
   /** Expected and found value, never a secret. */
   readonly message: string

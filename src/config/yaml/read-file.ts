@@ -44,5 +44,6 @@ export function isFile(file: string): boolean {
   }
 }
 
+/** Relative to the working directory; control characters become `?`. */
 export const shownPath = (file: string, cwd: string): string =>
   (relative(cwd, file) || file).replaceAll(/\p{Cc}/gu, '?')

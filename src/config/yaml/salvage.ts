@@ -12,6 +12,7 @@ export type PartialSettings<T> = T extends string
       ? { readonly [Key in keyof T]?: PartialSettings<T[Key]> | undefined }
       : T
 
+/** The valid parts with their defaults; undefined if there are none. */
 export function salvage<S extends z.core.$ZodType>(
   schema: S,
   value: unknown,

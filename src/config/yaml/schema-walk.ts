@@ -39,6 +39,7 @@ export function schemaAt(schema: Schema, path: readonly PropertyKey[]): Schema |
 export const isTextSchema = (schema: Schema): boolean =>
   unwrapSchema(schema) instanceof z.core.$ZodString
 
+/** Keys of a mapping; empty if any is allowed. */
 export function knownKeys(schema: Schema | undefined): string[] {
   const inner = schema && unwrapSchema(schema)
   if (inner instanceof z.core.$ZodObject) return Object.keys(inner._zod.def.shape)

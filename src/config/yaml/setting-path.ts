@@ -1,5 +1,6 @@
 export type SettingPath = readonly PropertyKey[]
 
+/** `risk.openOrdersMax`, `strategies.0`; keys with odd characters are quoted. */
 export const formatPath = (path: SettingPath): string =>
   path
     .map((key) => (/^[\w-]{1,64}$/.test(String(key)) ? String(key) : quote(String(key))))

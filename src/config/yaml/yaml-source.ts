@@ -18,6 +18,7 @@ import { secretVariableFor } from '../secret-key.ts'
 import { formatPath, quote, type SettingPath } from './setting-path.ts'
 import { type ParsedText, parseText } from './yaml-text.ts'
 
+/** A command-line setting has no line, and a path only if it differs. */
 type SettingPlace = Pick<Problem, 'source' | 'line' | 'column'> & Partial<Pick<Problem, 'path'>>
 
 export const SET_OPTION = '--set'
@@ -31,6 +32,7 @@ const DEPTH_MAX = 32
 /** Counts an alias at each use, against alias bombs. */
 const VALUES_MAX = 20_000
 
+/** Source and overrides as data for a thread. */
 export interface SourceCopy {
   readonly text: string
   readonly shown: string
@@ -44,12 +46,14 @@ interface SourceOverride {
 }
 
 export class YamlSource {
+  /** Relative to the working directory. */
   readonly shown: string
   readonly #document: Document
   readonly #lines: LineCounter
   readonly #complaints: ParsedText['complaints']
   readonly #text: string
   readonly #overridden: SourceOverride[] = []
+  /** Nothing else in its file comes from the command line. */
   #strategy: string | undefined
 
   /** `shown` names it in messages. Never throws: see {@link check}. */
@@ -91,6 +95,7 @@ export class YamlSource {
     return this.#find(path).isFound
   }
 
+  /** Empty if there is no mapping. */
   keysOf(path: SettingPath): readonly string[] {
     const { node } = this.#find(path)
     return isMap(node) ? node.items.map(({ key }) => String(isScalar(key) ? key.value : key)) : []
@@ -129,6 +134,7 @@ export class YamlSource {
     return this.#toPlain(this.#find(path).node, schema)
   }
 
+  /** Fits after "got"; never a secret. */
   describe(path: SettingPath): string {
     const { node, isFound } = this.#find(path)
     if (!isFound) return 'nothing'
@@ -223,6 +229,7 @@ export class YamlSource {
     })
   }
 
+  /** The file itself, not only an override, has the key. */
   #isInFile(path: SettingPath): boolean {
     const { key, node } = this.#find(path)
     return path.length === 0 || [key, node].some((part) => isNode(part) && part.range)
@@ -329,6 +336,7 @@ function mayHoldSecret(key: PropertyKey): boolean {
   return secretVariableFor(String(key)) !== undefined || /^(?:v|\w+V)ariable$/.test(String(key))
 }
 
+/** `''` for a mapping or list as key. */
 function keyText({ key }: Pair): string {
   if (!isScalar(key)) return typeof key === 'string' ? key : ''
   return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))

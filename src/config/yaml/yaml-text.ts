@@ -49,6 +49,7 @@ function describe(text: string, code: string, offset: number): string {
   if (code !== 'BLOCK_AS_IMPLICIT_KEY' && code !== 'MULTILINE_IMPLICIT_KEY') return sentence
   const [line = ''] = text.slice(offset).split('\n', 1)
   if (/:(?:\s|$)/.test(line)) return sentence
+  // The line's value continues below, where it meets the next key.
   const before = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
   return before.trim() === '' && /^[\w-]+$/.test(line.trim()) ? COLON_MISSING : DEEPER_BELOW
 }
@@ -117,6 +118,7 @@ export function parseText(text: string): ParsedText {
 /** The lexer's marks for the end of a document, a text or a line of brackets. */
 const MARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001F'])
 
+/** Finds constructs that would keep the parser busy for seconds or minutes. */
 function findExcess(text: string): ParsedText['complaints'][number] | undefined {
   let depth = 0
   let tokens = 0

@@ -17,6 +17,7 @@ type ZodIssue = z.core.$ZodIssue
 export interface CheckedPart {
   readonly source: YamlSource
   readonly schema: z.core.$ZodType
+  /** Path of the checked value, such as `['params']`. */
   readonly prefix?: SettingPath
 }
 
@@ -75,6 +76,7 @@ function issuesInside(issue: ZodIssue, isMapping: () => boolean): readonly ZodIs
   return issue.errors.find((errors) => errors.every(isInside))
 }
 
+/** An unknown key belongs to the section of its path. */
 function isInside({ code, path }: ZodIssue): boolean {
   return path.length > 0 || code === 'unrecognized_keys' || code === 'custom'
 }
@@ -104,6 +106,7 @@ function explainUnknownKey(guess: string | undefined, listed: string): string {
   return `unknown key${listed}${guess === undefined ? '' : `; did you mean "${guess}"?`}`
 }
 
+/** A strategy may have any number of params. */
 const KEYS_LISTED = 20
 
 function listKeys(keys: readonly string[]): string {

@@ -5,7 +5,12 @@ import type { Peer } from './peer.ts'
  * Kinds have their own maximum, so commands always have a place. `nobody`: health checks, the page
  * before its token, other programs.
  */
-const CONNECTIONS_MAX: Readonly<Record<Peer, number>> = { full: 64, read: 32, nobody: 32 }
+const CONNECTIONS_MAX: Readonly<Record<Peer, number>> = {
+  full: 64,
+  read: 32,
+  agent: 32,
+  nobody: 32,
+}
 
 export const ALL_CONNECTIONS_MAX = Object.values(CONNECTIONS_MAX).reduce(
   (sum, most) => sum + most,
@@ -43,6 +48,7 @@ export class ConnectionBounds {
     const whose = {
       full: 'with the token',
       read: 'with the token that looks',
+      agent: 'with the token of assistants',
       nobody: 'without a token',
     }[peer]
     this.#onClosed(

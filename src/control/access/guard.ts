@@ -17,6 +17,9 @@ export interface Entrance {
 
 export const SESSION_PATH = '/v1/session'
 
+/** Where assistants are served, by a token that opens nothing else. */
+export const AGENT_PATH = '/mcp'
+
 const OPEN_PATHS: ReadonlySet<string> = new Set([
   '/livez',
   '/readyz',
@@ -64,7 +67,7 @@ interface Refusal {
 }
 
 export function mayLook({ req }: Context, { via, tokens }: Entrance): boolean {
-  return via === 'socket' || peerOf(req.header('authorization'), tokens) !== 'nobody'
+  return via === 'socket' || ['full', 'read'].includes(peerOf(req.header('authorization'), tokens))
 }
 
 function refuse(context: Context, entrance: Entrance): Refusal | undefined {
@@ -92,12 +95,15 @@ const READING: readonly string[] = ['GET', 'HEAD']
 function refuseToken(context: Context, entrance: Entrance): Refusal | undefined {
   const { req } = context
   if (OPEN_PATHS.has(req.path)) return undefined
-  if (!mayLook(context, entrance)) return { status: 401, why: 'no token, or another one' }
-  if (
-    READING.includes(req.method) ||
-    peerOf(req.header('authorization'), entrance.tokens) === 'full'
-  )
-    return undefined
+  const peer = peerOf(req.header('authorization'), entrance.tokens)
+  if (peer === 'nobody') return { status: 401, why: 'no token, or another one' }
+  const isServed = entrance.tokens?.agent !== undefined && req.path === AGENT_PATH
+  if ((peer === 'agent') !== isServed)
+    return {
+      status: 403,
+      why: `${AGENT_PATH} takes the token in control.agent.token, which opens nothing else`,
+    }
+  if (READING.includes(req.method) || peer !== 'read') return undefined
   return {
     status: 403,
     why: 'this token only looks (control.read.token); what changes something needs the one in control.token, or the command line',

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import type { ControlTokens } from './token-file.ts'
 
+/** Needs no token: the page requests the proof before it sends its own. */
 export const PROOF_PATH = '/v1/proof'
 
 export const proofQuerySchema = z.object({

@@ -27,31 +27,38 @@ export interface TokenFiles {
   /** For everything. */
   readonly full: string
   readonly read: string
+  /** For assistants; absent: the port serves none. */
+  readonly agent?: string
 }
 
 export interface ControlTokens {
   readonly full: Secret
   readonly read: Secret
+  readonly agent?: Secret
 }
 
 /** Keyed by file. A reload keeps open pages' token; a new process makes another. */
 const commandingTokens = new Map<string, Secret>()
 
 /**
- * The command token is new for each process, so that a program which takes the port meanwhile gains
- * nothing. Other programs have copies of the read token, so it stays.
+ * The command token is new for each process: a program that takes the port while no daemon runs,
+ * and is sent the token, gains nothing. The others stay, since other programs have copies.
  * @throws Failure CONTROL_TOKEN_EXPOSED if others may read one, CONTROL_TOKEN_INVALID,
- * CONTROL_TOKEN_UNREADABLE, CONTROL_TOKENS_EQUAL if the read token could command
+ * CONTROL_TOKEN_UNREADABLE, CONTROL_TOKENS_EQUAL if one could do what another is for
  */
-export function openTokens({ full: fullFile, read: readFile }: TokenFiles): ControlTokens {
-  const full = attempt(fullFile, () => renewToken(fullFile))
-  const read = attempt(readFile, () => makeOrReadToken(readFile))
-  if (full.reveal() !== read.reveal()) return { full, read }
+export function openTokens(files: TokenFiles): ControlTokens {
+  const full = attempt(files.full, () => renewToken(files.full))
+  const read = attempt(files.read, () => makeOrReadToken(files.read))
+  const { agent: agentFile } = files
+  const agent = agentFile && attempt(agentFile, () => makeOrReadToken(agentFile))
+  const tokens = { full, read, ...(agent && { agent }) }
+  const texts = Object.values(tokens).map((token) => token.reveal())
+  if (new Set(texts).size === texts.length) return tokens
   throw new Failure({
     code: 'CONTROL_TOKENS_EQUAL',
-    sentence: 'the token that only looks is the one that commands',
-    facts: { tokenFile: fullFile, readTokenFile: readFile },
-    hint: 'name two files',
+    sentence: 'two tokens of the control port are the same, so one could do what the other is for',
+    facts: { ...files },
+    hint: 'name a file for each, or remove one of them: the next start makes another',
   })
 }
 
@@ -59,10 +66,11 @@ export function openTokens({ full: fullFile, read: readFile }: TokenFiles): Cont
  * Checks whether a start could open them; writes nothing.
  * @throws like {@link openTokens}
  */
-export function assertTokens({ full, read }: TokenFiles): void {
+export function assertTokens({ full, read, agent }: TokenFiles): void {
   attempt(full, () => lookAt(full, OTHERS))
-  attempt(read, () => lookAt(read, OTHERS_BUT_GROUP_READS))
-  for (const file of existsSync(read) ? [full] : [full, read])
+  const lasting = agent === undefined ? [read] : [read, agent]
+  for (const file of lasting) attempt(file, () => lookAt(file, OTHERS_BUT_GROUP_READS))
+  for (const file of [full, ...lasting.filter((one) => !existsSync(one))])
     attempt(file, () => accessSync(dirname(file), constants.W_OK))
 }
 

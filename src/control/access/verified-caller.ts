@@ -3,6 +3,7 @@ export function describeCaller(verified: string, claimed: string): string {
   return `${verified} says ${JSON.stringify(claimed)}`
 }
 
+/** Orders in files come from the file's owner. */
 export function describeFile({ uid }: { readonly uid: number }): string {
   return process.platform === 'win32' ? 'file' : `file:uid ${uid}`
 }

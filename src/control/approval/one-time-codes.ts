@@ -46,10 +46,16 @@ export class OneTimeCodes {
   }
 
   /**
-   * Durable before it is answered. @throws if the pairing can be neither read nor written: then the
-   * code has not counted
+   * Uses the code up. What it changes is durable before it is answered. @throws if the pairing can
+   * be neither read nor written, or another daemon uses it now: then the code has not counted
    */
   use(code: string): CodeVerdict {
+    // A lock file beside a pairing that does not exist would need a folder.
+    if (!this.isPaired) return { kind: 'unpaired' }
+    return this.#store.alone(() => this.#use(code))
+  }
+
+  #use(code: string): CodeVerdict {
     const pairing = this.#store.load()
     if (pairing === undefined) return { kind: 'unpaired' }
     const now = this.#now()

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
+import { runAlone } from '../../lib/process-lock.ts'
 import { Secret } from '../../lib/secret.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
@@ -35,6 +36,12 @@ export interface PairingStore {
   load(): Pairing | undefined
   /** @throws the error of the file system */
   save(pairing: Pairing): void
+  /**
+   * Nobody else saves the pairing between a load and a save within it, although several daemons
+   * share the file.
+   * @throws Failure PAIRING_BUSY: another process is at it, and nothing waits for it
+   */
+  alone<Result>(work: () => Result): Result
 }
 
 /** Read at each use, so that a new pairing counts at once. */
@@ -43,6 +50,16 @@ export function createPairingFile(file: string): PairingStore {
     load: () => readPairing(file),
     save: ({ secret, ...rest }) =>
       writeDurably(file, `${JSON.stringify({ secret: secret.reveal(), ...rest })}\n`),
+    alone: (work) => {
+      const done = runAlone(`${file}.lock`, work)
+      if (done !== undefined) return done.result
+      throw new Failure({
+        code: 'PAIRING_BUSY',
+        sentence: 'another process uses the one-time codes at this moment',
+        facts: { file },
+        hint: 'nothing was done: send the code again',
+      })
+    },
   }
 }
 

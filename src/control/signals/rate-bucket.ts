@@ -14,6 +14,7 @@ export class RateBucket {
     this.#at = monotonic()
   }
 
+  /** False: none is left. */
   take(): boolean {
     const now = this.#monotonic()
     const gained = ((now - this.#at) / MINUTE_MS) * this.#perMinute

@@ -30,6 +30,7 @@ export type SignalResult = 'taken' | 'repeated' | 'refused' | 'limited' | 'notNo
 
 export interface SignalGateOptions {
   readonly rules: readonly SignalRule[]
+  /** Unix ms, our clock. */
   readonly now: () => number
   readonly monotonic: () => number
   /** Resolves once the signal is durable. */

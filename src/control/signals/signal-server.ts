@@ -4,6 +4,7 @@ import { ALL_CONNECTIONS_MAX, ConnectionBounds } from '../access/connection-boun
 import { SIGNAL_BYTES_MAX } from './signal-body.ts'
 import type { SignalAnswer, SignalGate } from './signal-gate.ts'
 
+/** As in the control server: an import would also load Node's HTTP client. */
 const { createServer } = process.getBuiltinModule('node:http')
 
 const REQUEST_MS_MAX = 5000
@@ -26,6 +27,10 @@ export interface SignalServerOptions {
   readonly onClosed: (why: string) => void
 }
 
+/**
+ * Takes `POST /signals/NAME` and nothing else, at a port of its own: whatever leads there from
+ * outside leads to nothing else. Its failures never stop trading.
+ */
 export class SignalServer {
   readonly #options: SignalServerOptions
   #server: Server | undefined
@@ -35,6 +40,7 @@ export class SignalServer {
     this.#options = options
   }
 
+  /** `http://127.0.0.1:8791`, while it listens. */
   get url(): string | undefined {
     return this.#url
   }

@@ -34,7 +34,9 @@ export interface AccountOptions {
   readonly watchdog?: StrategyWatch | undefined
   /** Its candles before the start; absent: the exchange's own. */
   readonly past?: BeyondCaller | undefined
+  /** Absent if the exchange does not show its books. */
   readonly ledger?: (() => ExchangeLedger) | undefined
+  /** Absent where nobody asks for closed trades. */
   readonly tradeLog?: Pick<ClosedTradeLog, 'observe'> | undefined
   readonly onQuiesced?: () => void
   readonly onClosed: () => void

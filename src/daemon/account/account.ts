@@ -30,6 +30,7 @@ import { createRecorder, createUniverseKeeper } from '../recording/create-record
 import type { FlightRecorder } from '../recording/flight-recorder.ts'
 import type { UniverseKeeper } from '../recording/universe-keeper.ts'
 import { AccountCurve } from '../reporting/account-curve.ts'
+import { AccountMarks } from '../reporting/account-marks.ts'
 import { EventLog } from '../reporting/event-log.ts'
 import { Health } from '../reporting/health.ts'
 import { ObserverQueue } from '../reporting/observer-queue.ts'
@@ -85,6 +86,7 @@ export class Account implements MarketListener {
   readonly #polls: PollGrids
   readonly #feeds: Feeds
   readonly #candles: CandleFetcher
+  /** Undefined where no rule chooses instruments. */
   readonly #contracts: ContractsFetcher | undefined
   readonly #eventLog: EventLog
   readonly #operator: Operator
@@ -95,6 +97,7 @@ export class Account implements MarketListener {
   readonly #grids: Map<string, InstrumentSteps>
   readonly #recent: RecentActivity
   readonly #curve: AccountCurve
+  readonly #marks: AccountMarks
   readonly #wishes = new WishTimes()
   readonly #plots: PlotLog
   readonly #signals: SignalInbox
@@ -115,7 +118,8 @@ export class Account implements MarketListener {
     this.#grids = new Map(keepGrids(options.directory, settings.instruments))
     this.#recent = this.#createRecent()
     this.#curve = this.#createCurve()
-    this.#plots = new PlotLog({ journal: options.journal, clock })
+    this.#marks = new AccountMarks({ ...options, shown: () => this.shown })
+    this.#plots = new PlotLog({ ...options, clock, settings: this.#engine.settings })
     const { dryRun } = options.config
     this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, isDry: dryRun })
     this.#operator = listenToOperator(options, {
@@ -213,6 +217,7 @@ export class Account implements MarketListener {
     await noteOwnState(journal, own, { directory, isAccepted: answer.kind === 'accepted' })
   }
 
+  /** The clock must be synchronised. */
   begin(): void {
     const { directory, logger, timers } = this.#options
     if (this.#state !== 'new') return
@@ -288,6 +293,7 @@ export class Account implements MarketListener {
     }
   }
 
+  /** Undefined before the run has begun, after its end, or if it is not durable in time. */
   takeSignal(signal: Signal): Promise<SignalOutcome> {
     return this.#state === 'begun' ? this.#signals.take(signal) : Promise.resolve(undefined)
   }
@@ -376,6 +382,7 @@ export class Account implements MarketListener {
       grids: this.#grids,
       engine: this.#engine,
       state: this.#state,
+      openedAt: this.#startedAt,
       fatal: this.#fatal,
       paused: pausedOf(runners),
       tickers: market.tickers,
@@ -489,6 +496,7 @@ export class Account implements MarketListener {
     grids.add('health', HEALTH_STEP_MS, () => {
       this.health.look()
       this.#curve.look()
+      this.#marks.look()
       this.#plots.look()
     })
     return grids

@@ -38,6 +38,7 @@ export function endOfStart(error: unknown, { lease }: Pick<OpenedJournal, 'lease
 interface Breakdown {
   readonly config: Pick<DaemonConfig, 'onStop'>
   readonly journal: Pick<OpenedJournal, 'lease'>
+  /** A kill counts even if its record did not reach the disk. */
   readonly isKilled: boolean
   readonly error: unknown
 }
@@ -48,6 +49,7 @@ export function retreatPolicy({ config, journal, isKilled, error }: Breakdown): 
   return isKilled || isOlder(error) ? 'cancel' : config.onStop
 }
 
+/** A failure explains itself; a defect needs its stack. */
 function placeOf(error: unknown): { readonly stack?: string } {
   if (error instanceof Failure || !(error instanceof Error) || error.stack === undefined) return {}
   return { stack: error.stack }

@@ -14,9 +14,10 @@ import type { ExchangeClient } from '../../exchange/exchange-client.ts'
 import type { CallOptions } from '../../exchange/client/call-options.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ExchangePort, OnAnswer } from '../../interpreter/ports.ts'
-import type { EndpointName, ResponseOf } from '../../protocol/endpoints.ts'
+import type { CallableName, ResponseOf } from '../../protocol/endpoints.ts'
 import type { BatchResult } from '../../protocol/values.ts'
 
+/** Shorter refusals are not logged. */
 const SAID_AFTER_MS = 3000
 
 export interface ClientExchangeOptions {
@@ -27,19 +28,20 @@ export interface ClientExchangeOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
   /** Reported once until a call is accepted again. */
   readonly onRefused: (answer: RefusedAnswer | UnknownAnswer) => void
-  /** In a dry run, gets what would change the account. */
-  readonly onWithheld?: ((endpoint: EndpointName, body: string) => void) | undefined
+  /** In a dry run this receives what would change the account. */
+  readonly onWithheld?: ((endpoint: CallableName, body: string) => void) | undefined
   readonly onBroken: (error: unknown) => void
 }
 
 interface WithheldCall {
-  readonly endpoint: EndpointName
+  readonly endpoint: CallableName
   readonly body: string
-  readonly onWithheld: (endpoint: EndpointName, body: string) => void
+  readonly onWithheld: (endpoint: CallableName, body: string) => void
 }
 
 export class ClientExchange implements ExchangePort {
   readonly #options: ClientExchangeOptions
+  /** Monotonic ms: since then calls are refused, and none was accepted. */
   #refusedSince: number | undefined
   #isRefusalSaid = false
   readonly #inFlight = new Set<Promise<void>>()
@@ -129,7 +131,7 @@ export class ClientExchange implements ExchangePort {
     this.#isRefusalSaid = false
   }
 
-  #send<Name extends EndpointName>(
+  #send<Name extends CallableName>(
     endpoint: Name,
     body: string,
     options: CallOptions,

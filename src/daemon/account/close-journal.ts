@@ -11,6 +11,9 @@ export interface JournalToClose {
   readonly book: Book
   readonly directory: string
   readonly logger: Pick<DaemonLogger, 'log'>
+  /**
+   * False after a breakdown: the journal stays as it is, and recovery reads what reached the disk.
+   */
   readonly isWhole: boolean
   readonly onBroken: (error: unknown) => void
 }

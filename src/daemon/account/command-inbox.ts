@@ -23,11 +23,13 @@ const COMMANDS_MAX = 20
 const COMMAND_BYTES_MAX = 4096
 const COMMAND = '.json'
 const ANSWER = '.answer'
+/** The oldest unfetched answers are removed. */
 const ANSWERS_MAX = 20
 export const REASON_MAX = 500
 export const SCOPE_MAX = 100
 
 const ordered = { reason: z.string().min(1).max(REASON_MAX), by: z.string().min(1).max(200) }
+/** An instrument, `strategy:ID`, or `*` for the account. */
 const scope = z.string().min(1).max(SCOPE_MAX)
 
 const commandSchema = z.discriminatedUnion('kind', [
@@ -71,6 +73,7 @@ export interface CommandAnswer {
   /** Keyed by instrument: a strategy would order this again, so the release was refused. */
   readonly orderedAgain?: Readonly<Record<string, string>>
   readonly isTooOld?: true
+  /** The account's writer: a standby read the command, and obeys nothing. */
   readonly standbyOf?: string
 }
 
@@ -211,6 +214,7 @@ export function wasUnreadable(file: string): boolean {
 
 export interface CommandInboxOptions {
   readonly directory: string
+  /** Undefined if it cannot be obeyed now: then it waits. `givenAt`: Unix ms, machine's clock. */
   readonly onCommand: (command: ControlCommand, givenAt: number) => CommandAnswer | undefined
   readonly onUnreadable: (file: string, reason: string) => void
 }

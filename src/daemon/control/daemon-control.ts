@@ -85,6 +85,7 @@ export interface DaemonControlOptions {
   readonly timers: Timers
   readonly processStartedAt?: number | undefined
   readonly fleet?: FleetSource | undefined
+  /** @param approved undefined: whatever a reload changes */
   readonly onReload?: ((approved?: readonly string[]) => void) | undefined
   readonly tryReload?: (() => Promise<ReloadView> | undefined) | undefined
   readonly logger: Pick<DaemonLogger, 'log' | 'listen' | 'setLevel'>
@@ -269,14 +270,12 @@ export class DaemonControl implements Controlled {
 
   planOrder(order: RiskierOrder): OrderPlan | Promise<OrderPlan> {
     if (order.kind === 'reload') return planReload(this.tryReload())
-    if (order.kind === 'order') {
+    if (isHandOrder(order)) {
       const account = this.#accountFor(order)
       if (typeof account === 'string') return { changes: [], notes: [], refusal: account }
       const source = { key: PLANNED_KEY, reason: '', by: '' }
       const command = toHandCommand(order, source, account.shown.settings)
-      return command.kind === 'order'
-        ? planHandOrder(account.shown, command)
-        : { changes: [], notes: [], refusal: NOT_NOW }
+      return planHandOrder(account.shown, command)
     }
     const { configOption } = this.#options
     const plans = this.#shown
@@ -383,6 +382,7 @@ export class DaemonControl implements Controlled {
       : { isObeyed: false, text: `not done: ${refusal}` }
   }
 
+  /** Or what to do: an order to several would be several orders. */
   #accountFor({ account: name }: HandControlOrder): Pick<Account, 'shown' | 'command'> | string {
     const accounts = this.#options.accounts.filter(
       ({ shown }) => name === undefined || shown.config.name === name,
@@ -431,7 +431,7 @@ const NOT_NOW =
 
 type HandControlOrder = Extract<
   ControlRequest['order'],
-  { readonly kind: 'order' | 'close' | 'cancel' }
+  { readonly kind: 'order' | 'close' | 'cancel' | 'deposit' | 'withdrawal' | 'correctDeposit' }
 >
 
 type AccountOrder = Exclude<
@@ -439,8 +439,12 @@ type AccountOrder = Exclude<
   HandControlOrder | { readonly kind: 'logLevel' | 'reload' }
 >
 
+const HAND_ORDERS: ReadonlySet<ControlRequest['order']['kind']> = new Set<HandControlOrder['kind']>(
+  ['order', 'close', 'cancel', 'deposit', 'withdrawal', 'correctDeposit'],
+)
+
 function isHandOrder(order: ControlRequest['order']): order is HandControlOrder {
-  return order.kind === 'order' || order.kind === 'close' || order.kind === 'cancel'
+  return HAND_ORDERS.has(order.kind)
 }
 
 function toHandCommand(
@@ -450,7 +454,11 @@ function toHandCommand(
 ): HandCommand {
   switch (order.kind) {
     case 'order':
+    case 'deposit':
+    case 'correctDeposit':
       return { ...order, ...source }
+    case 'withdrawal':
+      return { ...order, kind: 'deposit', amount: `-${order.amount}`, ...source }
     case 'cancel': {
       const { reason, by } = source
       return { ...order, reason, by }

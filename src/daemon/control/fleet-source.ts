@@ -5,6 +5,7 @@ import { serverPlaceOf } from '../../assembly/state/state-place.ts'
 
 export type FleetSource = () => Promise<FleetView>
 
+/** Concurrent callers share a connection. Undefined if the journal is a file. */
 export function createFleetSource(
   config: Pick<DaemonConfig, 'journal' | 'name'>,
   password: Secret | undefined,

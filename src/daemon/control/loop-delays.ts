@@ -32,6 +32,7 @@ export class LoopDelays {
     this.#awaitEnd()
   }
 
+  /** The larger value of the present and the last complete span, in seconds. */
   read(): readonly (readonly [quantile: string, seconds: number])[] {
     return PERCENTS.map((percent) => {
       const longest = Math.max(this.#histogram.percentile(percent), this.#before.get(percent) ?? 0)

@@ -19,7 +19,10 @@ import type { PollGridStats } from '../../market/poll-grid.ts'
 import type { EndpointName } from '../../protocol/endpoints.ts'
 import type { SignalResult } from '../../control/signals/signal-gate.ts'
 import { nameOfSignal } from '../../domain/signal.ts'
+import { toStrategyId } from '../../domain/ids.ts'
+import type { UniverseReason } from '../../domain/universe.ts'
 import type { ShownAccount } from '../../views/shown-account.ts'
+import { viewUniverses } from '../../views/universe-view.ts'
 import { LoopDelays } from './loop-delays.ts'
 
 const MS = 1000
@@ -142,6 +145,7 @@ function addAges({ ages, limits, clock }: AccountView, add: Add): void {
   add('intentd_clock_machine_offset_seconds', clock.machineMs / MS)
 }
 
+/** A missing reading is older than any limit. */
 function toAge(ms: number | null): number {
   return ms === null ? Number.POSITIVE_INFINITY : ms / MS
 }
@@ -181,6 +185,7 @@ function addPositions({ positions, unattended, ages }: AccountView, add: Add): v
     add('intentd_margin_ratio', Math.max(0, ...ratios), { instrument })
   }
   for (const instrument of new Set([...configured, ...unattended.map(({ symbol }) => symbol)])) {
+    // Without a configured lot size the text is `3 lots`.
     const sizes = unattended
       .filter(({ symbol }) => symbol === instrument)
       .map(({ size }) => Number.parseFloat(size))
@@ -269,6 +274,7 @@ function addSharedLimits(shared: NonNullable<StatusView['sharedLimits']>, add: A
 function addCounts(account: ShownAccount, add: Add): void {
   const { statistics, engine, pace } = account
   addFailedStrategies(account, add)
+  addUniverses(account, add)
   addReadings(account, add)
   addCalls(account, add)
   add('intentd_snapshots_total', statistics.snapshots)
@@ -318,6 +324,35 @@ function addFailedStrategies({ settings, engine, paused }: ShownAccount, add: Ad
     add('intentd_strategy_failed', Number(hasFailed), { strategy })
   }
 }
+
+/** The rule admits these, and the account keeps them out. */
+const BLOCKING: ReadonlySet<string> = new Set<UniverseReason>([
+  'waitsForPlace',
+  'noRoom',
+  'restricted',
+  'gridConflict',
+  'orderTooLarge',
+  'marginTooLarge',
+])
+
+function addUniverses(account: ShownAccount, add: Add): void {
+  const { clock, offset } = account.trusted
+  const now = offset.exchangeNow(clock.now())
+  for (const { strategy, instruments, evaluatedAt } of viewUniverses(account)) {
+    const count = (is: (one: (typeof instruments)[number]) => boolean, state: string): void =>
+      add('intentd_universe_instruments', instruments.filter(is).length, { strategy, state })
+    count((one) => one.state === 'in', 'in')
+    count((one) => one.state === 'leaving', 'leaving')
+    count((one) => one.state === 'out' && BLOCKING.has(one.reason), 'blocked')
+    const { joined, left } = account.statistics.universes.get(toStrategyId(strategy)) ?? NO_CHANGES
+    add('intentd_universe_joined_total', joined, { strategy })
+    add('intentd_universe_left_total', left, { strategy })
+    const ageMs = evaluatedAt === null ? Number.POSITIVE_INFINITY : now - evaluatedAt
+    add('intentd_universe_evaluated_age_seconds', ageMs / MS, { strategy })
+  }
+}
+
+const NO_CHANGES = { joined: 0, left: 0 }
 
 function addReadings(account: ShownAccount, add: Add): void {
   const { settings, engine, trusted, late = [], failingReads = [] } = account

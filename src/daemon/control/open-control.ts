@@ -6,7 +6,11 @@ import type { StatusView } from '../../control/views.ts'
 import { ControlServer } from '../../control/control-server.ts'
 import { openTokens, type TokenFiles } from '../../control/access/token-file.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
-import { CONTROL_SOCKET } from '../../assembly/state/state-place.ts'
+import {
+  agentSocketOf,
+  agentTokenFileOf,
+  CONTROL_SOCKET,
+} from '../../assembly/state/state-place.ts'
 import { nameHolder } from '../../assembly/state/taken-port.ts'
 import { DaemonControl, type DaemonControlOptions } from './daemon-control.ts'
 import { readFileSync } from 'node:fs'
@@ -35,10 +39,12 @@ export interface OpenControlOptions extends Omit<
   readonly logger: DaemonLogger
 }
 
-export function tokenFilesOf({ control, state }: OpenControlOptions['config']): TokenFiles {
+export function tokenFilesOf(config: OpenControlOptions['config']): TokenFiles {
+  const { control, state } = config
   return {
     full: control.tokenFile ?? join(state.directory, TOKEN_FILE),
     read: control.readTokenFile ?? join(state.directory, READ_TOKEN_FILE),
+    ...(control.agents.http && { agent: agentTokenFileOf(config) }),
   }
 }
 
@@ -70,7 +76,7 @@ export function serveControl(
   const { port, host, readOnly } = config.control
   const files = tokenFilesOf(config)
   const tokens = port === undefined ? undefined : openTokens(files)
-  for (const token of tokens ? [tokens.full, tokens.read] : []) logger.hide(token)
+  for (const token of [tokens?.full, tokens?.read, tokens?.agent]) if (token) logger.hide(token)
   const socket = join(directory, CONTROL_SOCKET)
   let unreachable: StatusView['closedPort']
   const control = create(() => (server.baseUrl === undefined ? unreachable : undefined))
@@ -83,6 +89,7 @@ export function serveControl(
       createAnswerFile(directory, (reason) => logger.log('error', 'control.failed', { reason })),
     ),
     proposals: openProposals(control, options),
+    agentSocket: config.control.agents.http ? agentSocketOf(config) : undefined,
     monotonic: () => options.clock.monotonic(),
     port: port === undefined || tokens === undefined ? undefined : { host, number: port, tokens },
     onRefused: createRefusalLog(options),

@@ -31,6 +31,7 @@ export interface OpenedSignals extends OpenedControl {
   readonly counts: SignalCounts
 }
 
+/** Undefined if none is taken. */
 export function openSignals(options: SignalsOptions): OpenedSignals | undefined {
   const { config, secrets, take, logger, clock, timers } = options
   const { signals } = config

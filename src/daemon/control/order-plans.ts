@@ -18,9 +18,13 @@ import {
 } from '../account/command-inbox.ts'
 import { judgeScope } from '../account/operator.ts'
 
-type AccountOrder = Exclude<RiskierOrder, { readonly kind: 'reload' | 'order' }>
+type AccountOrder = Exclude<
+  RiskierOrder,
+  { readonly kind: 'reload' | 'order' | 'deposit' | 'correctDeposit' }
+>
 type OrderOf<Kind extends AccountOrder['kind']> = Extract<AccountOrder, { readonly kind: Kind }>
 
+/** Says what an order that may add risk would do to an account. Changes nothing. */
 export function planAccountOrder(
   shown: ShownAccount,
   order: AccountOrder,
@@ -39,13 +43,12 @@ export function planAccountOrder(
 }
 
 /** Judged again when confirmed, at the prices of then. */
-export function planHandOrder(
-  { engine }: ShownAccount,
-  command: Extract<HandCommand, { readonly kind: 'order' }>,
-): OrderPlan {
-  const { side, size, symbol, price } = command
-  const { refusal, detail } = engine.planByHand(command)
+export function planHandOrder({ engine }: ShownAccount, command: HandCommand): OrderPlan {
+  const { refusal, detail, change } = engine.planByHand(command)
   if (refusal !== undefined) return refuse(refusal)
+  if (command.kind !== 'order')
+    return { changes: change === undefined ? [] : [change], notes: detail ? [detail] : [] }
+  const { side, size, symbol, price } = command
   const at = price === undefined ? 'at the market' : `at ${price}`
   return {
     changes: [`manual: ${side} ${size} ${symbol} ${at}`],

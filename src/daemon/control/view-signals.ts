@@ -3,6 +3,7 @@ import type { StatusView } from '../../control/views.ts'
 import { nameOfSignal } from '../../domain/signal.ts'
 import type { ShownAccount } from '../../views/shown-account.ts'
 
+/** Keyed by signal and result; '' for senders that have not shown a secret. */
 export type SignalCounts = ReadonlyMap<string, ReadonlyMap<SignalResult, number>>
 
 /** @param now Unix ms, our clock */

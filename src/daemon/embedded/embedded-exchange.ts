@@ -33,9 +33,12 @@ export interface EmbeddedExchangeOptions {
   readonly log: LivePricesOptions['log']
 }
 
+/** Accessed like any exchange, by signed HTTP on loopback. */
 export interface EmbeddedExchange extends ExchangeAccess {
   readonly endsAt: number | undefined
+  /** Market time over real time; other than 1 it is a demonstration. */
   readonly speed: number
+  /** The exchange whose live prices it follows, which knows what was before. */
   readonly past: BeyondCaller | undefined
   pause(): void
   resume(): void

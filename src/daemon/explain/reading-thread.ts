@@ -15,6 +15,7 @@ import { viewKeptPlots } from '../../views/kept-plots.ts'
 import { searchJournal } from './journal-search.ts'
 import type { ReadingReply, ReadingRequest, ReadingData, Reading } from './reading-data.ts'
 
+/** Kept as long as the thread: a page that is looked at asks again and again. */
 let trades: TradeHistory | undefined
 
 await runTask<ReadingData, ReadingReply>((data, report) =>

@@ -9,6 +9,7 @@ import { viewAccount } from '../../views/account-view.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
 const WAITING_MAX = 100
+/** A row has a few hundred bytes; the daemon itself has the rest. */
 const LISTED_MAX = 20
 const RULES = { repeatMs: 600_000, lastingMs: 60_000, repeatsMin: 5 }
 
@@ -37,6 +38,7 @@ export class ServerNews implements FleetNews {
       try {
         this.#add(this.#rules.hear(event, fields, options.clock.now()))
       } catch (error) {
+        // A defect of alerts must not harm the caller.
         this.#isOver = true
         this.onShown(messageOf(error))
       }

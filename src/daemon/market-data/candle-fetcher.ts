@@ -38,6 +38,7 @@ export interface CandleFetcherOptions {
   readonly productType: ProductType
   readonly settings: Pick<EngineSettings, 'strategies'>
   readonly book: Pick<Book, 'candles'>
+  /** Unix ms, exchange clock. */
   readonly exchangeNow: () => number
   readonly timers: Timers
   readonly dispatch: (event: EngineEvent) => void
@@ -154,6 +155,7 @@ export class CandleFetcher {
     })
   }
 
+  /** Returns why it could not be fetched. */
   async #fetchSeries(series: NeededCandles): Promise<string | undefined> {
     const granularity = sourceOf(series.intervalMs)
     if (granularity === undefined)
@@ -171,6 +173,7 @@ export class CandleFetcher {
     return undefined
   }
 
+  /** The newest page has the running candle; older ones follow back to the first that is needed. */
   async #readSeries(
     { symbol, intervalMs, capacity }: NeededCandles,
     granularity: Granularity,
@@ -201,6 +204,7 @@ export class CandleFetcher {
         limit: HISTORY_CANDLES_PAGE_MAX,
       })
       if (page.kind !== 'accepted') return reasonOf(page)
+      // The exchange has no older ones.
       if (page.data.length === 0) break
       candles = [...page.data, ...candles]
       oldest = page.data[0]?.openAt ?? fromAt

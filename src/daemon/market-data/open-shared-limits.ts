@@ -14,6 +14,7 @@ export interface OpenSharedLimitsOptions {
   readonly logger: Pick<DaemonLogger, 'log' | 'hide'>
 }
 
+/** If limits are not shared, no Redis client is loaded. */
 export async function openSharedLimits(
   options: OpenSharedLimitsOptions,
 ): Promise<SharedLimits | undefined> {

@@ -14,6 +14,7 @@ export interface OpenSharedTickersOptions extends Pick<
   readonly baseUrl: string
 }
 
+/** If tickers are not shared, no Redis client is loaded. */
 export async function openSharedTickers(
   options: OpenSharedTickersOptions,
 ): Promise<SharedTickers | undefined> {

@@ -45,6 +45,7 @@ export interface FlightRecorderOptions {
   readonly directory: string
   readonly settings: RecordSettings
   readonly engine: Pick<Engine, 'write'>
+  /** The instruments as they are now. */
   readonly symbols: () => Iterable<string>
   readonly version: string
   readonly configFile?: string

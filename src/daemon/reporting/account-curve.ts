@@ -15,6 +15,7 @@ const WEEK_MS = 7 * DAY_MS
 
 export interface AccountCurveOptions {
   readonly journal: CurveStore
+  /** The present figures; undefined: the run has not begun, or is over. */
   readonly read: () => Pick<AccountView, 'profit' | 'equity' | 'peak'> | undefined
   readonly clock: Pick<Clock, 'now'>
   readonly logger: Pick<DaemonLogger, 'log'>
@@ -33,6 +34,7 @@ export class AccountCurve {
   readonly #options: AccountCurveOptions
   /** One an hour, the oldest first. */
   #week: KnownEquity[] = []
+  /** Unix ms: the minute of the last point. */
   #minute = 0
 
   constructor(options: AccountCurveOptions) {

@@ -12,6 +12,7 @@ export interface ClosedTradeLogOptions {
   readonly read: (query: ClosedTradesQuery) => Promise<ClosedTradesView>
   readonly logger: Pick<DaemonLogger, 'log'>
   readonly timers: Timers
+  /** As the run begins. */
   readonly book: Book
 }
 
@@ -19,6 +20,7 @@ export interface ClosedTradeLogOptions {
 const READ_MS = 1000
 /** A holding may show the end of a trade before the journal does. */
 const TRIES_MAX = 5
+/** A reading of the journal keeps so many. */
 const TRADES_MAX = 500
 /** A fill may become known this much later than others that followed it. */
 const LATE_MS = 300_000
@@ -33,11 +35,13 @@ export class ClosedTradeLog {
   readonly #logged = new Set<string>()
   /** Unix ms, exchange clock: earlier trades belong to the last run. */
   readonly #beginAt: number
+  /** Unix ms, exchange clock: the end of the newest that is logged. */
   #newestAt: number
   /** Sides that were closed, less the trades that were logged since. */
   #awaited = 0
   #triesLeft = 0
   #reading: Promise<void> | undefined
+  /** Undefined: no reading is planned. */
   #cancel: (() => void) | undefined
   #isFinished = false
 
@@ -78,6 +82,7 @@ export class ClosedTradeLog {
     cancel()
   }
 
+  /** A reading that is planned already stays where it is, however many trades follow. */
   #plan(): void {
     if (this.#isFinished || this.#cancel !== undefined) return
     this.#cancel = this.#options.timers.after(READ_MS, () => {
@@ -141,6 +146,7 @@ export class ClosedTradeLog {
     return Math.max(this.#beginAt, this.#newestAt - LATE_MS)
   }
 
+  /** Older trades are not read again. */
   #forget(): void {
     for (const key of this.#logged)
       if (Number(key.slice(0, key.indexOf(' '))) < this.#readFrom) this.#logged.delete(key)

@@ -26,6 +26,7 @@ export type StrategyWatch = (strategyId: StrategyId | undefined) => void
 export interface WatchedLoops {
   readonly loops: readonly WatchedLoop[]
   readonly onHung: (failure: Failure) => void
+  /** The run did not end in time, since it waits for that loop. */
   readonly onGivenUp: (failure: Failure) => void
 }
 
@@ -138,6 +139,7 @@ export class LoopDeadlines {
     })
   }
 
+  /** Must be called every `stepMs`. */
   check(): HungLoop | undefined {
     const silent = this.#watching.map(({ loop, deadlineMs, patience }) => {
       const hungMs = patience.check(loop.turn())

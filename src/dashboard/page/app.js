@@ -197,6 +197,7 @@ function Head({ live, account, screens, screen, order }) {
   </header>`
 }
 
+/** Reports that the daemon does not answer, or was restarted and what it found. */
 function Link({ live, account }) {
   const [closed, setClosed] = useState(0)
   if (!live) return undefined

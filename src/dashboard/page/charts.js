@@ -161,6 +161,7 @@ export function CurveChart({ at, values, peak, label }) {
 const STATES_MARKED = { unknown: '? ', quarantined: '? ', queued: '… ', sent: '… ' }
 /** More lines cannot be told apart, and are slow. */
 const LINES_MAX = 60
+/** Candles that fill the width: most and least. */
 const CANDLES_SHOWN = 180
 const CANDLES_LEAST = 40
 const NEAREST = 3

@@ -22,6 +22,7 @@ export function Confirm({ action, live, account, onClose }) {
   const close = useRef(null)
   const [opener] = useState(() => document.activeElement)
   const [reason, setReason] = useState('')
+  /** `asking`, `sent`, `late`, `lost` or `answered`. */
   const [stage, setStage] = useState('asking')
   const [answer, setAnswer] = useState(undefined)
   const [requestId] = useState(newRequestId)

@@ -2,6 +2,7 @@
 
 const MINUS = '\u2212'
 
+/** Groups thousands; at most `digits` and at least `least` decimals. */
 export function number(value, digits = 2, least = 0) {
   if (value === null || value === undefined || value === '' || Number.isNaN(Number(value))) return '–'
   const text = Number(value).toLocaleString('en-US', {
@@ -22,6 +23,7 @@ export function fine(value, digits) {
 /** Must equal `coin-amount.ts`: a hundredth of a bitcoin is a lot of money. */
 const MONEY = /^S?USD[A-Z]?$|^(?:EUR|GBP|AUD|CHF|CAD|BRL|DAI|FDUSD|TUSD)$/
 
+/** `least`: minimum number of decimals. */
 export function money(value, coin, least = 0) {
   const digits = Math.max(least, MONEY.test(coin) ? 2 : 8)
   return number(value, digits, digits)
@@ -83,6 +85,7 @@ export function day(at) {
     .join('-')
 }
 
+/** `openLong` becomes `open long`. */
 export function words(name) {
   return String(name).replace(/([a-z])([A-Z])/g, (_, before, letter) => `${before} ${letter.toLowerCase()}`)
 }

@@ -6,6 +6,7 @@ import { html } from './parts.js'
 /** Approximate number of lines at round amounts. */
 const LINES = 4
 
+/** @param curve from `/v1/whatif` */
 export function MoveChart({ curve, coin }) {
   const { moves, none, reached, liquidations } = curve
   const known = [...none, ...reached].filter((value) => value !== null)

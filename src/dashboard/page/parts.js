@@ -79,6 +79,7 @@ export function Table({ columns, rows, keyOf, empty, onRow, pageRows = 100 }) {
   </div>`
 }
 
+/** Sorts like an order book: highest price first, market orders before them. */
 export function asLadder(one, other) {
   const dearness = ({ price }) => (price === null ? Infinity : Number(price))
   return one.symbol.localeCompare(other.symbol) || dearness(other) - dearness(one) || 0

@@ -107,6 +107,7 @@ export function waiterOf(orderId: OrderId): string {
   return `~${orderId}`
 }
 
+/** The owner is known now: works the allocation out again. */
 export function settleOwner(
   book: WritableBook,
   fills: readonly Fill[],
@@ -320,6 +321,7 @@ function lotsToTake(book: Book, symbol: string, change: HoldingChange): number {
   return closed - Math.max(0, ofNobody)
 }
 
+/** Lots that the change can close; negative where it opens. */
 function sideOf(
   { positionMode }: Book,
   holding: Holding,

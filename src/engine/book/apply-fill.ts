@@ -55,6 +55,7 @@ export function applyFill(
   if (shortLots === 0) book.fundingCounters.delete(pairKey(fill.symbol, 'short'))
 }
 
+/** The order with this orderId is known now. */
 export function bindOrphans(book: WritableBook, orderId: OrderId): void {
   const fills = book.orphans.get(orderId)
   const clientOid = book.byOrderId.get(orderId)
@@ -210,6 +211,7 @@ export function moveAccountEntry(
   store(book, symbol, long, short)
 }
 
+/** The exchange's average price for a whole side. How much of it rests on that alone is kept. */
 export function stateEntry(book: WritableBook, record: EntryRecord): void {
   const { symbol, holdSide, lots, statedLots, ticks } = record
   const known = book.entries.get(symbol) ?? NOTHING

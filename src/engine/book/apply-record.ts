@@ -14,6 +14,7 @@ import {
   markSentAgain,
   markUnknown,
 } from '../../execution/order-machine.ts'
+import { DEPOSITS_MAX } from '../../domain/deposit.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
 import type { Order } from '../../domain/order.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
@@ -28,6 +29,7 @@ import type {
   AssignedRecord,
   CancelAnsweredRecord,
   DecisionRecord,
+  DepositRecord,
   ExpireRecord,
   FundingRecord,
   ItemOutcome,
@@ -102,9 +104,7 @@ export function applyRecord(target: Book, record: JournalRecord): void {
     case 'cancelAnswered':
       return applyCancelAnswered(book, record)
     case 'settle':
-      for (const settled of record.orders) applySettled(book, settled)
-      if (record.isResolved) book.cancels.delete(record.symbol)
-      return
+      return applySettle(book, record)
     case 'expire':
       return applyExpire(book, record)
     case 'adopt':
@@ -127,8 +127,11 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       return applyRepaired(book, record)
     case 'call':
     case 'denial':
-    case 'archived':
       return
+    case 'archived':
+      return void (book.archivedBefore = Math.max(book.archivedBefore, record.before))
+    case 'deposit':
+      return applyDeposit(book, record)
     case 'candles':
       return applyCandles(book, record)
     case 'watermark':
@@ -210,6 +213,15 @@ function applySignal(
   book.signalIds.set(pairKey(feed, id), at)
 }
 
+function applyDeposit(book: WritableBook, { deposit }: DepositRecord): void {
+  book.deposits.set(deposit.id, deposit)
+  if (deposit.isCapital)
+    book.deposited = decimal(book.deposited).plus(decimal(deposit.amount)).toString()
+  if (book.deposits.size <= DEPOSITS_MAX) return
+  const [oldest] = book.deposits.keys()
+  if (oldest !== undefined) book.deposits.delete(oldest)
+}
+
 function applyBoot(book: WritableBook, record: Extract<JournalRecord, { kind: 'boot' }>): void {
   book.epoch = record.epoch
   book.positionMode = record.positionMode
@@ -261,6 +273,7 @@ function applySend(book: WritableBook, record: SendRecord): void {
     changeOrder(book, clientOid, (order) => markSentAgain(order, record.requestAt))
 }
 
+/** Keys of ladders and targets end in it: `quote:BTCUSDT:17`. */
 function ordinalOf(key: string): number {
   return Number(key.slice(key.lastIndexOf(':') + 1))
 }
@@ -284,6 +297,14 @@ function applyOutcome(book: WritableBook, item: ItemOutcome, at: number): void {
         return unreachable(item.outcome)
     }
   })
+}
+
+function applySettle(
+  book: WritableBook,
+  { orders, symbol, isResolved }: Extract<JournalRecord, { kind: 'settle' }>,
+): void {
+  for (const settled of orders) applySettled(book, settled)
+  if (isResolved) book.cancels.delete(symbol)
 }
 
 function applySettled(book: WritableBook, settled: SettledOrder): void {

@@ -61,9 +61,11 @@ const COLLECTIONS = [
   'leavings',
   'signals',
   'signalIds',
+  'deposits',
 ] as const
 type Collection = (typeof COLLECTIONS)[number]
 
+/** Single numbers and words are one row, which every checkpoint writes. */
 const SCALARS_ROW = 'scalars'
 const SCALARS: Readonly<
   Record<Exclude<keyof Book, Collection | 'open' | 'byOrderId' | 'ended' | 'placesBySymbol'>, true>
@@ -75,6 +77,8 @@ const SCALARS: Readonly<
   fillsThroughAt: true,
   tradesSinceAt: true,
   recordsLostAt: true,
+  deposited: true,
+  archivedBefore: true,
 }
 
 /** Tests compare all rows; a checkpoint writes changed ones ({@link takeBookChanges}). */
@@ -85,6 +89,7 @@ export function toBookRows(book: Book): readonly BookRow[] {
   return [scalarsOf(book), ...rows]
 }
 
+/** Since the last call, or since the book was read. */
 export function takeBookChanges(book: Book): readonly RowChange[] {
   const removed: RowChange[] = []
   const put: RowChange[] = []

@@ -2,6 +2,7 @@ import type { AccountCall } from '../../domain/account-call.ts'
 import type { CandleSeries } from '../../domain/candles.ts'
 import type { ExitState } from '../../domain/exits.ts'
 import type { KeptUniverse, UniverseLeaving } from '../../domain/universe.ts'
+import type { Deposit } from '../../domain/deposit.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
 import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
@@ -41,6 +42,7 @@ export interface KeyEntry {
 export interface Book {
   readonly positionMode: PositionMode
   readonly epoch: number
+  /** Unix ms, our clock, of the last record. */
   readonly recordedAt: number
   /** Keyed by symbol: the grids in which prices and sizes are counted. */
   readonly grids: ReadonlyMap<string, InstrumentGrids>
@@ -68,6 +70,7 @@ export interface Book {
   readonly trades: ReadonlyMap<string, number>
   /** Exchange clock. */
   readonly tradesSinceAt: number
+  /** Keyed by strategy and symbol; fills that wait are held under their orderId. */
   readonly holdings: ReadonlyMap<string, Holding>
   /** Keyed by symbol, while a fill waits: the allocation is worked out again from this state. */
   readonly unsettled: ReadonlyMap<string, UnsettledAllocation>
@@ -86,9 +89,11 @@ export interface Book {
   readonly strategyStates: ReadonlyMap<StrategyId, string>
   readonly quotes: ReadonlyMap<string, readonly QuoteLevel[]>
   readonly targets: ReadonlyMap<string, number>
+  /** Those of the standing targets that have one. */
   readonly targetTags: ReadonlyMap<string, Tag>
   /** Keyed by strategy and key: places that wait. */
   readonly places: ReadonlyMap<string, OrderIntent>
+  /** Keyed by strategy and symbol. */
   readonly placesBySymbol: ReadonlyMap<string, ReadonlyMap<string, OrderIntent>>
   /** Keyed by strategy and key: calls that have not ended, and when recent keys were used. */
   readonly calls: ReadonlyMap<string, AccountCall>
@@ -109,18 +114,31 @@ export interface Book {
   readonly exits: ReadonlyMap<string, KeptExits>
   /** Keyed by symbol and interval (`candleKey`), changed in place. */
   readonly candles: ReadonlyMap<string, CandleSeries>
+  /** Keyed by scope, where losses are limited. */
   readonly watermarks: ReadonlyMap<Scope, Watermark>
   /** Keyed by strategy and symbol, where there are exits. */
   readonly exitStates: ReadonlyMap<string, ExitState>
   /** Keyed by strategy, where a rule chooses its instruments. */
   readonly universes: ReadonlyMap<StrategyId, KeptUniverse>
+  /** Keyed by strategy and symbol: members that leave. */
   readonly leavings: ReadonlyMap<string, UniverseLeaving>
   /** Also where it has expired. */
   readonly signals: ReadonlyMap<FeedId, FeedReading>
   /** Keyed by feed and id; the same id is not taken again for a while. */
   readonly signalIds: ReadonlyMap<string, number>
+  /** Keyed by id, the oldest first. */
+  readonly deposits: ReadonlyMap<string, Deposit>
+  /** Decimal, margin coin: all deposits less all withdrawals since the journal began. */
+  readonly deposited: string
+  /** Unix ms: fills and funding payments of before were archived, and are not in the journal; 0: none. */
+  readonly archivedBefore: number
 }
 
+/**
+ * The book while a record is applied, or while it is read from a checkpoint. Its collections
+ * remember changes for the next checkpoint; `open`, `byOrderId`, `ended` and `placesBySymbol`
+ * follow from the others.
+ */
 export type WritableBook = Own<Book>
 
 export function createBook(positionMode: PositionMode): Book {
@@ -169,6 +187,9 @@ export function createBook(positionMode: PositionMode): Book {
     leavings: new TrackedMap(),
     signals: new TrackedMap(),
     signalIds: new TrackedMap(),
+    deposits: new TrackedMap(),
+    deposited: '0',
+    archivedBefore: 0,
   }
 }
 
@@ -177,17 +198,17 @@ export function pairKey(first: string, second: string): string {
   return `${first}|${second}`
 }
 
-export function pairOf(strategyId: string, symbol: string): string {
-  let pairs = PAIRS.get(strategyId)
+export function pairOf(first: string, second: string): string {
+  let pairs = PAIRS.get(first)
   if (pairs === undefined) {
-    if (PAIRS.size >= STRATEGIES_JOINED_MAX) PAIRS.clear()
+    if (PAIRS.size >= FIRSTS_JOINED_MAX) PAIRS.clear()
     pairs = new Map()
-    PAIRS.set(strategyId, pairs)
+    PAIRS.set(first, pairs)
   }
-  let pair = pairs.get(symbol)
+  let pair = pairs.get(second)
   if (pair === undefined) {
-    pair = pairKey(strategyId, symbol)
-    pairs.set(symbol, pair)
+    pair = pairKey(first, second)
+    pairs.set(second, pair)
   }
   return pair
 }
@@ -195,7 +216,7 @@ export function pairOf(strategyId: string, symbol: string): string {
 /** A freshly joined text costs three times as much to look up. */
 const PAIRS = new Map<string, Map<string, string>>()
 /** Tests make more in one process. */
-const STRATEGIES_JOINED_MAX = 1000
+const FIRSTS_JOINED_MAX = 1000
 
 export function splitPair(key: string): readonly [string, string] {
   const bar = key.indexOf('|')
@@ -270,6 +291,7 @@ export function indexPlace(book: WritableBook, place: OrderIntent): void {
   places.set(place.key, place)
 }
 
+/** @param pair strategy and key */
 export function removePlace(book: WritableBook, pair: string): void {
   const place = book.places.get(pair)
   if (place === undefined) return
@@ -446,6 +468,7 @@ export interface EndedOrder {
   readonly endedAt: number
 }
 
+/** Adds it at the end, unless the clock was set back. */
 export function addEnded(ended: EndedOrder[], order: EndedOrder): void {
   let place = ended.length
   while (place > 0 && (ended[place - 1] as EndedOrder).endedAt > order.endedAt) place--

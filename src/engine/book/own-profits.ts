@@ -23,6 +23,7 @@ import {
 } from './book.ts'
 import { beyondPriceOf, limitTo } from './own-trades.ts'
 
+/** The parts that are needed to count fills again. */
 export type FilledBook = Pick<Book, 'positionMode' | 'grids' | 'holdings'>
 
 /** One strategy's change on one instrument. */

@@ -32,6 +32,7 @@ import {
  */
 
 const DAY_MS = 86_400_000
+/** The exchange's number of decimals. */
 const MONEY_DECIMALS = 8
 const NOTHING: OwnTrades = {
   entry: { longLots: 0, longTicks: 0, shortLots: 0, shortTicks: 0 },
@@ -88,6 +89,7 @@ export function withOwnMoney(book: Book, pair: string, trades: OwnTrades): OwnTr
   return { ...trades, profit: profit.toString(), fees: fees.toString() }
 }
 
+/** With what is not counted. */
 export function ownMoneyOf(book: Book, pair: string): Money | undefined {
   const money = book.money.get(pair)
   const { profit, fees } = book.ownTrades.get(pair) ?? {}
@@ -286,6 +288,7 @@ function toOwnFill(fill: Fill): OwnFill {
   }
 }
 
+/** It ends when the position is flat or has changed sides. */
 function countTrade(known: OwnTrades, moved: Entry, net: Decimal) {
   const tradeNet = sum(known.tradeNet ?? '0', net)
   const { lostInRow = 0, entry } = known

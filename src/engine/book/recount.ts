@@ -17,6 +17,7 @@ export interface InstrumentCount {
   readonly fees: Decimal
 }
 
+/** Changed by `recount.ts`. */
 export interface RecountState {
   readonly totals: ReadonlyMap<string, InstrumentCount>
   /** Our clock. */

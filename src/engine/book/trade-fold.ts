@@ -57,6 +57,7 @@ interface LotSum {
 
 interface OpenTrade {
   readonly openedAt: number
+  /** Empty until a fill states it. */
   readonly coin: string
   readonly peakLots: number
   readonly opened: LotSum
@@ -67,6 +68,7 @@ interface OpenTrade {
   /** Its fills hold unknown amounts and fees in other coins. */
   readonly booked: Money
   readonly fills: number
+  /** Lots came or went at an unknown price. */
   readonly hasUnpricedLots: boolean
   /** The tag of the fill that opened it; empty: none. */
   readonly entryTag: string

@@ -23,6 +23,7 @@ export function sendCancel(core: Core): void {
   const [first, ...others] = waiting
   if (first === undefined) return emit(core, { kind: 'returnGrant', endpoint: 'cancelAllOrders' })
   announce(core, 'debug', 'cancel.planned', { order: waiting.map(({ symbol }) => symbol) })
+  // While another cancel-all is on the wire, only one that names its instrument may follow.
   const mayCancelProduct =
     isOursAlone(core) && core.calls.cancels.size === 0 && core.instruments.size > 1
   if (mayCancelProduct && servesMost(core, waiting)) return cancelProduct(core, 'planned')

@@ -54,6 +54,7 @@ function noteLate(core: Core, cancel: OpenCancel): void {
     noteUnansweredCancel(core, instrumentOf(core, symbol), cancel)
 }
 
+/** @returns the instruments on which orders may still rest */
 function readFailed(
   core: Core,
   cancel: OpenCancel,

@@ -113,6 +113,7 @@ export function adoptForFlatten(core: Core): void {
     }
     if (reductions.get(symbol)?.adopts !== true) continue
     // Strategies decided without this, and only a part is to be closed.
+    // Strategies decided while they did not hold this, and only a part of it is to be closed.
     forgetReduction(core, symbol)
     holdAllWishes(core)
   }

@@ -18,6 +18,7 @@ import { forgetWishesOn } from '../state/run-state.ts'
 import { isSilent } from '../state/silence.ts'
 import { isTrading } from '../state/trading-mode.ts'
 
+/** Ends the membership of those that nothing holds back any more. */
 export function advanceLeavings(core: Core): void {
   if (!isTrading(core)) return
   for (const [pair, leaving] of Array.from(core.book.leavings)) {

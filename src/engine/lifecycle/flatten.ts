@@ -159,6 +159,7 @@ export function isOpen(core: Pick<Core, 'book' | 'settings'>, scope: Scope): boo
   return holdsAnything(core, scope) || openOrdersIn(core, scope).length > 0
 }
 
+/** We cannot cancel those on instruments that are not configured any more. */
 function openOrdersIn(
   { book, settings }: Pick<Core, 'book' | 'settings'>,
   scope: Scope,

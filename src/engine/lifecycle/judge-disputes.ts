@@ -80,17 +80,19 @@ function compareProfit(core: Core, symbol: string): void {
   const ours = unrealisedOfAccount(core, symbol, price.price)
   const theirs = isFlat(statement) ? 0 : statement.unrealised
   noteUnrealised(core, symbol, ours)
+  const tolerance = toleranceOf(core, symbol, accountHoldingOf(core.book, symbol), price.price)
   const trust = judgeTrust(core, symbol, {
     ours,
     theirs,
     isHeld: !isFlat(accountHoldingOf(core.book, symbol)),
-    tolerance: toleranceOf(core, symbol, accountHoldingOf(core.book, symbol), price.price),
+    tolerance,
     answeredAt: statement.requestedAt,
   })
   const answers = {
     positionAt: statement.requestedAt,
     tickersAt: price.answeredAt,
     isInBand: price.isInBand,
+    tolerance,
   }
   if (isJudged(core)) {
     const settled = settledOf(core, symbol)
@@ -154,6 +156,7 @@ function inWords(core: Core, amount: number): string {
   return Number.isNaN(amount) ? 'not known' : showAmount(core, amount)
 }
 
+/** Strategies whose losses are limited. */
 function limitedOn({ settings }: Core, symbol: string): readonly StrategySettings[] {
   const { losses, strategies } = settings
   if (!losses) return []
@@ -184,13 +187,14 @@ function noteStrategy(
   const markPrice = trust === 'flat' ? price.price : statement.markPrice
   const ours = unrealisedOfStrategy(core, id, symbol, price.price)
   const theirs = unrealisedOfStrategy(core, id, symbol, markPrice)
-  // Lots of strategies against each other cancel out of the account's figure, which agrees at any
-  // price.
+  const tolerance = toleranceOf(core, symbol, held, price.price)
+  // Lots that strategies hold against each other cancel out of the account's figure, which agrees at
+  // any price.
   const ofItself = judgeTrust(core, `${id} on ${symbol}`, {
     ours,
     theirs,
     isHeld: !isFlat(held) && trust === 'agreed',
-    tolerance: toleranceOf(core, symbol, held, price.price),
+    tolerance,
     answeredAt: statement.requestedAt,
   })
   const trustWhenHeld = trust === 'flat' ? 'alone' : trust === 'agreed' ? ofItself : trust
@@ -198,6 +202,7 @@ function noteStrategy(
     trust: isFlat(held) ? 'flat' : trustWhenHeld,
     ours: settled + ours,
     theirs: settled + theirs,
+    tolerance,
     isInBand: price.isInBand,
     positionAt: statement.requestedAt,
     tickersAt: price.answeredAt,

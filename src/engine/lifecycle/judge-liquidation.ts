@@ -90,9 +90,12 @@ function judge(
     confirmNear(core, { symbol, step: 'flatten' }, false)
 }
 
-/** A reading whose figures differ neither confirms a step nor voids an earlier reading. */
-function mayBeWithin({ trust, ours, stated }: LiquidationDistance, step: number): boolean {
-  return trust === 'disputed' && Math.min(ours, stated) <= step
+/**
+ * A reading of which one figure alone is within the step, or of which none is known, neither
+ * confirms it nor makes an earlier reading forgotten.
+ */
+function mayBeWithin({ nearest }: LiquidationDistance, step: number): boolean {
+  return !(nearest > step)
 }
 
 /** Closes as much as leads beyond the step again. */

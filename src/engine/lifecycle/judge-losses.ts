@@ -108,6 +108,7 @@ function judgeWorse(
   holdForDispute(core, scope, reason)
 }
 
+/** For the account a share, else an amount. */
 export function showFall(core: Pick<Core, 'settings'>, scope: Scope, fallen: number): string {
   return scope === ACCOUNT ? `${(fallen * 100).toFixed(2)} %` : showAmount(core, fallen)
 }

@@ -13,6 +13,7 @@ import {
   type BelievedWorstCase,
   believedWorstCase,
   confirmBeyond,
+  forgetBeyond,
   measureWorstCase,
   noteNearBudget,
 } from '../state/worst-case.ts'
@@ -34,7 +35,8 @@ const REARMED = 0.9
 export function judgeWorstCase(core: Core, symbols: readonly string[]): void {
   const [symbol] = symbols
   if (core.settings.survives === undefined || symbol === undefined) return
-  warn(core, measureWorstCase(core))
+  const worse = measureWorstCase(core)
+  warn(core, worse)
   const held = restrictionOf(core.book, ACCOUNT, 'worstCase')
   const believed = believedWorstCase(core)
   if (believed === undefined) {
@@ -44,7 +46,9 @@ export function judgeWorstCase(core: Core, symbols: readonly string[]): void {
   if (held !== undefined) return reduce(core, believed)
   endReductions(core, { code: 'worstCase' })
   const isBeyond = believed.worst.used > 1
-  if (!confirmBeyond(core, symbol, isBeyond)) {
+  const mayBeBeyond = worse !== undefined && worse.used > 1
+  const isSaidAgain = confirmBeyond(core, symbol, { isBeyond, mayBeBeyond })
+  if (!isSaidAgain || !(believed.confirmedUsed > 1)) {
     if (isBeyond) askForPositionAgain(core, symbol)
     return
   }
@@ -61,11 +65,15 @@ function warn(core: Core, worst: WorstCase | undefined): void {
   announce(core, 'warn', 'worstCase.near', { reason: reasonOf(core, worst, WORST_CASE_WARN) })
 }
 
-/** While the account is held for its worst case. */
-function reduce(core: Core, { worst, equity, held }: BelievedWorstCase): void {
+/**
+ * While the account is held for its worst case: says what is closed, and ends it at the warning's
+ * share.
+ */
+function reduce(core: Core, { worst, usedAtMost, equity, held }: BelievedWorstCase): void {
   if (worst.used <= WORST_CASE_WARN) {
+    if (!(usedAtMost <= WORST_CASE_WARN)) return
     endReductions(core, { code: 'worstCase' })
-    confirmBeyond(core, '', false)
+    forgetBeyond(core)
     return endHalt(core, ACCOUNT, 'worstCase', reasonOf(core, worst, WORST_CASE_WARN))
   }
   const planned = planReduction(held, equity)

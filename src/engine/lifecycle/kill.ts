@@ -71,6 +71,7 @@ function dropRelease(core: Core): void {
   announce(core, 'warn', 'kill.releaseDropped', { reason, by })
 }
 
+/** A restart begins it again. */
 export function beginKill(core: Core): void {
   const { phase, flatBeforeStop, stop } = core.run
   beginKilling(core.run, {

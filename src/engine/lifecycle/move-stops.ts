@@ -1,7 +1,7 @@
 import type { Answer } from '../../domain/answer.ts'
 import type { KeptExitsWatch } from '../../domain/exits.ts'
 import type { HoldSide, KeptExits, ListedExit, ListedExits } from '../../domain/position.ts'
-import { writeAccountCall } from '../../execution/account-call.ts'
+import { writeExitMove } from '../../execution/account-call.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
 import { isSameData } from '../../lib/plain-data.ts'
 import { exchangeStopTicks } from '../../risk/exit-levels.ts'
@@ -33,6 +33,7 @@ import { tradingStateOf } from '../state/trading-mode.ts'
 
 const SIDES = ['long', 'short'] as const
 
+/** Between two lists of an instrument: while something is expected, and otherwise. */
 const EXPECTED_MS = 1000
 const USUAL_MS = 30_000
 /** A stop that was set is listed by then, or reported missing. */
@@ -181,8 +182,7 @@ function sendMove(
   }: KeptSide & { readonly stop: ListedExit; readonly ticks: number },
 ): void {
   const { strategyId, listed = [] } = kept
-  const change = { kind: 'modifyTrigger', key: '', symbol, triggerTicks: ticks } as const
-  const written = writeAccountCall({ ...change, orderId: stop.orderId }, specOf(core, symbol))
+  const written = writeExitMove(stop, ticks, specOf(core, symbol))
   if (!written.ok) return noteRefusedMove(core, symbol, written.problem)
   const { endpoint, body } = written
   const move = { holdSide: side, strategyId, fromTicks: stop.ticks, ticks }

@@ -3,6 +3,7 @@ import { type Core, record } from '../state/core.ts'
 import { knownThrough, tradesNeededSince } from '../state/readings.ts'
 import { notePruned } from '../state/run-state.ts'
 
+/** A checkpoint then has few rows to delete. */
 const PRUNE_EVERY_MS = 5000
 /**
  * Three rows an order, and one transaction an event: some 15 ms. More go later, at twice the pace

@@ -6,6 +6,7 @@ import {
 } from '../../domain/loss-limits.ts'
 import { ACCOUNT, type Scope } from '../../domain/trading-mode.ts'
 import { restrictionOf } from '../book/book.ts'
+import { capitalOf } from '../book/deposited-capital.ts'
 import type { LossSettings } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
 import { writePeaks } from '../state/losses.ts'
@@ -28,6 +29,7 @@ export interface PeakRelease {
   readonly below: string
   /** `warn at 97.00, reducing at 95.00, flatten at 92.00` */
   readonly limits: string
+  /** The used share of the last step: `69.1 %`. */
   readonly lastUsed?: string
   /** At or below this level the last step would close everything again at once. */
   readonly closesBelow?: string
@@ -84,7 +86,7 @@ export function planPeakRelease(core: Core, order: ReleaseCommand): PeakRelease 
     return undefined
   const { flatten } = drawdown
   const isKept = !newPeak && flatten !== undefined
-  const capital = scope === ACCOUNT ? Number(core.settings.capital?.toString() ?? 0) : 0
+  const capital = scope === ACCOUNT ? Number(capitalOf(core)?.toString() ?? 0) : 0
   const peakOf = (step: DrawdownStep): number =>
     capital + (isKept && step === 'flatten' ? used.lastPeak : used.net)
   const levelOf = (step: DrawdownStep): number =>
@@ -116,11 +118,11 @@ function lastLevel(scope: Scope, peak: number, limit: number): number {
 
 /** With the equity or net profit at which the step is reached. */
 export function levelOfStep(
-  { settings }: Pick<Core, 'settings'>,
+  core: Pick<Core, 'settings' | 'book'>,
   { scope, peak: earlier, lastPeak }: UsedLoss,
   { step, limit }: { readonly step: DrawdownStep; readonly limit: number },
 ): { readonly peak: number; readonly level: number } {
-  const capital = scope === ACCOUNT ? Number(settings.capital?.toString() ?? 0) : 0
+  const capital = scope === ACCOUNT ? Number(capitalOf(core)?.toString() ?? 0) : 0
   const peak = capital + (step === 'flatten' ? lastPeak : earlier)
   return { peak, level: lastLevel(scope, peak, limit) }
 }

@@ -250,6 +250,7 @@ function resolve(core: Core, instrument: InstrumentState): void {
     startResolution(core, instrument, 'restart')
 }
 
+/** It has ended, or the instrument is halted (ORD4). */
 function isResolved({ book }: Core, { phase, symbol }: InstrumentState): boolean {
   return phase === 'idle' || isHaltedItself(book, symbol)
 }

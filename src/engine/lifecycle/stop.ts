@@ -123,6 +123,7 @@ export function advanceStop(core: Core): void {
   }
   if (stop.phase !== 'proving') return enter(core, stop, nextPhase(core, stop))
   // An instrument that is readable again gets its second cancel-all too.
+  // An instrument that is readable again gets its second cancel-all too.
   if (stop.isConfirmedInPart && ![...core.instruments.values()].some((one) => isHeldUp(core, one)))
     return enter(core, stop, 'confirming')
   if (stop.wasBusy) beginProof(core, stop)
@@ -192,6 +193,7 @@ function resolveAll(core: Core, isConcerned: (instrument: InstrumentState) => bo
   }
 }
 
+/** Except those in quarantine, which wait for an operator. */
 export function hasOpenOrders(core: Core, of?: string): boolean {
   return (of === undefined ? [...core.instruments.keys()] : [of]).some((symbol) =>
     [...openOrdersOf(core.book, symbol)].some(({ state }) => state !== 'quarantined'),
@@ -265,6 +267,7 @@ function unprovedInstruments(core: Core, stop: StopState): readonly InstrumentSt
   )
 }
 
+/** Something of ours may be left. */
 export function mayRest(core: Core, { symbol }: InstrumentState): boolean {
   return hasOpenOrder(core, symbol) || !isFlat(accountHoldingOf(core.book, symbol))
 }

@@ -41,6 +41,7 @@ export function haltStrategy(core: Core, { strategyId, reason, by }: HaltCommand
   endOrders(core, strategyId, reason)
 }
 
+/** With exits of its own its positions may be closed. */
 function hold(
   core: Core,
   strategyId: StrategyId,

@@ -17,9 +17,12 @@ import { dropPlace, takeDecision } from '../strategies/take-decision.ts'
 export type OrderCommand = Extract<EngineCommand, { kind: 'order' }>
 export type CancelCommand = Extract<EngineCommand, { kind: 'cancel' }>
 
+/** Says in words what a command by hand would do, or why it does nothing. */
 export interface HandPlan {
   readonly refusal?: string
   readonly detail?: string
+  /** The same for an entry, without what depends on the moment. */
+  readonly change?: string
 }
 
 /** Later it is dropped: the person saw other prices. */

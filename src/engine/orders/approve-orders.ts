@@ -36,6 +36,7 @@ import { legsOf, lotsOf, marginBehind, pickPrice, rulesOf, SIDES } from '../stat
 export interface ApprovedOrders {
   readonly items: readonly ApprovedItem[]
   readonly denials: readonly (Denial | Undescribed<Denial>)[]
+  /** Some item reduces risk: the call goes before those that add. */
   readonly reduces: boolean
 }
 

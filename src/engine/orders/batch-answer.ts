@@ -3,6 +3,7 @@ import type { Answer } from '../../domain/answer.ts'
 import type { AnswerFacts, ItemOutcome } from '../../domain/record.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
 import type { BatchResult } from '../../protocol/values.ts'
+import { noteModeRefused } from '../resolution/account-setup.ts'
 import { judgeFills, judgeNames } from '../resolution/older-state.ts'
 import { announce, type Core, instrumentOf, record } from '../state/core.ts'
 import { noteBatchClockAccepted, noteBatchClockRefused } from '../state/market-state.ts'
@@ -38,7 +39,7 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
   const refused = items.find(({ outcome }) => outcome === 'clockRefused')
   if (refused) noteBatchClockRefused(core, refused.code ?? '')
   else if (answer.kind === 'accepted') noteBatchClockAccepted(core)
-  haltOnFatal(core, batch.symbol, answer, items)
+  judgeCodes(core, batch.symbol, answer, items)
   leavePlacing(instrumentOf(core, batch.symbol))
   judgeNames(core, batch.symbol, items)
 }
@@ -86,8 +87,11 @@ function noteOutcomes(core: Core, items: readonly ItemOutcome[]): void {
   noteAnswered(core, answered)
 }
 
-/** These would only come again: refused keys, missing permissions, the wrong position mode. */
-function haltOnFatal(
+/**
+ * Codes that say something of the account. These would only come again: refused keys, missing
+ * permissions, the wrong position mode.
+ */
+function judgeCodes(
   core: Core,
   symbol: string,
   answer: Answer<BatchResult>,
@@ -101,6 +105,7 @@ function haltOnFatal(
     if (code === undefined) continue
     const { topic } = errorCode(code)
     if (topic === 'auth') return haltForKey(core, code)
+    if (topic === 'marginMode') noteModeRefused(instrumentOf(core, symbol))
     if (topic === 'positionMode')
       return halt(
         core,

@@ -46,11 +46,13 @@ import {
 import { stopTicks } from '../../risk/exit-levels.ts'
 
 export interface InstrumentPlan {
+  /** To place, if risk approves. */
   readonly candidates: readonly Candidate[]
   readonly unwanted: readonly Order[]
   readonly stale: readonly Order[]
   /** They were refused, or prices are missing. */
   readonly waiting: number
+  /** A restriction takes some of these away. */
   readonly isRestricted: boolean
 }
 
@@ -136,6 +138,7 @@ function planStrategy(
   planQuotes(core, symbol, strategy, plan)
   planTargets(core, symbol, strategy, plan)
   planPlaces(core, symbol, strategy, plan)
+  // A stop that leaves orders keeps these too.
   if (!isTrading(core) || !mayBeRestricted(core)) return
   for (const order of restrictedOrders(core, { strategyId: strategy.id, symbol })) {
     plan.isRestricted = true

@@ -39,7 +39,8 @@ import {
 } from '../state/market-state.ts'
 import { askForCancel, askForGrant, notePace, openBatch } from '../state/open-calls.ts'
 import { oneForEachRefusal } from '../state/refusals.ts'
-import { isFlattening, isKilling, isTrading, marginModeOf } from '../state/trading-mode.ts'
+import { isFlattening, isKilling, isTrading } from '../state/trading-mode.ts'
+import { noteModeSent } from '../resolution/account-setup.ts'
 import { type ApprovedOrders, approveOrders } from './approve-orders.ts'
 import { noteLastingDenials } from './lasting-denials.ts'
 import { type InstrumentPlan, planInstrument } from './plan-instrument.ts'
@@ -330,13 +331,14 @@ function toTerms(core: Core, intent: OrderIntent): OrderTerms {
  */
 function recordBatch(
   core: Core,
-  { symbol, wantsBatchSince }: InstrumentState,
+  instrument: InstrumentState,
   orders: readonly NamedOrder[],
 ): Recorded<OutgoingBatch> {
+  const { symbol, wantsBatchSince } = instrument
   const batchId = core.book.batchId + 1
   const terms = orders.map((order) => order.terms)
   const { positionMode } = core.settings
-  const account = { positionMode, marginMode: marginModeOf(core, symbol) }
+  const account = { positionMode, marginMode: noteModeSent(core, instrument, terms) }
   const body = JSON.stringify(buildBatchRequest(account, specOf(core, symbol), terms))
   const batch: OutgoingBatch = {
     batchId,

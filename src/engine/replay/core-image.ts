@@ -26,7 +26,7 @@ export function writeCore(core: Core): string {
   return writeValue(image)
 }
 
-/** @throws SyntaxError or TypeError for a text that { */
+/** @throws SyntaxError or TypeError for a text that {@link writeCore} did not write */
 export function parseCore(text: string): Core {
   const image = parseValue(text) as CoreImage
   const tickers = image.market.tickers && toTickerTable(image.market.tickers)

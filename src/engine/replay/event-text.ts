@@ -21,7 +21,7 @@ export function writeEvent(event: KeptEvent): string {
   return writeValue(event)
 }
 
-/** @throws SyntaxError or TypeError for a text that { */
+/** @throws SyntaxError or TypeError for a text that {@link writeEvent} did not write */
 export function parseEvent(text: string): EngineEvent {
   const event = parseValue(text) as KeptEvent
   if (event.kind === 'snapshotTaken') return { ...event, tickers: toTickerTable(event.tickers) }
@@ -65,6 +65,7 @@ function writeMoment({
   return `${shown.slice(0, -1)},"orders":[${orders.map(writeOrder).join(',')}]}`
 }
 
+/** An order is replaced, never changed, and written again and again. */
 const orderTexts = new WeakMap<Order, string>()
 
 function writeOrder(order: Order): string {

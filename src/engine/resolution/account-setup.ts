@@ -1,3 +1,5 @@
+import type { MarginMode } from '../../domain/instrument.ts'
+import { isClosing, type OrderTerms } from '../../domain/order.ts'
 import type { PositionReading, PositionRow } from '../../domain/position.ts'
 import type { ModeReason } from '../../domain/trading-mode.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
@@ -6,7 +8,7 @@ import { tierRateOf } from '../../risk/liquidation.ts'
 import { restrictionOf } from '../book/book.ts'
 import { announce, type Core, type InstrumentState, specOf } from '../state/core.ts'
 import { askForPositionSoon } from '../state/readings.ts'
-import { endHalt, halt } from '../state/trading-mode.ts'
+import { endHalt, halt, marginModeOf } from '../state/trading-mode.ts'
 
 type Setting = Extract<ModeReason, 'positionMode' | 'marginMode' | 'leverage' | 'maintenance'>
 
@@ -30,6 +32,7 @@ export function checkSetup(
   const held = modes.length === 1 ? modes[0] : undefined
   if (!isSilent && (rows.length === 0 || held !== undefined))
     own(instrument.setup).marginMode = held
+  if (!isSilent && rows.length === 0) noteRefusedMode(instrument, undefined)
   compare(core, instrument, reading, {
     setting: 'positionMode',
     path: 'account.positionMode',
@@ -55,7 +58,34 @@ export function checkSetup(
   })
 }
 
-/** Share of the value: near a tier's end the exchange may have looked at another price. */
+/** The exchange has just refused a batch for the mode that it named. */
+export function noteModeRefused(instrument: InstrumentState): void {
+  noteRefusedMode(instrument, instrument.setup.sentMode)
+}
+
+function noteRefusedMode({ setup }: InstrumentState, mode: MarginMode | undefined): void {
+  if (setup.refusedMode !== mode) own(setup).refusedMode = mode
+}
+
+/**
+ * The margin mode that a batch names. The position may have another one than its rows say: what
+ * closes it then names the two modes in turn, until the exchange takes one.
+ */
+export function noteModeSent(
+  core: Core,
+  instrument: InstrumentState,
+  terms: readonly Pick<OrderTerms, 'action'>[],
+): MarginMode {
+  const { setup, symbol } = instrument
+  const stated = marginModeOf(core, symbol)
+  const isOnlyClosing = terms.every(({ action }) => isClosing(action))
+  const isRefused = isOnlyClosing && setup.refusedMode === stated
+  const named = isRefused ? (stated === 'crossed' ? 'isolated' : 'crossed') : stated
+  if (setup.sentMode !== named) own(setup).sentMode = named
+  return named
+}
+
+/** Near the end of a tier the exchange may have looked at another price: a share of the value. */
 const TIER_SLACK = 0.02
 
 /**
@@ -90,6 +120,7 @@ function compareTiers(core: Core, instrument: InstrumentState, reading: Position
   })
 }
 
+/** A rate is a number of few digits. */
 const RATE_ROUNDING = 1e-9
 
 /** Two sides of a position may differ. */
@@ -110,6 +141,7 @@ interface Comparison {
   readonly path: string
   readonly wanted: string
   readonly said: readonly string[]
+  /** Advice. Absent: set it back at the exchange, or change the path. */
   readonly remedy?: string
 }
 

@@ -11,7 +11,7 @@ import {
   type PositionReading,
   type PositionRow,
 } from '../../domain/position.ts'
-import { accountHoldingOf, holdingOf, pairKey } from '../book/book.ts'
+import { accountHoldingOf, holdingOf, pairKey, pairOf } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
 import { exchangeNow, noteMark } from '../state/market-state.ts'
 import {
@@ -150,6 +150,7 @@ export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: num
   }
 }
 
+/** Waits until fills are known beyond the reading's moment. */
 export function comparePosition(core: Core, instrument: InstrumentState): void {
   const position = own(instrument.position)
   const reading = position.pending
@@ -238,6 +239,7 @@ function agrees(
   return same(known, holding)
 }
 
+/** From a moment of the exchange's clock until now, by the fills; the newest first. */
 function holdingsSince(
   core: Core,
   instrument: InstrumentState,
@@ -371,7 +373,7 @@ function noteFunding(
 ): void {
   for (const holdSide of HOLD_SIDES) {
     const counter = lotsOn(holding, holdSide) > 0 ? counters[holdSide] : ''
-    const before = core.book.fundingCounters.get(pairKey(symbol, holdSide)) ?? ''
+    const before = core.book.fundingCounters.get(pairOf(symbol, holdSide)) ?? ''
     if (counter === before) continue
     // Nothing was paid yet, or the row does not say: never a new zero.
     if (counter === '' && lotsOn(holding, holdSide) > 0) continue
@@ -424,6 +426,7 @@ function isCredible(
   return false
 }
 
+/** The price by our own fills; 0 where they do not tell. */
 function entryPriceOf(core: Core, symbol: string, holdSide: HoldSide): number {
   const ticks = core.book.entries.get(symbol)?.[`${holdSide}Ticks`] ?? 0
   return floatOnGrid(specOf(core, symbol).tick, ticks)

@@ -215,6 +215,7 @@ function isPastAcceptanceDeadline(core: Core, { acceptanceDeadlineAt }: Resoluti
   return clockUnsynchronised(core) === undefined && exchangeNow(core) >= acceptanceDeadlineAt
 }
 
+/** Fills and position must show the rest. */
 export function noteCancelled(instrument: InstrumentState, now: number): void {
   if (instrument.resolution?.stage !== 'cancelling') return
   const resolution = own(instrument.resolution)
@@ -223,7 +224,9 @@ export function noteCancelled(instrument: InstrumentState, now: number): void {
 }
 
 export interface CancelFailure {
+  /** The exchange's words if it would refuse it again. */
   readonly refusal: string | undefined
+  /** No pause is needed. */
   readonly isAtOnce: boolean
 }
 
@@ -332,6 +335,9 @@ function concernedOrders(
   )
 }
 
+/**
+ * Unix ms, our clock: readings asked for later show every fill of the orders in question (A2, A4).
+ */
 function readableFrom(core: Core, instrument: InstrumentState, resolution: Resolution): number {
   const { fillVisibilityMs, matchingLagMs } = core.settings.execution
   const takes = concernedOrders(core, instrument, resolution).some(({ terms }) => !canRest(terms))

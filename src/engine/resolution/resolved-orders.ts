@@ -105,6 +105,7 @@ function foundLots(found: FoundFills, { clientOid }: SettledOrder): number {
   return (found.get(clientOid) ?? []).reduce((sum, fill) => sum + fill.lots, 0)
 }
 
+/** It would be sent now exactly as before. */
 function isStillWanted(core: Core, { terms }: Order): boolean {
   if (core.run.phase === 'stopping' || core.run.phase === 'stopped') return false
   if (core.book.withdrawn.has(terms.clientOid)) return false

@@ -54,6 +54,7 @@ export function restrictedOrders(
   return restricted
 }
 
+/** Nothing of it is left once what was found is recorded. */
 function isEnding(order: Order, found: FoundFills): boolean {
   const fills = found.get(order.terms.clientOid)
   if (fills === undefined) return false
@@ -101,6 +102,7 @@ function canBeTaken(order: Order): boolean {
   return canEnd(order) && !isClosing(order.terms.action)
 }
 
+/** It can be dropped or cancelled: any other ends by itself. */
 export function canEnd({ state, terms }: Order): boolean {
   return state === 'queued' || (state === 'live' && canRest(terms))
 }

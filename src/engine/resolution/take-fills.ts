@@ -55,6 +55,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
 
 const NOBODY: ReadonlySet<StrategyId> = new Set()
 
+/** @returns whose fills they are */
 function takeNewFills(
   core: Core,
   reading: FillsReading,
@@ -370,6 +371,7 @@ function announceIncredible(core: Core, { symbol, tradeId, orderId }: Fill, stat
   announce(core, 'warn', 'fill.incredible', { symbol, tradeId, orderId, stated })
 }
 
+/** In the margin coin. */
 function notionalOf(core: Core, { symbol, ticks, lots }: Fill): number {
   const { tick, lot } = specOf(core, symbol)
   const price = floatOnGrid(tick, ticks)

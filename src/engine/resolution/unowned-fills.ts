@@ -30,6 +30,7 @@ export function unownedOf({ orphans }: Pick<Book, 'orphans'>, symbol: string): r
 
 const NONE: readonly OrderId[] = []
 
+/** A halted instrument places nothing anyway. */
 export function isOwned({ book }: Core, symbol: string): boolean {
   return !hasUnownedFills(book, symbol) || isHaltedItself(book, symbol)
 }
@@ -171,6 +172,7 @@ const DEEDS: Readonly<Record<Exclude<FillKind, 'trade' | 'system'>, string>> = {
 /** An average price has hundredths of a tick. */
 const TICK_DECIMALS = 2
 
+/** {@link announceSystemFills} says it, so it is not a stranger's fill as well. */
 export function isAnnounced({ fillKind = 'trade' }: Fill): boolean {
   return fillKind !== 'trade' && fillKind !== 'system'
 }

@@ -164,6 +164,7 @@ function noteRead(core: Core, row: string): void {
   announce(core, 'info', 'rows.readable', { scope, row, afterMs: core.now - since })
 }
 
+/** An answer that came whole; a read that fails all the same was answered with something that cannot be read. */
 const HTTP_OK = 200
 
 export function hearOfFailure(

@@ -118,6 +118,7 @@ function takeTick(core: Core, key: string, { openAt, price, at }: Tick): void {
   } else if (at > open.lastAt && openAt === open.openAt) addTick(open, price, at)
 }
 
+/** Unix ms, exchange clock: the beginning of a later interval. */
 function closeBefore(core: Core, key: string, needed: NeededCandles, before: number): void {
   const { open, wholeFrom } = core.candles
   const candle = open.get(key)

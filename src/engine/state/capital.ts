@@ -14,6 +14,7 @@ export interface CapitalUse {
   readonly used: number
 }
 
+/** Undefined without a `capital` of its own. */
 export function capitalUseOf(core: Core, id: StrategyId): CapitalUse | undefined {
   const strategy = core.settings.strategies.get(id)
   if (strategy?.capital === undefined) return undefined

@@ -67,6 +67,7 @@ export function noteChanged(changes: ChangeState, symbol: string): void {
   own(changes.changed).add(symbol)
 }
 
+/** The instrument has left: nothing is looked at any more, and nothing worked out. */
 export function forgetInstrument(
   {
     changes,
@@ -87,6 +88,7 @@ export function forgetInstrument(
   own(ladders).delete(symbol)
 }
 
+/** Whether an instrument has to be looked at now. */
 export function needsLook({ changed, unsettled, moment }: ChangeState, symbol: string): boolean {
   if (changed.has(symbol)) return true
   const lookedAt = unsettled.get(symbol)
@@ -123,6 +125,7 @@ export function noteSettled(changes: ChangeState, symbol: string): void {
 export function concernedBy(book: Book, record: JournalRecord): Iterable<string> | undefined {
   switch (record.kind) {
     case 'boot':
+    case 'deposit':
     case 'restricted':
     case 'released':
     case 'repaired':
@@ -204,12 +207,15 @@ function symbolsOfPlaces({ places }: Book, record: ExpireRecord): readonly strin
 
 /** Worked out from open orders and holding. */
 export interface InstrumentTotals {
+  /** The account's. Copy it before adding to it. */
   readonly exposure: Readonly<Exposure>
   readonly open: readonly Order[]
+  /** Where the strategy has any. */
   readonly orders: ReadonlyMap<StrategyId, readonly Order[]>
   /** Lots that a strategy could come to hold, once asked for. */
   readonly ownWorst: OwnWorst
   readonly states: ReadonlySet<OrderState>
+  /** In ticks; without an order -Infinity and Infinity. */
   readonly buyTicks: number
   readonly sellTicks: number
   /** An order that cannot rest was accepted and has not ended. */

@@ -46,6 +46,7 @@ import { forgetSettled, type KeptSettled } from './settled-money.ts'
 export interface Core {
   readonly settings: EngineSettings
   readonly book: Book
+  /** Unix ms, our clock, of the present event. */
   readonly now: number
   readonly effects: readonly Effect[]
   readonly clock: ClockState
@@ -100,6 +101,7 @@ export interface NameState {
    * ms, exchange clock.
    */
   readonly unlistedAt: ReadonlyMap<string, number>
+  /** Names that a cancel-all listed and the book does not know. */
   readonly search: NameSearch | undefined
 }
 
@@ -122,6 +124,7 @@ export interface NameSearch {
   readonly offset: number
 }
 
+/** Changed by `market-state.ts`. */
 export interface ClockState {
   /** Exchange clock less ours; undefined before it was measured. */
   readonly offsetMs: number | undefined
@@ -182,6 +185,7 @@ export interface InstrumentState {
    * clock.
    */
   readonly lateCancelUntil: number
+  /** Unix ms, our clock. */
   readonly unwantedSince: ReadonlyMap<ClientOid, number>
   /** Since when the market is beyond a resting order without a fill; Unix ms, our clock. */
   readonly crossedSince: ReadonlyMap<ClientOid, number>
@@ -210,6 +214,7 @@ export type ResolutionCause =
  */
 export type ResolutionStage = 'waiting' | 'cancelling' | 'settling'
 
+/** Finds out what is unknown. */
 export interface Resolution {
   readonly cause: ResolutionCause
   readonly stage: ResolutionStage
@@ -285,7 +290,11 @@ export interface SetupCheck {
   readonly found: ReadonlyMap<string, { readonly verdict: string; readonly at: number }>
   /** The held position's; undefined: none, or unknown. */
   readonly marginMode: MarginMode | undefined
-  /** The leverage believed last in this run. */
+  /** The mode that the last batch named. */
+  readonly sentMode: MarginMode | undefined
+  /** The exchange has refused the last such orders for this mode, since something is held. */
+  readonly refusedMode: MarginMode | undefined
+  /** The leverage that was believed last in this run. */
   readonly leverage: string | undefined
 }
 
@@ -293,6 +302,7 @@ export interface SetupCheck {
 export interface Mismatch {
   /** Exchange less book, lots, signed. In one-way mode the long side is the net difference. */
   readonly difference: Holding
+  /** Unix ms, our clock. */
   readonly requestedAt: number
 }
 
@@ -323,6 +333,7 @@ export interface OpenCancel {
   readonly takesProduct: boolean
   /** Its answer proves to waiting resolutions that nothing rests there. */
   readonly resolves: readonly string[]
+  /** Exchange clock as we know it. */
   readonly requestAt: number
   /** The lead over our clock that the exchange stated as it refused our time. */
   readonly clockAheadMs: number | undefined
@@ -356,6 +367,7 @@ export interface ReadingState {
   readonly fillsReadThroughAt: number
   /** Keyed by orderId: fills that wait for their order. */
   readonly orphans: ReadonlyMap<OrderId, OrphanNote>
+  /** Keyed by name: `fill 77`, `position BTCUSDT`. */
   readonly unreadable: ReadonlyMap<string, UnreadableNote>
   /** Keyed by what was read: `fills`, `position BTCUSDT`. A successful reading removes it. */
   readonly failures: ReadonlyMap<string, ReadFailure>
@@ -365,6 +377,7 @@ export interface ReadingState {
 
 export interface ReadFailure {
   readonly reason: string
+  /** The exchange would refuse it again. */
   readonly isRefused: boolean
   /** The exchange does not know the instrument any more. */
   readonly isRemoved?: boolean
@@ -398,6 +411,7 @@ export interface Outage {
   readonly found: ReadonlyMap<string, number>
   readonly cancelled: number
   readonly fills: number
+  /** Instruments that are still to be proved, and those that are proved. */
   readonly unproved: ReadonlySet<string>
   readonly proved: ReadonlySet<string>
 }
@@ -449,8 +463,10 @@ export interface DecisionState {
 
 /** Changed by `candles.ts`. */
 export interface CandleState {
+  /** Keyed by symbol and interval. */
   readonly needed: ReadonlyMap<string, NeededCandles>
   readonly open: ReadonlyMap<string, OpenCandle>
+  /** The first candle that was seen from its beginning; Unix ms, exchange clock. */
   readonly wholeFrom: ReadonlyMap<string, number>
   /** They decide on closed candles, and were not asked since one closed. */
   readonly due: ReadonlySet<StrategyId>
@@ -484,6 +500,7 @@ export interface Refusal {
   readonly terms: OrderTerms
   /** Where a grid was missed: configured steps on which all accepted orders lie; 0: none. */
   readonly commonStep: number
+  /** Concerned orders that were accepted in a row since. */
   readonly accepted: number
   /** The first refusal and the last; Unix ms, our clock. */
   readonly firstAt: number

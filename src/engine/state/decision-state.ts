@@ -42,6 +42,7 @@ export function noteState({ decisions, now }: Core, strategyId: StrategyId, stat
   if (known?.waitsSince !== undefined)
     states.set(strategyId, { state, waitsSince: known.waitsSince })
   else if (known === undefined || !isSameData(known.state, state)) {
+    // The map stays in the order in which states began to wait.
     states.delete(strategyId)
     states.set(strategyId, { state, waitsSince: now })
   }
@@ -60,6 +61,7 @@ export function holdQuote({ decisions, market }: Core, strategyId: string, symbo
   quoteHolds.set(strategyId, new Map([...holds, [symbol, market.snapshots + 1]]))
 }
 
+/** The instrument has left: nothing of it waits for a decision. */
 export function forgetHolds({ decisions }: Core, symbol: string): void {
   for (const [id, holds] of Array.from(decisions.quoteHolds)) {
     if (!holds.has(symbol)) continue

@@ -37,6 +37,7 @@ export function rulesOf({ settings }: Pick<Core, 'settings'>, id: string): ExitR
   return settings.strategies.get(id as StrategyId)?.exits
 }
 
+/** But for a best price that is not recorded yet. */
 export function exitStateOf(
   core: Pick<Core, 'settings' | 'book'>,
   id: string,
@@ -54,6 +55,7 @@ export function exitDueOn(
   return dueExitOf(exitStateOf(core, id, symbol))
 }
 
+/** Why nothing that adds may leave. */
 export function entryPauseOn(
   core: Pick<Core, 'settings' | 'book'>,
   id: string,
@@ -69,6 +71,7 @@ export function entryPauseOn(
   return `${PAUSE_CAUSES[cause]}, until ${new Date(untilAt).toISOString()}`
 }
 
+/** With the newest best prices. */
 export function watchedExitsOf(core: Core, id: string, symbol: string): ExitState | undefined {
   const pair = pairOf(id, symbol)
   return core.exits?.states.get(pair)?.state ?? core.book.exitStates.get(pair)

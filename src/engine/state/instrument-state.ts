@@ -39,7 +39,13 @@ export function createInstrumentState(symbol: string): InstrumentState {
       recentFills: [],
       pending: undefined,
     },
-    setup: { found: new Map(), marginMode: undefined, leverage: undefined },
+    setup: {
+      found: new Map(),
+      marginMode: undefined,
+      sentMode: undefined,
+      refusedMode: undefined,
+      leverage: undefined,
+    },
     start: { stage: 'reading', readSince: 0 },
   }
 }

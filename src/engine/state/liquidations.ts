@@ -19,10 +19,10 @@ import {
   type Legs,
   maintenanceAt,
 } from '../../risk/liquidation.ts'
-import { accountHoldingOf, pairKey } from '../book/book.ts'
+import { accountHoldingOf, pairKey, pairOf } from '../book/book.ts'
 import { type Core, specOf } from './core.ts'
 import { disputeOf, noteComparison } from './disputes.ts'
-import { comparableStatement, equityOf } from './losses.ts'
+import { comparableStatement, confirmedWithinMs, equityOf } from './losses.ts'
 import { settledOf } from './settled-money.ts'
 import { exchangeNow } from './market-state.ts'
 import { type OwnPrice, ownPriceOf, possibleMark } from './own-figure.ts'
@@ -70,7 +70,7 @@ function measureSide(core: Core, of: MeasuredSide): LiquidationDistance {
   const ourPrice = standing && price.price > 0 ? pickPrice(standing.legs, price.price) : undefined
   const stated = statement.liquidation[holdSide]
   const statedPrice = stated > 0 ? stated : Number.NaN
-  const markPrice = possibleMark(core, symbol, statement.markPrice)
+  const markPrice = possibleMark(core, symbol, statement.markPrice, price)
   const distances = {
     ours: ourPrice === undefined ? Number.NaN : distanceTo(ourPrice, price.price),
     stated: Number.isNaN(statedPrice) ? Number.NaN : distanceTo(statedPrice, markPrice),
@@ -215,7 +215,7 @@ export function noteAlone(
   { liquidation }: Core,
   { symbol, holdSide, trust }: LiquidationDistance,
 ): boolean {
-  const key = pairKey(symbol, holdSide)
+  const key = pairOf(symbol, holdSide)
   const isKnown = liquidation.alone.has(key)
   if (trust !== 'alone') {
     if (isKnown && trust !== 'disputed') own(liquidation.alone).delete(key)
@@ -410,7 +410,7 @@ export function noteNear(
   { symbol, holdSide, nearest }: LiquidationDistance,
   warn: number,
 ): boolean {
-  const key = pairKey(symbol, holdSide)
+  const key = pairOf(symbol, holdSide)
   const isKnown = liquidation.warned.has(key)
   if (isKnown && nearest > warn * REARMED) own(liquidation.warned).delete(key)
   if (isKnown || !(nearest <= warn)) return false
@@ -424,16 +424,16 @@ export function noteNear(
  */
 export const REARMED = 1.1
 
-/** In multiples of the readings' maximum age: an earlier one confirms a later one. */
-const CONFIRMED_WITHIN_AGES = 10
-
-/** Said before by another answer about the position, and another of the tickers (MON1). */
+/**
+ * An independent reading has said it before: another answer about the position, and another of the
+ * tickers (MON1).
+ */
 export function confirmNear(
   core: Core,
   { symbol, step }: { readonly symbol: string; readonly step: LiquidationStep },
   isNear: boolean,
 ): boolean {
-  const key = pairKey(symbol, step)
+  const key = pairOf(symbol, step)
   const before = core.liquidation.awaited.get(key)
   if (!isNear) {
     if (before !== undefined) own(core.liquidation.awaited).delete(key)
@@ -441,8 +441,7 @@ export function confirmNear(
   }
   const positionAt = core.losses.statements.get(symbol)?.requestedAt ?? 0
   const tickersAt = core.market.tickers?.requestTime ?? 0
-  const withinMs = CONFIRMED_WITHIN_AGES * core.settings.limits.accountAgeMaxMs
-  const isOld = before !== undefined && positionAt - before.positionAt > withinMs
+  const isOld = before !== undefined && positionAt - before.positionAt > confirmedWithinMs(core)
   if (before === undefined || isOld)
     own(core.liquidation.awaited).set(key, { positionAt, tickersAt })
   return (
@@ -482,6 +481,7 @@ export function forgetHours(core: Core, symbol: string): void {
 const HOUR_MS = 3_600_000
 /** One close more than moves, and the present hour. */
 const CLOSES_MAX = 24 + 2
+/** The median of fewer is chance. */
 const MOVES_MIN = 3
 
 /** Costs a comparison, and a count in each new hour. */
@@ -498,6 +498,7 @@ function takeClose(hours: HourlyCloses, price: number): void {
   own(hours.closes)[hours.closes.length - 1] = price
 }
 
+/** Share of the price; NaN with fewer than three moves. */
 function typicalMoveOf(core: Core, symbol: string): number {
   return core.hours.get(symbol)?.typical ?? Number.NaN
 }

@@ -1,4 +1,5 @@
 import type {
+  AnswerTimes,
   Equity,
   Fall,
   PositionStatement,
@@ -21,8 +22,9 @@ import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
-import { accountHoldingOf, holdingOf, pairKey } from '../book/book.ts'
+import { accountHoldingOf, holdingOf, pairKey, pairOf } from '../book/book.ts'
 import { lastPeakOf } from '../book/apply-record.ts'
+import { capitalOf } from '../book/deposited-capital.ts'
 import { ownMoneyOf } from '../book/own-trades.ts'
 import type { StrategySettings } from '../settings.ts'
 import { type Core, record, specOf } from './core.ts'
@@ -87,7 +89,7 @@ interface StatedEntry {
  */
 function noteStatedEntry(core: Core, stated: StatedEntry): void {
   const { symbol, holdSide, lots, openPriceAvg, requestedAt } = stated
-  const key = pairKey(symbol, holdSide)
+  const key = pairOf(symbol, holdSide)
   const entry = core.book.entries.get(symbol)
   const explained = (holdSide === 'long' ? entry?.longLots : entry?.shortLots) ?? 0
   const known = (holdSide === 'long' ? entry?.statedLongLots : entry?.statedShortLots) ?? 0
@@ -145,28 +147,38 @@ function isSame(read: Holding, held: Holding): boolean {
 
 /** Settled by its own lots and prices, without funding. */
 export function settledOfStrategy({ book }: Core, id: string, symbol: string): number {
-  const money = ownMoneyOf(book, pairKey(id, symbol))
+  const money = ownMoneyOf(book, pairOf(id, symbol))
   return money ? Number(money.profit.minus(money.fees).toString()) : 0
 }
 
 /** Two figures of a net profit at one moment. */
-export interface Witnesses {
+export interface Witnesses extends AnswerTimes {
   readonly trust: Trust
   readonly ours: number
   readonly theirs: number
-  /** Ours may be judged alone: its prices lie within their band. */
+  /** They differ by more only where one of them is wrong. */
+  readonly tolerance: number
+  /** Our own figure may be judged alone: its prices lie within their band. */
   readonly isInBand: boolean
-  readonly positionAt: number
-  readonly tickersAt: number
 }
 
 /** @param key symbol, or strategy and symbol */
-export function noteWorth({ losses }: Core, key: string, seen: Witnesses): void {
-  own(losses.worths).set(key, weigh(losses.worths.get(key), seen))
+export function noteWorth(core: Core, key: string, seen: Witnesses): void {
+  own(core.losses.worths).set(
+    key,
+    weigh(core.losses.worths.get(key), seen, confirmedWithinMs(core)),
+  )
 }
 
-function weigh(before: Worth | undefined, seen: Witnesses): Worth {
-  const { trust, ours, theirs, isInBand, ...answers } = seen
+/** An earlier reading confirms a later one for so many times the age that readings may have. */
+const CONFIRMED_WITHIN_AGES = 10
+
+export function confirmedWithinMs({ settings }: Core): number {
+  return CONFIRMED_WITHIN_AGES * settings.limits.accountAgeMaxMs
+}
+
+function weigh(before: Worth | undefined, seen: Witnesses, withinMs: number): Worth {
+  const { trust, ours, theirs, tolerance, isInBand, ...answers } = seen
   const base = { trust, net: ours, ours, ...answers }
   if (trust === 'flat') {
     return {
@@ -174,6 +186,7 @@ function weigh(before: Worth | undefined, seen: Witnesses): Worth {
       ours,
       theirs,
       believed: ours,
+      least: ours,
       confirmed: ours,
       low: ours,
       basis: ours,
@@ -188,7 +201,16 @@ function weigh(before: Worth | undefined, seen: Witnesses): Worth {
   const reading: WitnessedNet = { trust, net, ours, ...answers }
   const isOfKind = before !== undefined && (before.base.trust === 'alone') === (trust === 'alone')
   const known = isOfKind ? before : undefined
-  const isConfirmed = known !== undefined && isOtherAnswer(known.base, reading, needsBoth)
+  const least = needsBoth ? Math.min(ours, theirs) : ours
+  // Figures that differ, and have what was read before between them, neither confirm it nor make it forgotten.
+  const isUndecided =
+    known !== undefined &&
+    net - least > tolerance &&
+    least <= known.base.net + tolerance &&
+    known.base.net < net &&
+    reading.positionAt - known.base.positionAt <= withinMs
+  const isConfirmed =
+    known !== undefined && !isUndecided && isOtherAnswer(known.base, reading, needsBoth)
   const other = isConfirmed ? known.base.net : Number.NaN
   const confirmed = Math.max(net, isConfirmed ? other : (known?.confirmed ?? Number.NaN))
   const wasAgreed = known?.base.trust === 'agreed' || known?.base.trust === 'flat'
@@ -201,6 +223,7 @@ function weigh(before: Worth | undefined, seen: Witnesses): Worth {
     ours,
     theirs,
     believed: trust === 'alone' ? confirmed : net,
+    least,
     confirmed,
     low: trust === 'agreed' ? Math.min(net, lower) : Number.NaN,
     basis: needsBoth ? Number.NaN : middle,
@@ -226,12 +249,14 @@ function isOtherAnswer(
   return (trust === 'alone' && !needsBoth) || before.positionAt !== positionAt
 }
 
+/** Since the journal began, by each figure of {@link Worth}; NaN while a part is not known. */
 interface ScopeWorth {
   readonly isDisputed: boolean
   readonly ours: number
   /** The worse of all known figures. */
   readonly worse: number
   readonly believed: number
+  readonly least: number
   readonly confirmed: number
   readonly low: number
   /** A new day, or a first peak, is counted from it. */
@@ -265,6 +290,7 @@ function worthsOfAccount(core: Core): readonly (Worth | undefined)[] {
   return worths
 }
 
+/** Where nothing is held and the position was not read, nothing is unrealised. */
 function worthOfInstrument(core: Core, symbol: string): Worth | undefined {
   const known = core.losses.worths.get(symbol)
   if (known) return known
@@ -279,33 +305,36 @@ function worthOfStrategy(
 ): Worth | undefined {
   if (isFlat(holdingOf(core.book, id, symbol)))
     return toFlatWorth(settledOfStrategy(core, id, symbol))
-  return core.losses.worths.get(pairKey(id, symbol))
+  return core.losses.worths.get(pairOf(id, symbol))
 }
 
 function toFlatWorth(net: number): Worth {
-  return weigh(undefined, {
+  const flat: Witnesses = {
     trust: 'flat',
     ours: net,
     theirs: net,
+    tolerance: 0,
     isInBand: true,
     positionAt: 0,
     tickersAt: 0,
-  })
+  }
+  return weigh(undefined, flat, 0)
 }
 
 function sumUp(worths: readonly (Worth | undefined)[]): ScopeWorth {
   let isDisputed = false
-  let [ours, worse, believed, confirmed, low, basis] = [0, 0, 0, 0, 0, 0]
+  let [ours, worse, believed, least, confirmed, low, basis] = [0, 0, 0, 0, 0, 0, 0]
   for (const worth of worths) {
     isDisputed ||= worth?.trust === 'disputed' || worth?.trust === 'alone'
     ours += worth?.ours ?? Number.NaN
     worse += worth ? worseOf(worth) : Number.NaN
     believed += worth?.believed ?? Number.NaN
+    least += worth?.least ?? Number.NaN
     confirmed += worth?.confirmed ?? Number.NaN
     low += worth?.low ?? Number.NaN
     basis += worth?.basis ?? Number.NaN
   }
-  return { isDisputed, ours, worse, believed, confirmed, low, basis }
+  return { isDisputed, ours, worse, believed, least, confirmed, low, basis }
 }
 
 function worseOf({ trust, ours, theirs }: Worth): number {
@@ -323,12 +352,29 @@ export function equityAtWorst(core: Core): number | undefined {
   return toEquity(core, worthOf(core, ACCOUNT).worse)
 }
 
-/** The better of every figure that counts: a budget is exceeded only if even this says so. */
-export function equityBelieved(core: Core): number | undefined {
-  return toEquity(core, worthOf(core, ACCOUNT).believed)
+/** Both witnesses agree on at most, and on at least, so much. */
+export interface BelievedEquity {
+  /** A budget is exceeded only if even this says so. */
+  readonly most: number
+  /** The same, of two readings of each instrument; NaN: not known. */
+  readonly confirmed: number
+  /** It is kept again only if even this says so; NaN: not known. */
+  readonly least: number
 }
 
-function toEquity({ settings: { capital } }: Core, net: number): number | undefined {
+export function equityBelieved(core: Core): BelievedEquity | undefined {
+  const { believed, confirmed, least } = worthOf(core, ACCOUNT)
+  const most = toEquity(core, believed)
+  if (most === undefined) return undefined
+  return {
+    most,
+    confirmed: toEquity(core, confirmed) ?? Number.NaN,
+    least: toEquity(core, least) ?? Number.NaN,
+  }
+}
+
+function toEquity(core: Core, net: number): number | undefined {
+  const capital = capitalOf(core)
   return Number.isNaN(net) || capital === undefined ? undefined : Number(capital.toString()) + net
 }
 
@@ -336,12 +382,12 @@ function toEquity({ settings: { capital } }: Core, net: number): number | undefi
 export function accountEquityOf(core: Core): Equity | undefined {
   const equity = equityOf(core)
   if (equity === undefined) return undefined
-  const { book, losses, settings } = core
+  const { book, losses } = core
   const written = book.watermarks.get(ACCOUNT)
   const nets = [losses.peaks.get(ACCOUNT), written && lastPeakOf(written)].filter(
     (net) => net !== undefined,
   )
-  const peak = nets.length === 0 ? equity : Number(settings.capital?.toString()) + Math.max(...nets)
+  const peak = nets.length === 0 ? equity : Number(capitalOf(core)?.toString()) + Math.max(...nets)
   return { equity, peak, drawdown: Math.max(0, peak - equity) }
 }
 
@@ -353,6 +399,7 @@ export function notePeak(core: Core): void {
   if (!Number.isNaN(peak)) own(core.losses.peaks).set(ACCOUNT, peak)
 }
 
+/** The instrument has left: what it has settled counts on. */
 export function forgetWorths({ losses }: Core, symbol: string): void {
   const { worths, statements, askedAt } = own(losses)
   for (const key of Array.from(worths.keys()))
@@ -427,10 +474,10 @@ export function measureLoss(core: Core, scope: Scope, timeZone: string): Measure
 }
 
 /** For the account a share of the equity at the peak, else an amount. */
-function fallOf({ settings }: Core, scope: Scope, peak: number, net: number): number {
+function fallOf(core: Core, scope: Scope, peak: number, net: number): number {
   const fallen = Math.max(0, peak - net)
   if (scope !== ACCOUNT) return fallen
-  const capital = Number(settings.capital?.toString())
+  const capital = Number(capitalOf(core)?.toString())
   return capital > 0 ? fallen / Math.max(capital + peak, 1e-9) : Number.NaN
 }
 
@@ -473,9 +520,10 @@ function isDayOver(now: number, dayFrom: number, timeZone: string): boolean {
   return now - dayFrom >= DAY_MS_MIN && startOfDay(now, timeZone) > dayFrom
 }
 
-function peakStepOf({ settings }: Core, scope: Scope, peak: number): number {
+function peakStepOf(core: Core, scope: Scope, peak: number): number {
+  const { settings } = core
   const { daily = Number.POSITIVE_INFINITY, drawdown } = settings.losses?.limits.get(scope) ?? {}
-  const equity = Math.max(0, Number(settings.capital?.toString() ?? 0) + peak)
+  const equity = Math.max(0, Number(capitalOf(core)?.toString() ?? 0) + peak)
   const ofEquity =
     settings.capital === undefined ? Number.POSITIVE_INFINITY : equity * PEAK_STEP_OF_EQUITY
   const amounts = scope === ACCOUNT ? [] : Object.values(drawdown ?? {})
@@ -496,6 +544,7 @@ export function writePeaks(core: Core): void {
   if (risen.length > 0) writeDown(core, risen)
 }
 
+/** Passed since this was last asked. */
 export function noteWarned({ losses }: Core, scope: Scope, isBeyond: boolean): boolean {
   const isNews = isBeyond && !losses.warned.has(scope)
   if (isBeyond) own(losses.warned).add(scope)

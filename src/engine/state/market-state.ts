@@ -36,6 +36,7 @@ export function noteContracts(
   own(market).contracts = new Map(contracts)
 }
 
+/** The instrument has left. */
 export function forgetMark({ market }: Core, symbol: string): void {
   own(market.marks).delete(symbol)
 }
@@ -63,6 +64,7 @@ function isHeardAgain(
   return tickers !== undefined && requestTime === tickers.requestTime && readAt === tickers.readAt
 }
 
+/** All prices are NaN where there is no row. */
 export function marketOf(core: Core, symbol: string): RiskMarket {
   const { tickers } = core.market
   const row = tickers?.rowOf(symbol) ?? -1
@@ -195,6 +197,7 @@ export function noteBatchClockAccepted({ clock }: Core): void {
   if (clock.refusals > 0) own(clock).refusals = 0
 }
 
+/** No order leaves before the next measurement without contradiction. */
 export function noteClockUnsynchronised(core: Core, reason: string): void {
   const clock = own(core.clock)
   // Before the first measurement no order leaves anyway.

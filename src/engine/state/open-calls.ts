@@ -6,6 +6,7 @@ import type { GrantedEndpoint } from '../event.ts'
 import { type Core, emit, type OpenBatch, type OpenCancel } from './core.ts'
 import { exchangeNow } from './market-state.ts'
 
+/** Unless one is asked for already. */
 export function askForGrant(core: Core, endpoint: GrantedEndpoint, priority: Priority): void {
   const { asked } = own(core.calls)
   if (asked.has(endpoint)) return
@@ -83,6 +84,7 @@ export function isUnderCancel({ calls }: Core, symbol: string): boolean {
   return false
 }
 
+/** @returns the call's number */
 export function openAccountCall({ calls }: Core, pair: string): number {
   const state = own(calls)
   state.accountCallId += 1
@@ -90,6 +92,7 @@ export function openAccountCall({ calls }: Core, pair: string): number {
   return state.accountCallId
 }
 
+/** @returns strategy and key */
 export function closeAccountCall({ calls }: Core, callId: number): string | undefined {
   const { accountCalls } = own(calls)
   const pair = accountCalls.get(callId)

@@ -3,7 +3,7 @@ import { isInverse } from '../../domain/instrument.ts'
 import type { Entry } from '../../domain/own-trades.ts'
 import { type Holding, isFlat } from '../../domain/position.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
-import { accountHoldingOf, holdingOf, pairKey } from '../book/book.ts'
+import { accountHoldingOf, holdingOf, pairOf } from '../book/book.ts'
 import { type Core, specOf } from './core.ts'
 import { figureSettingsOf } from './disputes.ts'
 import { marketOf } from './market-state.ts'
@@ -12,6 +12,7 @@ import { marketOf } from './market-state.ts'
 export interface OwnPrice {
   /** The last price, held inside bid and ask; NaN without fresh and possible prices. */
   readonly price: number
+  /** Exchange clock: the answer. */
   readonly answeredAt: number
   /** Last price, bid, ask and index are close to each other. */
   readonly isInBand: boolean
@@ -31,7 +32,8 @@ export function ownPriceOf(core: Core, symbol: string): OwnPrice {
   const index = core.market.tickers?.read(symbol, 'indexPrice') ?? Number.NaN
   // Without an index, bid and ask judge.
   const isNearIndex = !(index > 0) || isClose(index)
-  return { price, answeredAt, isInBand: [last, bid, ask].every(isClose) && isNearIndex }
+  const isInBand = isClose(last) && isClose(bid) && isClose(ask) && isNearIndex
+  return { price, answeredAt, isInBand }
 }
 
 /** Beyond this share of our price a mark is another one, not of another moment. */
@@ -41,8 +43,12 @@ const MARK_APART = 0.02
  * The exchange's mark, or ours where two witnesses are against it: far from our price, while last
  * price, bid, ask and index agree and the exchange states the profit that our price gives.
  */
-export function possibleMark(core: Core, symbol: string, mark: number): number {
-  const { price, isInBand } = ownPriceOf(core, symbol)
+export function possibleMark(
+  core: Core,
+  symbol: string,
+  mark: number,
+  { price, isInBand } = ownPriceOf(core, symbol),
+): number {
   if (!(mark > 0)) return price
   const isApart = Math.abs(mark - price) > MARK_APART * price
   const isProfitAgreed = core.losses.worths.get(symbol)?.trust === 'agreed'
@@ -64,7 +70,7 @@ export function unrealisedOfStrategy(
   const held = holdingOf(core.book, id, symbol)
   return valueAt(core, symbol, {
     held,
-    entry: core.book.ownTrades.get(pairKey(id, symbol))?.entry,
+    entry: core.book.ownTrades.get(pairOf(id, symbol))?.entry,
     price,
   })
 }

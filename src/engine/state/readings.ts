@@ -38,6 +38,10 @@ export function askForPositionSoon(core: Core, symbol: string): void {
   emit(core, { kind: 'readPosition', symbol, isUrgent: true })
 }
 
+/**
+ * Unix ms, exchange clock. Earlier fills are all known, so whatever happened to orders since shows
+ * in the fills read from here.
+ */
 function fillsSince(core: Core): number {
   const { fillVisibilityMs } = core.settings.execution
   return Math.max(
@@ -84,6 +88,7 @@ export function accountAgeMs(
   return Math.max(ageMs(readings.fillsAskedAt, now), ageMs(positionReadAt, now))
 }
 
+/** Infinite without a reading, or where our clock was set back since. */
 function ageMs(readAt: number, now: number): number {
   return readAt === 0 || readAt > now ? Number.POSITIVE_INFINITY : now - readAt
 }
@@ -92,6 +97,7 @@ function ageMs(readAt: number, now: number): number {
 export interface StaleReading {
   /** `fills` or `position BTCUSDT`. */
   readonly what: string
+  /** Our clock: the last was asked for; 0: none. */
   readonly readAt: number
   readonly reason: string
 }

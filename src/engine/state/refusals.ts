@@ -24,6 +24,7 @@ const WAIT_MS_MAX = 60_000
 /** Orders that reduce never wait long. */
 const REDUCING_WAIT_MS_MAX = 5000
 const LOGGED_FROM = 5
+/** So many accepted in a row, each concerned, show that the cause is gone. */
 const ACCEPTED_IN_ROW = 10
 /** Nothing concerned was wanted since the last refusal. */
 const FORGOTTEN_MS = { passing: 300_000, lasting: 3_600_000 }
@@ -190,6 +191,7 @@ export function endRefusalsIn(core: Core, scope: Scope): void {
   }
 }
 
+/** Nothing wants such orders any more. */
 export function forgetRefusals(core: Core): void {
   for (const [key, refusal] of core.refusals) {
     const { cause, at } = refusal
@@ -291,6 +293,7 @@ export interface LoggedRefusal {
   readonly strategyId: StrategyId
   readonly symbol: string
   readonly reason: string
+  /** Our clock: one order tries again. */
   readonly retryAt: number
 }
 

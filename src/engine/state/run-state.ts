@@ -71,6 +71,7 @@ export type StartStage = 'reading' | 'resolving' | 'checking' | 'proved'
 
 export interface InstrumentStart {
   readonly stage: StartStage
+  /** Only a position that is asked for later counts; Unix ms, our clock. */
   readonly readSince: number
 }
 
@@ -78,6 +79,7 @@ export interface InstrumentStart {
 export interface FlatBeforeStop {
   /** Our clock. */
   readonly askedAt: number
+  /** Keyed by symbol: resolutions that cancelled before. */
   readonly cancelledBefore: ReadonlyMap<string, number>
 }
 
@@ -117,6 +119,7 @@ export interface KillState {
   readonly leftOut: readonly string[]
   /** Then a log line says that it takes long; Unix ms, our clock. */
   readonly patientUntil: number
+  /** Unix ms, our clock. */
   readonly saidAt: number
   /** The last log line, and how many times in a row it came. */
   readonly said: string
@@ -145,16 +148,19 @@ export function noteStart(run: RunState, change: Partial<StartState>): void {
   Object.assign(own(run.start), change)
 }
 
+/** Its strategies must decide on that snapshot or a later one before anything is placed. */
 export function holdWishesOn(run: RunState, symbol: string, snapshot: number): void {
   const start = own(run.start)
   start.wishesFrom.set(symbol, snapshot)
   start.wishesFromLatest = snapshot
 }
 
+/** The instrument has left. */
 export function forgetWishesOn(run: RunState, symbol: string): void {
   own(run.start.wishesFrom).delete(symbol)
 }
 
+/** The stop begins: nothing is decided any more. */
 export function beginStopping(run: RunState, stop: StopState): void {
   own(run).phase = 'stopping'
   own(run).stop = stop

@@ -5,6 +5,7 @@ import { type Book, splitPair } from '../book/book.ts'
 /** Summed on demand, until a record may move money. Changed by `settled-money.ts`. */
 export interface KeptSettled {
   readonly bySymbol: ReadonlyMap<string, number>
+  /** Undefined until asked for. */
   readonly symbols: ReadonlySet<string> | undefined
 }
 
@@ -26,6 +27,7 @@ export function settledOf({ book, settled }: SettledOwner, symbol: string): numb
   return net
 }
 
+/** {@link settledOf} keeps it. */
 export function sumSettled(book: Book, symbol: string): number {
   let net = Number(book.funding.get(symbol)?.toString() ?? 0)
   for (const [pair, { profit, fees }] of moneyOf(book)) {
@@ -34,6 +36,7 @@ export function sumSettled(book: Book, symbol: string): number {
   return net
 }
 
+/** In the order in which they are counted. */
 export function settledSymbols({ book, settled }: SettledOwner): ReadonlySet<string> {
   if (settled.symbols) return settled.symbols
   const ofFills = [...moneyOf(book).keys()].map((pair) => splitPair(pair)[1])

@@ -9,6 +9,7 @@ import type { EngineEvent } from '../event.ts'
 import { announce, type Core, type Outage, type SilenceState, type SilentCalls } from './core.ts'
 import { kindOf, type Wish } from './refusals.ts'
 
+/** After so long without an answer, and twice at least: before, it may be one bad connection. */
 const OUTAGE_MS = 10_000
 /** Orders and cancel-alls have a reason. After so long without one, one failure says nothing. */
 const FORGOTTEN_MS = 120_000

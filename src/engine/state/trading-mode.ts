@@ -33,6 +33,7 @@ export const RELEASE_HINT =
 
 const DAEMON = 'intentd'
 
+/** It survives a restart (RSK2). */
 export function halt(core: Core, scope: Scope, code: ModeReason, reason: string): void {
   restrict(core, { scope, mode: MODE_REASONS[code].mode, code, reason, by: DAEMON })
 }
@@ -94,6 +95,7 @@ export interface ReleaseCommand {
   readonly scope: Scope
   readonly reason: string
   readonly by: string
+  /** All steps of the scope's drawdown count from now. */
   readonly newPeak?: boolean | undefined
   /** Lots that no strategy holds may stay so, although one would order them again. */
   readonly unclaimed?: boolean | undefined
@@ -169,6 +171,10 @@ function byDaemon(code: ModeReason, reason: string, at: number): Restriction {
   return { scope: ACCOUNT, mode: MODE_REASONS[code].mode, code, reason, by: DAEMON, at }
 }
 
+/**
+ * Strategies are asked and their wishes planned: no stop, no kill. What may leave is the trading
+ * mode.
+ */
 export function isTrading({ run, book }: Core): boolean {
   return run.phase === 'running' && run.flatBeforeStop === undefined && killOf(book) === undefined
 }
@@ -228,6 +234,7 @@ export function isFlatteningAll(
   )
 }
 
+/** It is halted because it failed, so not asked. */
 export function hasFailed({ book }: Core, strategyId: StrategyId): boolean {
   if (book.restrictions.size === 0) return false
   return restrictionOf(book, strategyScope(strategyId), 'strategyFailed') !== undefined

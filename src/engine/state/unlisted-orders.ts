@@ -9,6 +9,7 @@ import type { Core } from './core.ts'
  * So one is sent (`resolution/older-state.ts`), and nothing is placed meanwhile.
  */
 
+/** It says no name: what rests beside it does. */
 export function noteAdopted(core: Core, fill: Fill): void {
   const listedAt = core.unlisted.listedAt.get(fill.symbol) ?? Number.POSITIVE_INFINITY
   if (isOfOthers(fill) || fill.filledAt >= listedAt || findFilledExit(core.book, fill)) return

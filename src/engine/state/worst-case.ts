@@ -16,7 +16,7 @@ import {
 import { withOrders, type WorstCaseBasis } from '../../risk/worst-case-orders.ts'
 import { accountHoldingOf } from '../book/book.ts'
 import { type Core, specOf } from './core.ts'
-import { comparableStatement, equityAtWorst, equityBelieved } from './losses.ts'
+import { comparableStatement, confirmedWithinMs, equityAtWorst, equityBelieved } from './losses.ts'
 import { marketOf } from './market-state.ts'
 import { ownPriceOf, possibleMark, unrealisedOfAccount } from './own-figure.ts'
 import { laddersOf, needsAsOf, totalsOf } from './changes.ts'
@@ -50,6 +50,10 @@ export function measureWorstCase(core: Core): WorstCase | undefined {
 /** Both witnesses agree on at least this (MON1). */
 export interface BelievedWorstCase {
   readonly worst: WorstCase
+  /** The share by two readings of each instrument; NaN: there is only one. */
+  readonly confirmedUsed: number
+  /** The share on which both witnesses agree at most; NaN: not known. */
+  readonly usedAtMost: number
   readonly equity: number
   readonly held: readonly ReducibleRisk[]
 }
@@ -58,15 +62,7 @@ export interface BelievedWorstCase {
 export function believedWorstCase(core: Core): BelievedWorstCase | undefined {
   const equity = equityBelieved(core)
   if (equity === undefined) return undefined
-  const needs = listAtRisk(core).map((instrument) =>
-    needsOf(riskOf(core, instrument, mildestPrice(core, instrument.symbol))),
-  )
-  const worst = findWorstCase(needs, equity) ?? {
-    scenario: { kind: 'joint' },
-    need: 0,
-    equity,
-    used: 0,
-  }
+  const worst = worstAt(core, mildestPrice, equity.most)
   if (Number.isNaN(worst.used)) return undefined
   const held = [...core.settings.instruments.values()]
     .filter(({ symbol }) => !isFlat(accountHoldingOf(core.book, symbol)))
@@ -80,7 +76,20 @@ export function believedWorstCase(core: Core): BelievedWorstCase | undefined {
         halfSpread: Math.max(0, (ask - bid) / 2 / risk.price),
       }
     })
-  return { worst, equity, held }
+  const { used: confirmedUsed } = worstAt(core, mildestPrice, equity.confirmed)
+  const { used: usedAtMost } = worstAt(core, sternestPrice, equity.least)
+  return { worst, confirmedUsed, usedAtMost, equity: equity.most, held }
+}
+
+function worstAt(
+  core: Core,
+  priceOf: (core: Core, symbol: string) => number,
+  equity: number,
+): WorstCase {
+  const needs = listAtRisk(core).map((instrument) =>
+    needsOf(riskOf(core, instrument, priceOf(core, instrument.symbol))),
+  )
+  return findWorstCase(needs, equity) ?? { scenario: { kind: 'joint' }, need: 0, equity, used: 0 }
 }
 
 function listAtRisk(core: Core): readonly Instrument[] {
@@ -169,11 +178,27 @@ function dearestPrice(core: Core, symbol: string): number {
 
 /** Our own price or the mark, by which less is at risk: nothing is closed for one of them alone. */
 function mildestPrice(core: Core, symbol: string): number {
-  if (hasEnded(core, symbol)) return lastMarkOf(core, symbol)
-  const { price } = ownPriceOf(core, symbol)
+  const { low, high } = twoPrices(core, symbol)
+  return isInverse(specOf(core, symbol)) ? high : low
+}
+
+/** The one by which more is at risk: nothing is released for one of them alone. */
+function sternestPrice(core: Core, symbol: string): number {
+  const { low, high } = twoPrices(core, symbol)
+  return isInverse(specOf(core, symbol)) ? low : high
+}
+
+/** Where our figure of the profit is judged alone, so is our price. */
+function twoPrices(core: Core, symbol: string): { readonly low: number; readonly high: number } {
+  if (hasEnded(core, symbol)) {
+    const last = lastMarkOf(core, symbol)
+    return { low: last, high: last }
+  }
+  const { price, isInBand } = ownPriceOf(core, symbol)
   const stated = core.losses.statements.get(symbol)?.markPrice ?? Number.NaN
-  const mark = possibleMark(core, symbol, stated)
-  return isInverse(specOf(core, symbol)) ? Math.max(price, mark) : Math.min(price, mark)
+  const isAlone = isInBand && core.losses.worths.get(symbol)?.trust === 'alone'
+  const mark = isAlone ? price : possibleMark(core, symbol, stated)
+  return { low: Math.min(price, mark), high: Math.max(price, mark) }
 }
 
 /** A contract without a row stands at its last price. */
@@ -206,14 +231,18 @@ export function noteNearBudget({ worstCase }: Core, isNear: boolean, isFar: bool
   return isNews
 }
 
-/** Other answers said so before. */
+/**
+ * Other answers have said before that the budget is exceeded. A reading by which it may be exceeded
+ * neither confirms that nor makes it forgotten.
+ */
 export function confirmBeyond(
-  { worstCase, losses, market }: Core,
+  core: Core,
   symbol: string,
-  isBeyond: boolean,
+  { isBeyond, mayBeBeyond }: { readonly isBeyond: boolean; readonly mayBeBeyond: boolean },
 ): boolean {
+  const { worstCase, losses, market } = core
   if (!isBeyond) {
-    own(worstCase).awaited = undefined
+    if (!mayBeBeyond) forgetBeyond(core)
     return false
   }
   const answers: WorstCaseState['awaited'] = {
@@ -221,10 +250,17 @@ export function confirmBeyond(
     tickersAt: market.tickers?.requestTime ?? 0,
   }
   const before = worstCase.awaited
-  if (before === undefined) own(worstCase).awaited = answers
+  const isOld =
+    before !== undefined && answers.positionAt - before.positionAt > confirmedWithinMs(core)
+  if (before === undefined || isOld) own(worstCase).awaited = answers
   return (
     before !== undefined &&
+    !isOld &&
     before.positionAt !== answers.positionAt &&
     before.tickersAt !== answers.tickersAt
   )
+}
+
+export function forgetBeyond({ worstCase }: Core): void {
+  own(worstCase).awaited = undefined
 }

@@ -1,8 +1,9 @@
-import { writeAccountCall } from '../../execution/account-call.ts'
+import { writeAccountCall, writeExitMove, type WrittenCall } from '../../execution/account-call.ts'
 import type { AccountCall } from '../../domain/account-call.ts'
 import type { Answer, RefusedAnswer, UnknownAnswer } from '../../domain/answer.ts'
 import type { DenialCode } from '../../domain/denial.ts'
-import type { AccountCallIntent } from '../../domain/intent.ts'
+import type { AccountCallIntent, ModifyTriggerIntent } from '../../domain/intent.ts'
+import { HOLD_SIDES, type ListedExit } from '../../domain/position.ts'
 import type { CallEndedRecord } from '../../domain/record.ts'
 import { approveCall } from '../../risk/approve.ts'
 import { pairKey } from '../book/book.ts'
@@ -33,6 +34,7 @@ export type CallTaken =
   | { readonly ok: true; readonly call: AccountCall }
   | { readonly ok: false; readonly code: DenialCode; readonly detail: string }
 
+/** Returns why it is denied. */
 export function takeAccountCall(
   core: Core,
   strategyId: string,
@@ -44,13 +46,32 @@ export function takeAccountCall(
   }
   if (core.book.callKeys.has(pairKey(strategyId, key)))
     return { ok: false, code: 'KEY_REUSED', detail: key }
-  const written = writeAccountCall(intent, specOf(core, symbol))
+  const written = writeCall(core, intent)
   if (!written.ok) return { ok: false, code: 'INTENT_MALFORMED', detail: written.problem }
   const { endpoint, body } = written
   return {
     ok: true,
     call: { strategyId, key, symbol, endpoint, body, deadlineAt: core.now + CALL_TTL_MS },
   }
+}
+
+/** An exit of a position, which the list names, has an endpoint of its own. */
+function writeCall(core: Core, intent: AccountCallIntent): WrittenCall {
+  const exit = intent.kind === 'modifyTrigger' ? listedExitOf(core, intent) : undefined
+  if (intent.kind !== 'modifyTrigger' || !exit)
+    return writeAccountCall(intent, specOf(core, intent.symbol))
+  const { triggerTicks, takeProfitTicks, stopLossTicks } = intent
+  if (triggerTicks === undefined || takeProfitTicks !== undefined || stopLossTicks !== undefined)
+    return { ok: false, problem: 'an exit of a position takes triggerTicks and nothing else' }
+  return writeExitMove(exit, triggerTicks, specOf(core, intent.symbol))
+}
+
+function listedExitOf(
+  { book }: Core,
+  { symbol, orderId }: ModifyTriggerIntent,
+): ListedExit | undefined {
+  const listed = HOLD_SIDES.flatMap((side) => book.exits.get(pairKey(symbol, side))?.listed ?? [])
+  return listed.find((exit) => exit.orderId === orderId)
 }
 
 /** Those that wait and may be made now. */

@@ -13,6 +13,7 @@ import { chooseUniverse } from '../../market/choose-universe.ts'
 import { toUniverseMemory } from '../book/apply-universe.ts'
 import { holdingOf, restrictionsOn } from '../book/book.ts'
 import { findGridConflict } from '../book/convert-grids.ts'
+import { capitalOf } from '../book/deposited-capital.ts'
 import type { StrategySettings, StrategyUniverse } from '../settings.ts'
 import { followRoster } from '../state/candles.ts'
 import { noteChanged } from '../state/changes.ts'
@@ -166,8 +167,8 @@ function objectToMember(
     universe?.limits.positionNotionalMax ?? Number.POSITIVE_INFINITY,
   )
   if (least > most) return { isIn: false, reason: 'orderTooLarge', value: least, limit: most }
-  // From the capital at the beginning, so that a replay judges the same.
-  const own = capital && capitalAt(capital, settings.capital?.toNumber())
+  // A share counts from the capital without what was made, so that a replay judges the same.
+  const own = capital && capitalAt(capital, capitalOf({ settings, book })?.toNumber())
   const margin = least / (instrument.leverage ?? 1)
   const isTooMuch = own !== undefined && margin > own
   return isTooMuch

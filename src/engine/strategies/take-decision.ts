@@ -431,6 +431,7 @@ export function withdrawWishes(core: Core, strategyId: StrategyId): void {
  */
 export const STATE_UNRECORDED_MS_MAX = 10_000
 
+/** Recorded yet or not. */
 export function newestStates({ book, decisions }: Core): ReadonlyMap<StrategyId, string> {
   const newest = new Map(book.strategyStates)
   for (const [strategyId, { state }] of decisions.states)

@@ -2,6 +2,7 @@ import type { FeedId, FeedReading } from '../../domain/feed.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { AccountMoment, InstrumentMoment, Snapshot } from '../../domain/snapshot.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
+import { capitalOf } from '../book/deposited-capital.ts'
 import { shownCapitalOf } from '../state/capital.ts'
 import { equityOf } from '../state/losses.ts'
 import { isCandleDue, noteAsked, noteCandles } from '../state/candles.ts'
@@ -136,7 +137,7 @@ class LazyAccountMoment implements AccountMoment {
   }
 
   get capital(): AccountMoment['capital'] {
-    return this.#core.settings.capital
+    return capitalOf(this.#core)
   }
   get equity(): AccountMoment['equity'] {
     return equityOf(this.#core)

@@ -29,6 +29,7 @@ const DEMO_HEADER = ['paptrading', '1'] as const
 
 export interface OutgoingRequest {
   readonly kind: 'written'
+  /** Document: `{base_url}` and `{gateway_url}`. */
   readonly host: 'api' | 'gateway'
   readonly method: 'GET' | 'POST'
   readonly target: string
@@ -107,6 +108,7 @@ export class RequestWriter {
   }
 }
 
+/** The same bytes are recorded, signed and sent. */
 export interface PreparedRequest<Name extends CallableName = CallableName> extends WrittenRequest {
   readonly endpoint: Name
 }
@@ -218,6 +220,7 @@ export class Signer {
     ]
   }
 
+  /** An exchange may repeat what it was sent. */
   scrub(text: string): string {
     return this.#hidden.remove(text)
   }

@@ -130,6 +130,7 @@ export interface ClockSample {
 }
 
 export interface ClockJump {
+  /** Positive if the exchange's clock is now further ahead. */
   readonly movedMs: number
   readonly offsetMs: number
 }

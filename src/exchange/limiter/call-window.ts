@@ -49,6 +49,7 @@ export class CallWindow {
     return this.#inside
   }
 
+  /** Monotonic ms; infinite if all that count are in flight. */
   get nextLeavesAt(): number {
     this.#letLeave()
     return this.#leaving[0] ?? Number.POSITIVE_INFINITY
@@ -84,6 +85,7 @@ export class CallWindow {
     this.#wake()
   }
 
+  /** `onFree` is called once. No timer is set without this. */
   awaitFree(): void {
     // Calls that have left need no wake-up.
     this.#letLeave()
@@ -165,6 +167,7 @@ export class BottleneckPool implements TokenPool {
   readonly #limiter: Bottleneck
   readonly #options: TokenPoolOptions
   #stock: number
+  /** In the reservoir, fetched by no job; -1 while a job waits for the next. */
   #left: number
   #isFetching = false
   #cancelFetch: (() => void) | undefined

@@ -47,6 +47,11 @@ const BACK_OFF_MS_MAX = 30_000
 /** Each such time takes back one doubling. */
 const FORGIVEN_AFTER_MS = 10_000
 
+/**
+ * Instants are monotonic ms. For a while after each grant the last free call is kept for requests
+ * that reduce risk: a burst leaves one call, and a busy endpoint spreads its calls over the window,
+ * so that they wait for the next call, not for a whole window.
+ */
 export class EndpointQueue {
   readonly #options: EndpointQueueOptions
   readonly #window: CallWindow

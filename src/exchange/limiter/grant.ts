@@ -7,6 +7,7 @@ export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY]
 
 export const PRIORITIES = [0, 1, 2, 3] as const
 
+/** Only the first call of either method counts. */
 export interface Grant {
   readonly endpoint: CallableName
   /** At the end of the call, since the window counts from now. */

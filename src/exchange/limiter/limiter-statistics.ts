@@ -64,8 +64,11 @@ export class LimiterStatistics {
   over(tookMs: number): void {
     this.#answers += 1
     this.#answersMs += tookMs
-    for (const [index, upToMs] of BUCKETS_MS.entries())
-      if (tookMs <= upToMs) this.#within[index] = (this.#within[index] ?? 0) + 1
+    // Buckets rise, and most answers are in the greater half of them.
+    for (let place = BUCKETS_MS.length - 1; place >= 0; place--) {
+      if (tookMs > (BUCKETS_MS[place] ?? 0)) return
+      this.#within[place] = (this.#within[place] ?? 0) + 1
+    }
   }
 
   turnAway(): void {

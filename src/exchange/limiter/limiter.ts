@@ -50,6 +50,7 @@ interface AddressParts {
   readonly served: Set<EndpointQueue>
 }
 
+/** Source: the exchange's limit of 6000 calls a minute and address, beyond the specification. */
 export const OVERALL_CALLS = 6000
 export const OVERALL_PER_MS = 60_000
 const OVERALL_STOCK = 128

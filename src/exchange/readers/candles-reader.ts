@@ -6,6 +6,7 @@ import type { ProductType } from '../../protocol/values.ts'
 import type { CallOptions } from '../client/call-options.ts'
 import { PRIORITY } from '../limiter/grant.ts'
 
+/** Prices in quote coin, volume in base coin. */
 export interface ExchangeCandle {
   /** Exchange clock. */
   readonly openAt: number
@@ -31,6 +32,7 @@ export interface CandlesQuery {
   readonly granularity: Granularity
   /** Candles that open at or after it. */
   readonly fromAt?: number
+  /** Candles that open before it. Default: now. */
   readonly untilAt?: number
   readonly limit: number
 }

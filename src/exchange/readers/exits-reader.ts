@@ -17,6 +17,10 @@ const KINDS: Readonly<Record<string, ListedExit['kind']>> = {
   profit_plan: 'takeProfit',
 }
 
+/**
+ * The exits that the exchange keeps for the positions of an instrument. One that cannot be read
+ * makes the whole answer unknown: it must not count as absent. Trailing ones are no such exits.
+ */
 export async function listExits(
   caller: BeyondCaller,
   instrument: Instrument,
@@ -51,9 +55,25 @@ export function toListedExits(
     const ticks = parseOnGrid(instrument.tick, row.triggerPrice ?? '')
     if (ticks === undefined || ticks <= 0)
       return `${symbol}: the trigger price "${row.triggerPrice}" of ${row.orderId}`
-    exits[holdSide].push({ kind, orderId: row.orderId, ticks })
+    exits[holdSide].push({ kind, orderId: row.orderId, ticks, ...repeatedOf(row) })
   }
   return { symbol, ...exits }
+}
+
+/** The fields that a move has to repeat, where they differ from the usual ones. */
+function repeatedOf({
+  planType,
+  size,
+  triggerType,
+  executePrice,
+}: ListedPlan): Partial<ListedExit> {
+  const isPart = planType === 'loss_plan' || planType === 'profit_plan'
+  const isLimit = Number(executePrice ?? '') > 0
+  return {
+    ...(isPart && typeof size === 'string' && { size }),
+    ...(triggerType === 'mark_price' && { triggerType }),
+    ...(isLimit && typeof executePrice === 'string' && { executePrice }),
+  }
 }
 
 /** In one-way mode an order that sells closes a long position. */

@@ -39,6 +39,10 @@ const SPAN_MS_MAX = 89 * 24 * 3_600_000
 
 const WINDOWS_MAX = 8
 
+/**
+ * If one page fails, the whole reading fails. Of too many fills only the oldest are returned, as if
+ * read before the newer ones existed. Document: GET /api/v2/mix/order/fills.
+ */
 export async function readFills(call: FillsCall): Promise<Answer<FillsReading>> {
   const { clock, offset, query } = call
   const requestedAt = clock.now()

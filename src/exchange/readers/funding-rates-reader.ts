@@ -7,12 +7,14 @@ import { type BeyondCaller, unreadableRow } from './candles-reader.ts'
 export interface FundingPayment {
   /** Exchange clock. */
   readonly at: number
+  /** A share of the position: 0.0001 is 1 bp, paid by longs. */
   readonly rate: number
 }
 
 export interface FundingQuery {
   readonly productType: ProductType
   readonly symbol: string
+  /** From 1: the newest payments. */
   readonly page: number
 }
 

@@ -42,16 +42,9 @@ export async function readPosition(call: PositionCall): Promise<Answer<PositionR
 
 export type ReadPosition = Pick<
   WirePosition,
-  | 'symbol'
-  | 'holdSide'
-  | 'marginSize'
-  | 'total'
-  | 'openPriceAvg'
-  | 'posMode'
-  | 'unrealizedPL'
-  | 'markPrice'
-  | 'totalFee'
+  'symbol' | 'holdSide' | 'marginSize' | 'total' | 'openPriceAvg' | 'posMode' | 'totalFee'
 > &
+  OrNumbers<Pick<WirePosition, 'unrealizedPL' | 'markPrice'>> &
   Partial<
     Pick<
       WirePosition,
@@ -59,22 +52,64 @@ export type ReadPosition = Pick<
     >
   >
 
+/** As written; a number where the exchange is played in this process and writes no text. */
+type OrNumbers<Texts> = { readonly [Name in keyof Texts]: Texts[Name] | number }
+
+/** The row of a side that was read last, and what it was read from. */
+export type KnownRows = Map<string, { readonly position: ReadPosition; readonly row: PositionRow }>
+
+/**
+ * @param known rows of this instrument read before, and these afterwards: between two fills only
+ * mark price and profit move
+ */
 export function toPositionRows(
   instrument: Instrument,
   positions: readonly ReadPosition[],
+  known?: KnownRows,
 ): readonly PositionRow[] | string {
   const rows: PositionRow[] = []
   for (const position of positions) {
     if (isUnreadable(position)) return position.unreadable
     if (position.symbol.toUpperCase() !== instrument.symbol)
       return `a position of ${position.symbol} instead`
-    const row = toPositionRow(instrument, position)
+    const row = readAgain(instrument, position, known) ?? toPositionRow(instrument, position)
     if (typeof row === 'string') return row
     if (rows.some((other) => other.holdSide === row.holdSide))
       return `two ${row.holdSide} positions`
     rows.push(row)
+    known?.set(position.holdSide, { position, row })
   }
   return rows
+}
+
+/** Undefined where anything else has changed. */
+function readAgain(
+  instrument: Instrument,
+  position: ReadPosition,
+  known: KnownRows | undefined,
+): PositionRow | undefined {
+  const before = known?.get(position.holdSide)
+  if (before === undefined || !isSameStanding(before.position, position)) return undefined
+  return {
+    ...before.row,
+    unrealisedProfit: toProfit(position.unrealizedPL),
+    markPrice: toPrice(instrument, position.markPrice),
+  }
+}
+
+function isSameStanding(before: ReadPosition, position: ReadPosition): boolean {
+  return (
+    before.total === position.total &&
+    before.openPriceAvg === position.openPriceAvg &&
+    before.marginSize === position.marginSize &&
+    before.totalFee === position.totalFee &&
+    before.posMode === position.posMode &&
+    before.marginMode === position.marginMode &&
+    before.leverage === position.leverage &&
+    before.liquidationPrice === position.liquidationPrice &&
+    before.marginRatio === position.marginRatio &&
+    before.keepMarginRate === position.keepMarginRate
+  )
 }
 
 function toPositionRow(instrument: Instrument, position: ReadPosition): PositionRow | string {
@@ -87,7 +122,7 @@ function toPositionRow(instrument: Instrument, position: ReadPosition): Position
     holdSide,
     lots,
     openPriceAvg: toPrice(instrument, position.openPriceAvg),
-    unrealisedProfit: toMoney(position.unrealizedPL),
+    unrealisedProfit: toProfit(position.unrealizedPL),
     fundingFee: toMoney(position.totalFee),
     markPrice: toPrice(instrument, position.markPrice),
     liquidationPrice: toPrice(instrument, position.liquidationPrice),
@@ -105,15 +140,20 @@ function toLeverage(text: string | null | undefined): number | undefined {
   return leverage > 0 ? leverage : undefined
 }
 
+function toProfit(stated: string | number | null | undefined): string | number {
+  return typeof stated === 'number' ? stated : toMoney(stated)
+}
+
 function toMoney(text: string | null | undefined): string {
   return text === null || text === undefined || !MONEY.test(text) ? '' : text
 }
 
-function toPrice(instrument: Instrument, text: string | null | undefined): number {
+function toPrice(instrument: Instrument, text: string | number | null | undefined): number {
   const price = toNumber(text)
   return price > floatOnGrid(instrument.tick, ticksMax(instrument)) ? Number.NaN : price
 }
 
-function toNumber(text: string | null | undefined): number {
+function toNumber(text: string | number | null | undefined): number {
+  if (typeof text === 'number') return text
   return text === null || text === undefined || !MONEY.test(text) ? Number.NaN : Number(text)
 }

@@ -27,6 +27,7 @@ export const NEGATIVE_ALLOWED: ReadonlySet<TickerColumn> = new Set([
   'fundingRate',
 ])
 
+/** No instrument can count a higher price exactly; sums could become infinite. */
 const PRICE_MAX = Number.MAX_SAFE_INTEGER
 const PRICE_COLUMNS: ReadonlySet<TickerColumn> = new Set([
   'lastPr',
@@ -146,6 +147,7 @@ function hasSameSymbols(table: TickerTable, rows: readonly NamedRow[]): boolean 
   return true
 }
 
+/** A listing that never traded has no last price, and a row may have no time. */
 function fillRow(table: TickerTable, place: number, row: NamedRow): string | undefined {
   for (const column of TICKER_COLUMNS) {
     const value = row[column]

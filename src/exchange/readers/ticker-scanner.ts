@@ -67,11 +67,16 @@ interface Cursor {
   value: number
 }
 
+/** A skeleton must read the answer from which it was learned. */
 function fits(body: Buffer, skeleton: Skeleton, requestTime: number | undefined): boolean {
   const read = scan(body, skeleton)
   return read?.kind === 'filled' && read.requestTime === requestTime
 }
 
+/**
+ * Undefined if a byte differs: the table is then half written, and the answer must be read in full.
+ * Without a table it only checks.
+ */
 function scan(body: Buffer, skeleton: Skeleton, table?: TickerTable): TickersRead | undefined {
   const cursor: Cursor = { at: 0, value: Number.NaN }
   let requestTime = Number.NaN

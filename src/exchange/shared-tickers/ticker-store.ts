@@ -4,6 +4,7 @@ import type { Secret } from '../../lib/secret.ts'
 import { createRedis, explainRefusal } from '../limiter/shared/redis-client.ts'
 import { HAND_ON_SCRIPT, LOOK_SCRIPT } from './ticker-scripts.ts'
 
+/** Instants are by the server's clock. */
 export interface TickerLook {
   readonly productType: string
   readonly has: number

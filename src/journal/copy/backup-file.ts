@@ -9,6 +9,7 @@ import { type JournalSize, countJournal } from './count-journal.ts'
 import { nothingToCopy } from './copy-failures.ts'
 
 export interface FileToBackUp {
+  /** A daemon may write it meanwhile. */
   readonly file: string
   readonly identity: string
   readonly to: string

@@ -3,6 +3,7 @@ import type { Mark } from '../durable-mark.ts'
 import type { OrderedKill } from '../journal.ts'
 import { foundOf } from '../postgres/postgres-failures.ts'
 
+/** `where` is a file, or a server with its schema. */
 export function nothingToCopy(where: string): Failure {
   return new Failure({
     code: 'JOURNAL_COPY_NOTHING',

@@ -20,6 +20,7 @@ import { quoteName } from '../postgres/tables.ts'
 /** A statement on a large journal may take minutes. */
 export const COPY_ANSWER_MS_MAX = 600_000
 
+/** One of the two is to be copied to the other. */
 export interface CopyOptions {
   readonly place: PostgresPlace
   /** The caller holds its directory's lock. */

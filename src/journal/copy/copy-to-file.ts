@@ -149,6 +149,7 @@ async function copyOver(
   options: CopyToFileOptions,
   { state, isMoved }: { readonly state: ServerState; readonly isMoved: boolean },
 ): Promise<CopyReport> {
+  // A journal that has moved has no writer any more.
   const lease = isMoved ? undefined : await holdLease(connection, options)
   try {
     const copied = await fetchFile(connection, options, state)
@@ -265,6 +266,7 @@ function putInPlace(options: CopyOptions): void {
   syncDirectory(dirname(file))
 }
 
+/** No daemon writes it from now on. */
 async function leaveServer(
   connection: Connection,
   { place, fileName }: CopyOptions,

@@ -145,6 +145,7 @@ function judgeServer(
       throw tailLostOnServer(where, state.last.sequence, prefix.last.sequence)
     return 'done'
   }
+  // A journal that moved on to another file is newer.
   if (isMoved && state.movedTo !== fileName) throw movedOn(file, where, state.movedTo)
   if (state.last.sequence > prefix.last.sequence) throw copyBehind(where, state.last, prefix.last)
   return 'replace'

@@ -25,6 +25,7 @@ export interface FleetStandby {
   /** The server's clock counts. */
   readonly seenAgoMs: number
   readonly isFollowing: boolean
+  /** Differences from the writer's trading, in words; empty: none known. */
   readonly differs: string
 }
 
@@ -36,9 +37,11 @@ export interface FleetAccount {
   readonly takenAt: number
   /** Unless renewed; negative after its end. */
   readonly leaseLeftMs: number
+  /** Until a standby may take over. */
   readonly freeInMs: number
   readonly isHandoverAsked: boolean
   readonly lastSequence: number
+  /** `HOST FILE`; absent if it is here. */
   readonly movedTo?: string | undefined
   readonly standbys: readonly FleetStandby[]
   readonly shown: FleetMemberRow | undefined
@@ -66,6 +69,7 @@ export interface FleetWorkerRow extends FleetMemberRow {
 
 export interface JournalSchema {
   readonly schema: string
+  /** Earlier versions did not make the table. */
   readonly hasOrder: boolean
 }
 

@@ -17,6 +17,7 @@ export type KillOrderResult =
 export interface OrderKillsOptions {
   readonly schemas: readonly string[]
   readonly order: Pick<KillOrderRow, 'reason' | 'by'>
+  /** Already open, so that the first order does not wait. */
   readonly connection: Pick<Connection, 'open' | 'query'>
   readonly createConnection: () => Pick<Connection, 'open' | 'query' | 'close'>
   /** An order counts as soon as the server has accepted it. */

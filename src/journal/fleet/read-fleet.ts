@@ -44,6 +44,7 @@ export interface Fleet {
   readonly accounts: readonly FleetAccount[]
   readonly unread: readonly FleetUnread[]
   readonly workers: readonly FleetWorkerRow[]
+  /** The newest last. */
   readonly alerts: readonly FleetAlertRow[]
   /** Why workers, alerts and shown states could not be read. */
   readonly trouble: string | undefined
@@ -51,6 +52,7 @@ export interface Fleet {
 
 export interface FleetAlertRow extends FleetAlert {
   readonly id: number
+  /** Server's clock, at receipt. */
   readonly at: number
   readonly holder: string
   readonly schema: string
@@ -191,6 +193,7 @@ export class FleetReader {
     )
   }
 
+  /** @param ids SQL that selects them */
   async #selectIds(ids: string): Promise<readonly FleetAlertRow[]> {
     const rows = await this.#connection.query(
       `SELECT id, extract(epoch FROM at) * 1000 AS at, holder, schema, urgency, event, title, lines

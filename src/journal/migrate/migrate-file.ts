@@ -32,6 +32,7 @@ import { readVerified } from '../verify-journal.ts'
 import { stepsFrom } from './layout-steps.ts'
 
 export interface FileToMigrate {
+  /** The caller holds the lock of its directory. */
   readonly file: string
   readonly identity: string
   /** Also one moved to a server, from which an interrupted copy is repeated. */
@@ -42,6 +43,7 @@ export interface MigrationPlan {
   readonly from: number
   readonly to: number
   readonly counted: JournalSize
+  /** Where the original is kept. */
   readonly copy: string
   readonly bytes: number
   /** For the copy and the change. */

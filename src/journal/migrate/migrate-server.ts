@@ -245,6 +245,10 @@ async function fetchProved(
   }
 }
 
+/**
+ * In the file.
+ * @returns the changes
+ */
 function changeRows(database: DatabaseSync, from: number, { nature }: ServerState): Changes {
   const session = database.createSession()
   try {

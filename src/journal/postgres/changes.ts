@@ -4,6 +4,7 @@ import { JOURNAL_TABLES, type JournalTable, tableNamed } from './tables.ts'
 /** Only the key, if it is dropped. */
 export type TableRow = Readonly<Record<string, string | number | null>>
 
+/** A transaction's changes, in no particular order. */
 export type Changes = Readonly<
   Record<string, { readonly put?: readonly TableRow[]; readonly drop?: readonly TableRow[] }>
 >

@@ -133,6 +133,7 @@ export class Connection {
   }
 }
 
+/** With the password: never to be shown. */
 export function withPassword({ url, password }: Pick<PostgresPlace, 'url' | 'password'>): string {
   if (password === undefined) return url
   const whole = new URL(url)

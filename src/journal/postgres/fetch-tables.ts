@@ -10,6 +10,7 @@ import { JOURNAL_TABLES } from './tables.ts'
 export interface TablesToFetch {
   readonly connection: Pick<Connection, 'query'>
   readonly schema: string
+  /** With empty tables. */
   readonly database: DatabaseSync
   /** Records up to this one are packed as they come; absent: none. */
   readonly packUpTo?: number

@@ -2,6 +2,7 @@ import type { FleetAlert, FleetState } from '../journal.ts'
 import { type Connection, sqlStateOf } from './connection.ts'
 import { cleanText } from './tables.ts'
 
+/** For all accounts of a database. Trading does not need it. */
 export const FLEET_SCHEMA = 'intentd_fleet'
 
 /** Also how long alerts are kept, up to a maximum. */
@@ -71,6 +72,7 @@ export interface FleetMemberOptions {
   readonly kind: 'daemon' | 'worker'
   /** For display: user, machine, process. */
   readonly holder: string
+  /** Empty if it has no journal. */
   readonly schema: string
 }
 

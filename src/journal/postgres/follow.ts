@@ -16,6 +16,7 @@ import { quoteName } from './tables.ts'
 const FOLLOW_MS = 250
 
 export interface StandbyState {
+  /** Empty if there was none, or it is not known yet. */
   readonly holder: string
   /** Transactions behind, when it looked. */
   readonly behind: number

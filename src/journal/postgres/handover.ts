@@ -5,12 +5,14 @@ import { quoteName } from './tables.ts'
 
 /** A standby looks four times a second. */
 const SEEN_WITHIN = '5 seconds'
+/** Else the server counts as away. */
 const ANSWER_MS_MAX = 10_000
 
 export interface LeaseState {
   readonly token: number
   readonly holder: string
   readonly isHeld: boolean
+  /** Machine and file; undefined if it is here. */
   readonly movedTo: string | undefined
   /** Standbys, with their differences from the writer. */
   readonly followers: readonly { readonly holder: string; readonly differs: string }[]

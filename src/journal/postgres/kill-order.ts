@@ -53,10 +53,12 @@ export function killOrderColumn(schema: string): string {
 export interface KillOrderRow extends OrderedKill {
   /** Server's clock. */
   readonly orderedAt: number
+  /** Empty and undefined without an answer. */
   readonly answeredBy: string
   readonly answeredAt: number | undefined
 }
 
+/** @returns undefined if none was ever ordered */
 export function parseKillOrder(value: unknown): KillOrderRow | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const row = value as Readonly<Record<string, unknown>>

@@ -143,6 +143,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     this.#onKill = listener
   }
 
+  /** Ordered before the lease was taken. */
   noteKill(kill: OrderedKill | undefined): void {
     this.#kill = kill
   }
@@ -319,6 +320,7 @@ const TRIES = 20
  */
 const MARGIN = 0.1
 
+/** Both clocks of the machine. */
 interface Instant {
   readonly monotonic: number
   readonly now: number
@@ -354,6 +356,7 @@ export class LeaseTerm {
     return this.#isOver
   }
 
+  /** The monotonic clock counts. */
   get leftMs(): number {
     return Math.max(0, this.#deadline.monotonic - this.#clock.monotonic())
   }

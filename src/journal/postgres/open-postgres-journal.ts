@@ -21,6 +21,7 @@ import {
 export interface OpenPostgresOptions extends TableSettings {
   readonly place: PostgresPlace
   readonly identity: string
+  /** Absent: a process that does not trade. */
   readonly own?: JournalWriter | undefined
   /** Keeps a standby with other settings or code from taking over. */
   readonly refusesDifference?: boolean
@@ -32,6 +33,7 @@ export interface OpenPostgresOptions extends TableSettings {
   readonly clock: Clock
   readonly timers: Timers
   readonly onAway: OnAway
+  /** Waits for the lease. Absent: a held lease is a refusal. */
   readonly following?: FollowSettings | undefined
 }
 

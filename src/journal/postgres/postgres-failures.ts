@@ -115,6 +115,7 @@ export function foundOf(error: unknown): string {
     : messageOf(error)
 }
 
+/** Also when the outcome is unknown. */
 export function notWritten(error: unknown): Failure {
   return new Failure({
     code: 'JOURNAL_POISONED',

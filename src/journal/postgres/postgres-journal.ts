@@ -35,7 +35,11 @@ type WriteStep =
       readonly bookings: readonly Booking[]
     }
   | { readonly kind: 'keys' }
-  | { readonly kind: 'points'; readonly points: readonly CurvePoint[] }
+  | {
+      readonly kind: 'points'
+      readonly points: readonly CurvePoint[]
+      readonly over: readonly string[]
+    }
   | { readonly kind: 'checkpoint'; readonly changes: readonly RowChange[] }
   | { readonly kind: 'archived'; readonly record: ArchivedRecord }
 
@@ -78,6 +82,7 @@ export class PostgresJournal implements OpenedJournal {
   readonly #tables: JournalTables
   #found: JournalContents | undefined
   #checkpointed: number
+  /** `#steps` that are records. */
   #recordsWaiting = 0
   #steps: WriteStep[] = []
   #waitingFor: OnDone[] = []
@@ -183,9 +188,9 @@ export class PostgresJournal implements OpenedJournal {
     this.flush()
   }
 
-  notePoints(points: readonly CurvePoint[]): void {
-    if (this.#failure === undefined && points.length > 0)
-      this.#steps.push({ kind: 'points', points })
+  notePoints(points: readonly CurvePoint[], over: readonly string[] = []): void {
+    if (this.#failure === undefined && points.length + over.length > 0)
+      this.#steps.push({ kind: 'points', points, over })
   }
 
   *bookings(kind: BookedRow['kind'], span?: BookingSpan): Generator<BookedRow> {
@@ -302,7 +307,7 @@ export class PostgresJournal implements OpenedJournal {
   #carryOutOne(step: WriteStep): void {
     if (step.kind === 'checkpoint') return this.#tables.putCheckpoint(step.changes)
     if (step.kind === 'keys') return this.#tables.putKeysAhead()
-    if (step.kind === 'points') return this.#tables.putPoints(step.points)
+    if (step.kind === 'points') return this.#tables.putPoints(step.points, step.over)
     this.#recordsWaiting -= 1
     if (step.kind === 'archived') this.#tables.dropBookings(step.record)
     else this.#tables.putRecord(step.record, step.bookings)

@@ -200,6 +200,7 @@ export async function readDurability(
   return { isReplicated: row['replicated'] === true, isSynchronised: row['synchronised'] === true }
 }
 
+/** As a start would find it. */
 export interface ProbedServer extends ServerDurability {
   readonly version: string
   /** `empty`: made by a start, nothing written. */

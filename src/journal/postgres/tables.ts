@@ -41,6 +41,7 @@ export function tableNamed(name: string): JournalTable | undefined {
 /** Until layout 7 a server's `meta` had this for 5 and 6, which differ only in files. */
 const SERVER_LAYOUT_FIRST = '1'
 
+/** From the text in its `meta`. */
 export function toLayout(text: string): number {
   return text === SERVER_LAYOUT_FIRST ? 6 : Number(text)
 }

@@ -63,7 +63,10 @@ export class BookTable {
     return this.#sum
   }
 
-  /** @throws RangeError if an expected row is missing */
+  /**
+   * Within a transaction.
+   * @throws RangeError if an expected row is missing
+   */
   apply(changes: Iterable<RowChange>): void {
     for (const { name, key, value } of changes) {
       const position = this.#positions.get(name)?.get(key)

@@ -7,6 +7,7 @@ const DAY_MS = 86_400_000
 
 type BookedKind = BookedRow['kind']
 
+/** In the digest's order, and the key. */
 const TABLES = {
   fill: {
     name: 'fills',
@@ -131,6 +132,12 @@ export function areBookingsWhole(database: DatabaseSync, first: string): boolean
   )
 }
 
+/**
+ * Fills and funding payments until they are archived, written in the transaction of their record,
+ * which holds the sum of all rows, so that none can be lost unnoticed. Each day has its own number
+ * and sum: so writing a row costs the same however many there are, and a day is checked when it is
+ * read.
+ */
 export class BookingTable {
   readonly #database: DatabaseSync
   readonly #first: string
@@ -142,6 +149,7 @@ export class BookingTable {
   >
   #sum: RowsSum
 
+  /** @param found read by {@link readDays} */
   constructor(database: DatabaseSync, first: string, found: BookedDays) {
     this.#database = database
     this.#first = first
@@ -221,6 +229,7 @@ export class BookingTable {
     for (const [day] of expected) throw notAsWritten(kind, day)
   }
 
+  /** Within a transaction. `before`: Unix ms. */
   drop(before: number): void {
     for (const kind of BOOKED_KINDS) {
       const { read, drop } = this.#statements[kind]

@@ -6,7 +6,9 @@ import {
   type CurveQuery,
   figureOf,
   hoursKeptMs,
+  MARK_SERIES,
   MINUTES_KEPT_MS,
+  parsePlotSeries,
   PLOTS_MAX,
 } from '../curves.ts'
 
@@ -18,8 +20,11 @@ const { minute: MINUTE_MS, hour: HOUR_MS } = CURVE_STEPS_MS
  */
 const HOURS_MAX = 4
 
-/** The account's curve has 45,000 points, some 5 MB; a plot 12,000, a good megabyte. */
-const SERIES_MAX = PLOTS_MAX + 1
+/**
+ * The account's own curve of 45,000 points, some 5 MB; its marks, as many in five years; and plots,
+ * each with 12,000, a good megabyte.
+ */
+const SERIES_MAX = PLOTS_MAX + 2
 
 export type PlacedPoint = CurvePoint & { readonly step: number }
 
@@ -40,6 +45,7 @@ export function* readCurve(
   }
 }
 
+/** Whether every point is as it was written; that none is missing is not known. */
 export function areCurvesWhole(database: DatabaseSync, first: string): boolean {
   for (const row of database.prepare('SELECT * FROM curves').iterate())
     if (row['digest'] !== digestOf(first, toPoint(row))) return false
@@ -60,12 +66,18 @@ export function* salvageCurves(database: DatabaseSync, first: string): Generator
  *
  *     minute ──older than a week──► the hour's lowest and highest, others dropped ──two years, a plot 30 days──► dropped
  *
+ * Marks for statements come once an hour, and are kept as they are.
+ *
  * Each method needs a transaction of the caller.
  */
 export class CurveTable {
   readonly #first: string
   readonly #series: Set<string>
-  readonly #statements: Readonly<Record<'put' | 'oldest' | 'read' | 'drop', StatementSync>>
+  /** Those that have got a point since this table was opened, and are not over. */
+  readonly #live = new Set<string>()
+  readonly #statements: Readonly<
+    Record<'put' | 'oldest' | 'newest' | 'read' | 'drop' | 'forget', StatementSync>
+  >
 
   constructor(database: DatabaseSync, first: string) {
     this.#first = first
@@ -75,6 +87,8 @@ export class CurveTable {
         'REPLACE INTO curves (series, step, at, value, digest) VALUES (?, ?, ?, ?, ?)',
       ),
       oldest: database.prepare('SELECT min(at) AS at FROM curves WHERE series = ? AND step = ?'),
+      newest: database.prepare('SELECT max(at) AS at FROM curves WHERE series = ? AND step = ?'),
+      forget: database.prepare('DELETE FROM curves WHERE series = ?'),
       read: database.prepare(
         'SELECT * FROM curves WHERE series = ? AND step = ? AND at < ? ORDER BY at',
       ),
@@ -82,23 +96,54 @@ export class CurveTable {
     }
   }
 
-  /** Thins out old points of all curves, too. */
-  put(points: readonly CurvePoint[]): void {
+  /**
+   * Adds points by minute, and thins out old ones of all curves.
+   *
+   * @param over curves that make room where there is none, as those of earlier runs do
+   */
+  put(points: readonly CurvePoint[], over: readonly string[] = []): void {
+    for (const series of over) this.#live.delete(series)
     if (points.length === 0) return
+    for (const { series } of points) if (this.#series.has(series)) this.#live.add(series)
     for (const point of points) {
-      if (!this.#series.has(point.series) && this.#series.size >= SERIES_MAX) continue
+      if (!this.#series.has(point.series) && !this.#hasRoom()) continue
       this.#series.add(point.series)
-      this.#put({ ...point, step: MINUTE_MS })
+      this.#live.add(point.series)
+      this.#put({ ...point, step: point.series === MARK_SERIES ? HOUR_MS : MINUTE_MS })
     }
     const now = Math.max(...points.map(({ at }) => at))
     this.#thinAll(now)
   }
 
+  /** Puts points back as they were kept elsewhere. */
   carry(points: Iterable<PlacedPoint>): void {
     for (const point of points) {
       this.#series.add(point.series)
       this.#put(point)
     }
+  }
+
+  /** The plot that has been silent for longest makes room, if it is not live. */
+  #hasRoom(): boolean {
+    if (this.#series.size < SERIES_MAX) return true
+    const silent = [...this.#series]
+      .filter((series) => !this.#live.has(series) && parsePlotSeries(series) !== undefined)
+      .map((series) => ({ series, at: this.#newest(series) }))
+      .reduce<{ series: string; at: number } | undefined>(
+        (first, one) => (first === undefined || one.at < first.at ? one : first),
+        undefined,
+      )
+    if (silent === undefined) return false
+    this.#statements.forget.run(silent.series)
+    this.#series.delete(silent.series)
+    return true
+  }
+
+  #newest(series: string): number {
+    const steps = [MINUTE_MS, HOUR_MS].map(
+      (step) => this.#statements.newest.get(series, step)?.['at'],
+    )
+    return Math.max(0, ...steps.filter((at) => typeof at === 'number'))
   }
 
   #put(point: PlacedPoint): void {
@@ -117,6 +162,7 @@ export class CurveTable {
     }
   }
 
+  /** @returns how many hours it has folded */
   #thin(series: string, now: number, hoursMax: number): number {
     const { drop } = this.#statements
     let folded = 0
@@ -128,7 +174,10 @@ export class CurveTable {
     }
     drop.run(series, HOUR_MS, now - hoursKeptMs(series))
     const isEmpty = [MINUTE_MS, HOUR_MS].every((step) => this.#oldest(series, step) === undefined)
-    if (isEmpty) this.#series.delete(series)
+    if (isEmpty) {
+      this.#series.delete(series)
+      this.#live.delete(series)
+    }
     return folded
   }
 

@@ -85,6 +85,7 @@ export class KeyTable {
   >
   #sum: RowsSum
 
+  /** @param found read by {@link readBuckets} */
   constructor(database: DatabaseSync, first: string, found: BucketSums) {
     this.#first = first
     this.#buckets = new Map(found.buckets)
@@ -109,6 +110,7 @@ export class KeyTable {
     this.#recent.add(record)
   }
 
+  /** A new journal begins with these. */
   put(keys: Iterable<UsedKey>): void {
     for (const key of keys) this.#recent.put(key)
   }
@@ -256,6 +258,7 @@ export class MemoryKeys {
     for (const used of keysUsedBy(record)) this.put(used)
   }
 
+  /** The first use counts. */
   put(used: UsedKey): void {
     const name = nameOf(used)
     if (!this.#keys.has(name)) this.#keys.set(name, used)

@@ -2,6 +2,7 @@ const RENEW = 'renew the certificate of the server'
 const OTHER_NAME =
   'name the server in the address as its certificate does, or give it one for this name'
 
+/** Node's codes for a certificate that no known authority has signed. */
 const UNKNOWN_SIGNER: ReadonlySet<string> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

@@ -3,6 +3,7 @@
  * characters are removed, not replaced, so that `HiddenTexts` finds a text behind them.
  */
 
+/** Nearly every text is printable ASCII. */
 const PLAIN = /^[\x20-\x7E]*$/
 
 /** A terminal obeys these escapes. */

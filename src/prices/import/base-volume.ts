@@ -4,6 +4,7 @@ import { Failure } from '../../lib/failure.ts'
 export interface Sizes {
   readonly volume: Float64Array
   readonly quote?: Float64Array | undefined
+  /** In a coin that the file does not name. */
   readonly coin?: Float64Array | undefined
   readonly ticks?: Float64Array | undefined
   readonly price: (row: number) => number

@@ -13,6 +13,7 @@ const HOUR_MS = 3_600_000
 const LATE_MS_MAX = 60_000
 /** Above, a file's rates are in percent. */
 const MEDIAN_RATE_MAX = 0.003
+/** No exchange charges a tenth of a position at once. */
 const RATE_MAX = 0.1
 
 export interface CleanFunding {
@@ -143,6 +144,10 @@ export function predicted(where: string, found: string): Failure {
   })
 }
 
+/**
+ * Periods change from eight hours to four and one, so only a period longer than all usual ones is a
+ * gap.
+ */
 function longestPeriod(at: Float64Array): number {
   const counts = new Map<number, number>()
   for (let row = 1; row < at.length; row++) {

@@ -1,3 +1,4 @@
+/** Columns are identified by the header, or by the first line if there is none. */
 import { type Separator, separatorOf, splitCells } from '../csv-columns.ts'
 import { INSTRUMENT_COLUMNS, plainTitle } from '../instrument-name.ts'
 import type { Field } from '../recording.ts'
@@ -274,6 +275,7 @@ function findPlaces(
   // A local time needs its offset from UTC in the rows.
   if (!places.has('at') && WITH_ZONE.test(nextCells[local] ?? '')) places.set('at', local)
   placeVolumesInCoins(header, places)
+  // Yahoo gives the volume of a crypto pair in the quote coin.
   if (header.includes('adjclose')) places.delete('volume')
   // MetaTrader writes the date in one column and the time of day in another.
   const [day, clock] = [header.indexOf('date'), header.indexOf('time')]

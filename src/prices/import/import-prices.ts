@@ -32,6 +32,7 @@ export interface ImportOptions {
   readonly intervalMs?: number
   readonly isStrict: boolean
   readonly isReplacing: boolean
+  /** Prices later than tomorrow are refused. */
   readonly now: number
 }
 
@@ -192,6 +193,7 @@ function placeOf(
   return join(directory, `${parts.filter((part) => part !== undefined).join('-')}.${extension}`)
 }
 
+/** Files of a zip that only explain it are left out. */
 async function loadTables(path: string, now: number): Promise<readonly NamedTable[]> {
   const packed = await readPrices(path)
   const limit = { path, bytesMax: FILE_BYTES_MAX }

@@ -18,7 +18,10 @@ interface InstrumentOptions {
   readonly market?: NonNullable<Recording['market']>
 }
 
-/** @throws Failure IMPORT_SYMBOLS_DIFFER */
+/**
+ * In the order in which the files are listed. If one name says no instrument, all form one group,
+ * because a column may name any. @throws Failure IMPORT_SYMBOLS_DIFFER
+ */
 export function groupFiles({
   files,
   symbol,

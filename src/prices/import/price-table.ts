@@ -13,6 +13,7 @@ export interface Trades {
   readonly at: Float64Array
   readonly price: Float64Array
   readonly size: Float64Array
+  /** NaN for a trade without id. */
   readonly id?: Float64Array
 }
 
@@ -34,6 +35,7 @@ export interface PriceTable {
   readonly instrument?: string
   readonly exchange?: string
   readonly isPriceFile?: boolean
+  /** Whole Unix ms in `at`; all columns have the same length. */
   readonly columns: ReadonlyMap<Field, Float64Array>
   readonly intervalMs?: number
   /** Without a header, columns have meaning by position. */
@@ -71,6 +73,7 @@ export function findRows(
   return count === 0 ? { count } : { count, first: whereOf(first) }
 }
 
+/** `first` is from the first file that has one. */
 export function addFindings(findings: readonly Finding[]): Finding {
   const count = findings.reduce((sum, finding) => sum + finding.count, 0)
   const first = findings.find((finding) => finding.first !== undefined)?.first

@@ -386,6 +386,7 @@ function withoutTexts(
   )
 }
 
+/** Quotes of one time keep the order in which they happened, also in a file that runs backwards. */
 function inTimeOrder(table: PriceTable): PriceTable {
   const at = table.columns.get('at') as Float64Array
   const disorder = findDisorder(at, table.whereOf)
@@ -440,6 +441,7 @@ function listIn(value: unknown): readonly unknown[] | undefined {
 const isFunding = (row: unknown): row is Readonly<Record<string, unknown>> =>
   typeof row === 'object' && row !== null && ('fundingRate' in row || 'realizedRate' in row)
 
+/** Payments are read as a CSV with the same names. */
 function readFunding(
   list: readonly Readonly<Record<string, unknown>>[],
   { source, now, whereOf }: ReadFile,

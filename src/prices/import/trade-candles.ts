@@ -16,7 +16,10 @@ import {
 
 const MINUTE_MS = 60_000
 
-/** @throws Failure IMPORT_TRADES_IMPOSSIBLE if too many sizes are negative */
+/**
+ * Trades without a price, with a negative size, or repeated are dropped. @throws Failure
+ * IMPORT_TRADES_IMPOSSIBLE if too many sizes are negative
+ */
 export function toCandles(
   trades: Trades,
   { source, whereOf }: Pick<PriceTable, 'source' | 'whereOf'>,
@@ -125,6 +128,7 @@ export function joinSeams(tables: readonly PriceTable[]): readonly PriceTable[] 
   return [...rest, ...seams.map((parts) => joinMinute(parts, source))]
 }
 
+/** The files of these trades have the counts and findings already. */
 function joinMinute(parts: readonly TradesOfMinute[], source: string): PriceTable {
   const ordered = parts.toSorted((one, other) => (one.at[0] as number) - (other.at[0] as number))
   const join = (pick: (part: TradesOfMinute) => Float64Array) =>
@@ -181,6 +185,7 @@ function foldTrades({ at, price, size }: Trades, order: Uint32Array, begins: Uin
     ['high', high],
     ['low', low],
     ['close', close],
+    // Sums of floats have rounding errors, which the grid removes.
     ['volume', grid ? volume.map((sum) => floatOnGrid(grid, nearestStep(grid, sum))) : volume],
   ] as const)
 }

@@ -73,7 +73,7 @@ interface ZipEntry {
   readonly headerAt: number
 }
 
-/** @throws RangeError or Error if there is none */
+/** The directory is at the end. @throws RangeError or Error if there is none */
 function* listEntries(bytes: Buffer): Generator<ZipEntry> {
   const endAt = findEnd(bytes)
   let at = bytes.readUInt32LE(endAt + 16)

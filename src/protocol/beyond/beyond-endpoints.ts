@@ -1,6 +1,7 @@
 import { candles, historyCandles } from './candles.ts'
 import { contracts } from './contracts.ts'
 import { currentFundRate, historyFundRate } from './funding-rates.ts'
+import { modifyTpslOrder } from './modify-tpsl-order.ts'
 import { ordersPlanPending } from './plan-orders-pending.ts'
 
 /**
@@ -14,6 +15,7 @@ export const beyondEndpoints = {
   historyFundRate,
   currentFundRate,
   ordersPlanPending,
+  modifyTpslOrder,
 } as const
 
 export type BeyondName = keyof typeof beyondEndpoints

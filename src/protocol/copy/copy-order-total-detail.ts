@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { listOf, textIfAny } from '../answer-values.ts'
 import { defineEndpoint } from '../endpoint.ts'
 
+/** Elsewhere the wire says `ts`. */
 const at = { ctime: textIfAny.describe('Timestamp, Unix ms') }
 
 const rates = listOf(

@@ -15,6 +15,7 @@ const empty = z.literal('')
 const newTriggerType = z.union([triggerType, empty])
 /** Empty keeps the price, a price sets it, `0` removes it. */
 const removable = z.union([decimalText, empty])
+/** Empty keeps the value. */
 const settable = z.union([positiveDecimal, empty])
 
 /** Document: "must not be greater than 10". */
@@ -107,6 +108,7 @@ const request = z
 
 type WirePlanModification = z.input<typeof request>
 
+/** The take-profit's trigger price has one name. */
 type PlanModification = Omit<WirePlanModification, 'newSurplusTriggerPrice'>
 
 /** Amount, prices, take-profit and stop-loss of a pending trigger order. */

@@ -29,6 +29,7 @@ const request = z.strictObject({
 type WireRequest = z.input<typeof request>
 type WireItem = NonNullable<WireRequest['orderIdList']>[number]
 
+/** An order has a clientOid here. */
 export interface IsolatedBatchCancelRequest extends Omit<WireRequest, 'orderIdList'> {
   readonly orderIdList?: readonly Omit<WireItem, 'clientId'>[] | undefined
 }

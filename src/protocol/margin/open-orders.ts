@@ -45,6 +45,7 @@ function marginOrder(...sides: readonly string[]) {
 /** Document: Margin order. */
 const isolatedOrder = marginOrder('sell', 'buy')
 
+/** Its side may also be an action of the system. */
 const crossedOrder = marginOrder(
   'sell',
   'buy',

@@ -13,6 +13,7 @@ export interface SpotFees {
   readonly byPlatformCoin: string | undefined
   /** From the obtained coin, if the platform coin did not suffice (`r`). */
   readonly fromObtainedCoin: string | undefined
+  /** Fees under a coin's name, which may be present beside `newFees`. */
   readonly coin: CoinFees | undefined
 }
 

@@ -5,6 +5,7 @@ import { defineEndpoint } from '../endpoint.ts'
 /** Document: "each an alias of 8 English letters, globally unique". */
 const alias = z.string().regex(/^[A-Za-z]{8}$/, 'an alias is 8 English letters')
 
+/** Document: Virtual sub-account. The wire spells it `suba…`. */
 const subAccount = z
   .object({
     subaAccountUid: z.string().describe('Sub-account UID (spelled so)'),

@@ -130,6 +130,7 @@ export class TickerEncoder {
   readonly #memory = new TickerMemory()
   readonly #out = new PackedWriter()
 
+  /** It knows so many symbols that another one has to take over. */
   get isFull(): boolean {
     return this.#memory.isFull
   }

@@ -32,6 +32,7 @@ export const universeHeadSchema = z.object({
   /** Address of the exchange, or `simulator`. */
   source: z.string(),
   productType: z.string(),
+  /** Columns of the tickers, in the order in which they are written. */
   columns: z.array(z.string()).min(1).max(100),
 })
 
@@ -291,6 +292,7 @@ function changeContracts(
   return changed
 }
 
+/** Where a file can be continued: behind its last whole block. */
 export interface Continuation {
   readonly blocks: number
   readonly endAt: number

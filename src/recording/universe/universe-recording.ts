@@ -89,6 +89,7 @@ export class UniverseRecording {
   }
 }
 
+/** Undefined for a file that a killed writer had only begun. */
 function unlessEmpty<Read>(read: () => Read): Read | undefined {
   try {
     return read()

@@ -41,6 +41,7 @@ interface OpenFile {
   readonly file: string
   readonly handle: FileHandle
   readonly encoder: TickerEncoder
+  /** Contracts that the reader of this file knows; undefined: none were written. */
   contracts: ReadonlyMap<string, ContractRules> | undefined
   blocks: number
   endAt: number
@@ -204,6 +205,7 @@ function takeLock(directory: string, holder: LockHolder): ProcessLock {
   })
 }
 
+/** The files of one directory are played as one market. */
 function assertSameExchange(directory: string, head: UniverseHead): void {
   const last = listUniverseFiles(directory).at(-1)
   if (last === undefined) return

@@ -1,6 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 
+/** Characters buffered before they are written. */
 const WAITING_MAX = 65_536
 
 export class CsvFile {

@@ -1,6 +1,8 @@
+/** From a peak of the equity until it is reached again. */
 export interface Drawdown {
   readonly peakAt: number
   readonly troughAt: number
+  /** Undefined: not reached before the end. */
   readonly recoveredAt: number | undefined
   /** A share of the peak: 0.1 is 10 %. */
   readonly depth: number
@@ -29,6 +31,7 @@ export class DrawdownTracker {
     this.#lastAt = at
   }
 
+  /** @returns how far the equity is below the last peak, as a share */
   take(at: number, equity: number): number {
     if (this.#trough < this.#peak) this.#underMs += at - this.#lastAt
     this.#lastAt = at

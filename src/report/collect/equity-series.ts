@@ -2,6 +2,7 @@ import type { AccountFigures } from '../run-facts.ts'
 import { type Drawdown, DrawdownTracker } from './drawdowns.ts'
 import { bucketOf, emptyColumn, DAY_MS, type TimeBuckets } from './time-buckets.ts'
 
+/** The last value per bucket and its extremes. Margin coin. */
 export interface EquityColumns {
   readonly close: readonly number[]
   readonly low: readonly number[]
@@ -14,6 +15,7 @@ export interface EquityColumns {
 }
 
 export interface DayClose {
+  /** The UTC day. */
   readonly startAt: number
   readonly equity: number
 }

@@ -4,6 +4,7 @@ import { floatOnGrid } from '../../lib/grid.ts'
 import { isInverse } from '../../domain/instrument.ts'
 import type { PositionSlot, RunFill } from '../run-facts.ts'
 
+/** A strategy's position from flat to flat. Margin coin. */
 export interface RoundTrip {
   readonly strategyId: string
   readonly instrument: Instrument
@@ -14,6 +15,7 @@ export interface RoundTrip {
   readonly closedAt: number | undefined
   readonly peakLots: number
   readonly fills: number
+  /** Quote coin: means of the opening and of the closing fills. */
   readonly openPrice: number
   readonly closePrice: number
   /** Before fees; exact for a closed position in a linear contract. */
@@ -31,6 +33,7 @@ interface OpenPosition {
   cost: number
   opened: { lots: number; tickLots: number }
   closed: { lots: number; tickLots: number }
+  /** A float, for inverse contracts. */
   profit: number
   fees: Decimal
 }
@@ -38,6 +41,7 @@ interface OpenPosition {
 /** A coin-margined profit is a quotient. */
 const MONEY_DECIMALS = 12
 
+/** Counts by average cost. */
 export class PositionBook {
   readonly #key: Pick<RoundTrip, 'strategyId' | 'instrument' | 'slot'>
   readonly #onClosed: (trip: RoundTrip) => void
@@ -57,6 +61,7 @@ export class PositionBook {
     return this.#open === undefined ? 0 : this.#open.lots * (this.#open.entry === 'buy' ? 1 : -1)
   }
 
+  /** @returns the realised profit before fees, margin coin: 0 if the fill closes nothing */
   take({
     direction,
     ticks,

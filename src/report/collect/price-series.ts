@@ -1,6 +1,7 @@
 import type { RestingPrices } from '../run-facts.ts'
 import { bucketOf, emptyColumn, type TimeBuckets } from './time-buckets.ts'
 
+/** One value per bucket, NaN for none. Quote coin. */
 export interface PriceColumns {
   readonly low: readonly number[]
   readonly high: readonly number[]
@@ -17,6 +18,7 @@ export interface PriceColumns {
 
 export interface PriceFacts {
   readonly columns: PriceColumns
+  /** Undefined without prices. */
   readonly first: number | undefined
   readonly last: number | undefined
 }

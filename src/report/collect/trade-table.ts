@@ -8,12 +8,14 @@ import {
 } from '../../domain/closed-trade.ts'
 import { CsvFile } from './csv-file.ts'
 
+/** Last trades in the report; the file has all. */
 const SHOWN_MAX = 200
 
 const TAGS_MAX = 100
 
 export interface TradesReport {
   readonly count: number
+  /** The oldest first. */
   readonly last: readonly ClosedTrade[]
   readonly reasons: readonly TradeSums[]
   /** Keyed by the entry's tag; absent: no trade has one, or the report is older. */

@@ -4,7 +4,9 @@ import { escapeHtml } from './html.ts'
 const WIDTH = 1000
 const HEIGHT = 560
 const PLOT = { left: 20, right: 880, top: 70, bottom: 500 }
+/** A share of the plot's height, above and below. */
 const MARGIN = 0.05
+/** A share of the width, where a centred label would be cut. */
 const EDGE = 0.05
 /** The light colours of the report's page. */
 const COLOURS = { paper: '#ffffff', ink: '#1c2330', faint: '#66707f', grid: '#dfe3e8' }
@@ -14,17 +16,39 @@ export interface PictureLine {
   readonly values: readonly (number | null)[]
 }
 
+/** A triangle at a moment, pointing up to a price from below or down to it from above. */
+export interface PictureMark {
+  readonly at: number
+  readonly value: number
+  readonly colour: string
+  readonly pointsUp: boolean
+}
+
+/** A dashed line over the whole width, with a word at its left end. */
+export interface PictureLevel {
+  readonly value: number
+  readonly colour: string
+  readonly text: string
+}
+
 export interface PictureOptions extends Pick<
   ChartOptions,
   'title' | 'startAt' | 'stepMs' | 'count' | 'unit'
 > {
   readonly lines: readonly PictureLine[]
+  readonly marks?: readonly PictureMark[]
+  readonly levels?: readonly PictureLevel[]
 }
 
-/** For places that take pictures and no pages. */
+/** Half the width of a mark. */
+const MARK = 10
+
+/** A chart as one SVG with its labels, for places that take pictures and no pages. */
 export function renderPicture(options: PictureOptions): string {
-  const { title, lines, count, unit } = options
-  const scale = scaleOf(lines.map(({ values }) => ({ values, kind: 'line' })))
+  const { title, lines, count, unit, startAt, stepMs, marks = [], levels = [] } = options
+  const beside = [...marks, ...levels].map(({ value }) => value)
+  const drawn = [...lines.map(({ values }) => values), beside]
+  const scale = scaleOf(drawn.map((values) => ({ values, kind: 'line' })))
   const ticks = ticksOf(scale)
   const yOf = (value: number): string => {
     const share = (value - scale.low) / (scale.high - scale.low)
@@ -45,9 +69,21 @@ export function renderPicture(options: PictureOptions): string {
     ({ colour, values }) =>
       `<path d="${pathOf(values, { xOf: (bucket) => xOf((bucket + 0.5) / count), yOf })}" fill="none" stroke="${colour}" stroke-width="3" stroke-linejoin="round" stroke-linecap="round"/>`,
   )
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" font-family="DejaVu Sans" font-size="18"><rect width="100%" height="100%" fill="${COLOURS.paper}"/><text x="${PLOT.left}" y="40" font-size="24" fill="${COLOURS.ink}">${escapeHtml(title)}</text>${[...rows, ...times, ...curves].join('')}</svg>`
+  const edges = levels.map(
+    ({ value, colour, text }) =>
+      `<path d="M${PLOT.left} ${yOf(value)}H${PLOT.right}" stroke="${colour}" stroke-width="2" stroke-dasharray="10 8"/>` +
+      `<text x="${PLOT.left}" y="${yOf(value)}" dy="-8" fill="${colour}">${escapeHtml(text)}</text>`,
+  )
+  const points = marks.map(({ at, value, colour, pointsUp }) => {
+    const x = Number(xOf((at - startAt) / (stepMs * count)))
+    const y = Number(yOf(value))
+    const base = y + (pointsUp ? 2 : -2) * MARK
+    return `<path d="M${x} ${y}L${x - MARK} ${base}H${x + MARK}Z" fill="${colour}"/>`
+  })
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" font-family="DejaVu Sans" font-size="18"><rect width="100%" height="100%" fill="${COLOURS.paper}"/><text x="${PLOT.left}" y="40" font-size="24" fill="${COLOURS.ink}">${escapeHtml(title)}</text>${[...rows, ...times, ...edges, ...curves, ...points].join('')}</svg>`
 }
 
+/** A line with a gap wherever nothing is known. */
 function pathOf(
   values: readonly (number | null)[],
   place: { readonly xOf: (bucket: number) => string; readonly yOf: (value: number) => string },

@@ -14,6 +14,7 @@ export interface ChartSeries {
 
 export interface ChartOptions {
   readonly title: string
+  /** Unix ms of the first bucket, and its length. */
   readonly startAt: number
   readonly stepMs: number
   readonly count: number
@@ -26,6 +27,7 @@ export interface ChartOptions {
 
 const WIDTH = 1000
 const HEIGHT = 100
+/** A share of the height, above and below. */
 const MARGIN = 0.05
 const Y_TICKS = 4
 const X_TICKS = 7
@@ -93,6 +95,7 @@ export function scaleOf(series: readonly Pick<ChartSeries, 'values' | 'upper' | 
   return { low, high }
 }
 
+/** From the top, in per cent of the height. */
 export function y(value: number, { low, high }: Scale): number {
   const share = (value - low) / (high - low)
   return Number((HEIGHT * (1 - MARGIN - share * (1 - 2 * MARGIN))).toFixed(2))
@@ -179,6 +182,7 @@ export function showTick(
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 interface TimeTick {
+  /** From the left, a share of the width. */
   readonly share: number
   readonly text: string
 }

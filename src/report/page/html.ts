@@ -13,6 +13,7 @@ export function toScriptJson(
   return JSON.stringify(value, replacer).replaceAll('<', String.raw`\u003c`)
 }
 
+/** Numbers are aligned right. */
 export type Cell = string | { readonly text: string; readonly tone?: 'good' | 'bad' | 'none' }
 
 /** It scrolls by itself on a narrow page. */

@@ -27,6 +27,7 @@ import { PAGE_STYLE } from './page-style.ts'
 import { renderEquities, renderRunCharts } from './run-charts.ts'
 import { renderRunTables } from './run-tables.ts'
 
+/** One file: no network, readable without its script, in light and dark. */
 export function renderPage(
   report: BacktestReport,
   recipe: Readonly<Record<string, unknown>>,

@@ -3,6 +3,7 @@ import type { RunReport } from '../run-report.ts'
 import { type ChartOptions, type ChartSeries, renderChart } from './chart.ts'
 import { renderSection } from './html.ts'
 
+/** Options that all charts of a run share. */
 function frameOf(
   run: RunReport,
   index: number,

@@ -6,6 +6,7 @@ export function showShare(value: number, decimals = 2): string {
   return Number.isFinite(value) ? `${withSign(value * 100, decimals)} %` : 'n/a'
 }
 
+/** Thousands are separated. */
 export function showNumber(value: number, decimals = 2): string {
   if (!Number.isFinite(value)) return 'n/a'
   const [whole = '', fraction] = Math.abs(value).toFixed(decimals).split('.')
@@ -83,6 +84,7 @@ export function listSeeded(coverage: readonly Pick<PriceCoverage, 'symbol' | 'ki
   return coverage.filter(({ kind }) => kind === 'seeded').map(({ symbol }) => symbol)
 }
 
+/** To be read before any figure; empty for real prices. */
 export function describeMadeUp(
   coverage: readonly Pick<PriceCoverage, 'symbol' | 'kind'>[],
 ): readonly string[] {
@@ -94,6 +96,7 @@ export function describeMadeUp(
   ]
 }
 
+/** `2025-06-01 12:00`, UTC. */
 export function showTime(at: number): string {
   return new Date(at).toISOString().slice(0, 16).replace('T', ' ')
 }

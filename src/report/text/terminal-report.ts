@@ -66,6 +66,7 @@ function describePrices({ coverage }: BacktestReport): readonly string[] {
     : []
 }
 
+/** Figures of a part of the time must not be taken for the whole. */
 function describeEnds(
   runs: readonly { readonly name: string; readonly run: RunReport }[],
 ): readonly string[] {

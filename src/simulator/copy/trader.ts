@@ -16,6 +16,7 @@ export interface TraderDay {
   readonly profit: Decimal
 }
 
+/** Bounded: {@link DAYS_KEPT} days, one setting for each listed symbol. */
 export interface Trader {
   readonly uid: string
   today: number
@@ -26,6 +27,7 @@ export interface Trader {
   losses: number
   followersEver: number
   followersNow: number
+  /** Profit of the futures account already in the days, USDT. */
   profitTaken: Decimal
   tradeTaken: number
   settings: ReadonlyMap<string, SymbolSetting>
@@ -58,6 +60,7 @@ export function createTrader(uid: string, startAt: number, opening: Decimal): Tr
   }
 }
 
+/** Profit since the last close belongs to the first closed day. */
 export function closeDays(
   trader: Trader,
   {
@@ -94,6 +97,7 @@ export const TRADERS: PlacedCodec<Map<string, Trader>, Trader, TraderRow> = {
   id: ({ uid }) => uid,
   decimals: ['totalProfit', 'capital', 'profitTaken', 'equity', 'profit'],
   write: (trader) => ({ ...trader, settings: [...trader.settings.values()] }),
+  // A stored trader may no longer have the role.
   place(traders, row) {
     if (!traders.has(row.uid)) return
     const settings = new Map(row.settings.map((setting) => [setting.symbol, setting]))

@@ -94,6 +94,7 @@ interface Episode extends BalanceOwner {
   readonly cents: number
 }
 
+/** Percent of the collateral: nine tenths of what the leverage allows. */
 const BORROWED_PERCENT = { isolated: 810, crossed: 180 } as const
 const FIRST_MOVE = { isolated: 0.07, crossed: 0.28 } as const
 const LOOKS_MAX = 40
@@ -145,6 +146,7 @@ function toQuote(cents: number): Decimal {
   return decimalOfFloat(cents / 100, 2)
 }
 
+/** Quote coin. A market order buys with the collateral and a loan. */
 const BALANCES = [
   { mode: 'isolated', symbol: 'BTCUSDT', collateral: '4000', bought: '6000' },
   { mode: 'isolated', symbol: 'ETHUSDT', collateral: '2500', bought: '4000' },

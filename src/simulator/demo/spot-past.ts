@@ -113,6 +113,7 @@ function fillShare(
   })
 }
 
+/** A limit order rests close to the market, one that is still open far away. */
 function termsOf(state: SpotState, { uid, pair, kind, index, reference }: PastOrder): SpotTerms {
   const { orderType, isFollowing, hasTrigger } = kind
   const { priceDecimals, sizeDecimals, symbol } = pair.rules

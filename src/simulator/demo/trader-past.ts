@@ -36,6 +36,7 @@ export function writeTraderPast(
 
 function drawProfit(random: Random, opening: Decimal): Decimal {
   const share = clamp(random.normal() * DAY_SPREAD, DAY_SPREAD_MAX)
+  // A month of the worst days must not cost more than the balance.
   const perMille = decimalOfInteger(Math.round((share * 1000) / 2))
   return opening.times(perMille).div('1000').round(MONEY_DECIMALS)
 }

@@ -1,5 +1,6 @@
 import { Failure } from '../../lib/failure.ts'
 import { type Bucket, BUCKETS, type DayStatisticsState } from '../market/day-statistics.ts'
+import { type LivedBlock, LivedMinutes } from '../market/lived-minutes.ts'
 import type { Market, MarketState } from '../market/market.ts'
 import type { DisplayedMarket } from '../matching/displayed-market.ts'
 import {
@@ -55,6 +56,19 @@ const MINUTES: Codec<Bucket & { readonly symbol: string }> = {
   id: ({ minute, symbol }) => `${String(minute % BUCKETS).padStart(4, '0')}/${symbol}`,
 }
 
+/** Six hours of minutes that are older than those of the statistics, each written once. */
+const LIVED: Codec<LivedBlock & { readonly symbol: string }> = {
+  table: 'lived',
+  id: ({ block, symbol }) => `${symbol}/${block}`,
+}
+
+/** Reads the minutes that were lived through; without a store they are not kept. */
+export function openLived({ rows, symbols }: CoreState): void {
+  if (!rows.isKept) return
+  const blocks = Map.groupBy(rows.read(LIVED), ({ symbol }) => symbol)
+  for (const [symbol, state] of symbols) state.lived = new LivedMinutes(blocks.get(symbol) ?? [])
+}
+
 export function putCheckpoint({ rows, symbols }: CoreState, market: Market): void {
   if (!rows.isKept) return
   const grids = gridsOf([...symbols.values()].map(({ instrument }) => instrument))
@@ -62,6 +76,15 @@ export function putCheckpoint({ rows, symbols }: CoreState, market: Market): voi
   for (const [symbol, { market: displayed, statistics }] of symbols) {
     rows.put(SYMBOL_MARKETS, { symbol, market: displayed, statistics: statistics.state() })
     for (const bucket of statistics.takeChanged()) rows.put(MINUTES, { symbol, ...bucket })
+  }
+}
+
+/** Before the statistics lose them: at each checkpoint, and while much time is caught up on. */
+export function keepLived({ rows, symbols }: CoreState): void {
+  for (const [symbol, { statistics, lived }] of symbols) {
+    const { added = [], dropped = [] } = lived?.keep(statistics) ?? {}
+    for (const block of added) rows.put(LIVED, { symbol, ...block })
+    for (const block of dropped) rows.drop(LIVED, { symbol, ...block })
   }
 }
 

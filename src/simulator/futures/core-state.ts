@@ -1,6 +1,7 @@
 import type { FeeRates } from '../wallet/fees.ts'
 import type { WireTicker } from '../../protocol/futures/tickers.ts'
 import type { DayStatistics } from '../market/day-statistics.ts'
+import type { LivedMinutes } from '../market/lived-minutes.ts'
 import type { FundingPayments, Market, PastMinutes, RecordedReferences } from '../market/market.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -40,6 +41,7 @@ export interface CoreState {
   readonly clock: CoreClock
   readonly nextSettlement: { at: number }
   readonly rows: StoredRows
+  /** Keyed by product type, with the count of market moves at which rows were written. */
   readonly tickerBoards: Map<string, { readonly moves: number; readonly rows: WireTicker[] }>
 }
 
@@ -51,6 +53,7 @@ export interface CoreClock {
   tradeSequence: number
   /** 0 while the market runs. */
   pausedAt: number
+  /** Total of earlier pauses, by which the market's clock is behind. */
   pausedMs: number
 }
 
@@ -67,6 +70,7 @@ export interface Account {
   readonly coins: Map<string, CoinBalance>
   /** Oldest first, at most `productOrdersMax` for each product type. */
   readonly openOrders: Map<number, Order>
+  /** Within the idempotency window, oldest first. */
   readonly closedOrders: Map<number, Order>
   readonly positions: Map<string, Position>
   /** Completed ones stay within the idempotency window. */
@@ -95,6 +99,7 @@ export interface SymbolState extends OrderBook<Order> {
   /** At mark prices within, no position needs a check; see liquidation.ts. */
   readonly safe: { fromTicks: number; toTicks: number }
   readonly statistics: DayStatistics
+  /** Delivered or delisted: not traded, and pays no funding. */
   isSettled: boolean
   /** When a delivery contract is listed and opens; 0 for other instruments. */
   readonly listedAt: number
@@ -104,6 +109,8 @@ export interface SymbolState extends OrderBook<Order> {
   readonly funding: FundingPayments | undefined
   /** The minutes before the market opened. */
   readonly past: PastMinutes | undefined
+  /** The minutes that it has lived through, where a state is kept. */
+  lived: LivedMinutes | undefined
   readonly references: RecordedReferences | undefined
   readonly positions: Position[]
   readonly planOrders: PlanOrder[]
@@ -142,6 +149,7 @@ export function createSymbolState(
     endsAt: market.endings?.get(instrument.symbol) ?? Number.POSITIVE_INFINITY,
     funding: market.funding?.get(instrument.symbol),
     past: instrument.delivery === undefined ? market.past?.(instrument.symbol) : undefined,
+    lived: undefined,
     references: market.references?.get(instrument.symbol),
     market: createDisplayedMarket(),
     quoteCount: 0,
@@ -159,6 +167,10 @@ export function createSymbolState(
 
 type MarketFacts = Pick<Market, 'endings' | 'funding' | 'past' | 'priceStepsMs' | 'references'>
 
+/**
+ * A contract is listed when the one before is delivered. With recorded prices, the recording says
+ * when trading begins.
+ */
 function listingOf(
   { symbol, delivery }: Instrument,
   { priceStepsMs }: MarketFacts,

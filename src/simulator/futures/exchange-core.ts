@@ -15,6 +15,8 @@ import {
   applyCheckpoint,
   assertSameGrids,
   assertSameMarket,
+  keepLived,
+  openLived,
   putCheckpoint,
   readCheckpoint,
 } from './checkpoint.ts'
@@ -85,6 +87,7 @@ export class ExchangeCore {
 
   /** @returns false after 100 ms with work left: call again with the same `now` */
   advance(now: number): boolean {
+    // After a kill all of an unfinished stretch is played again.
     if (!playUntil(this.#state, this.#market, now)) return false
     for (const play of this.#played) play(this.now)
     this.#save()
@@ -142,6 +145,7 @@ export class ExchangeCore {
     return ledgerStatement(this.#state, accountOf(this.#state, uid))
   }
 
+  /** For each margin coin; `sum` is always zero. */
   books(): readonly BookSum[] {
     const { counterparties, accounts } = this.#state
     return [...counterparties].map(([coin, others]) => {
@@ -180,12 +184,13 @@ export class ExchangeCore {
   }
 
   #playAll(now: number): void {
-    while (!playUntil(this.#state, this.#market, now));
+    while (!playUntil(this.#state, this.#market, now)) keepLived(this.#state)
     for (const play of this.#played) play(this.now)
   }
 
   #checkpoint(): void {
     this.#checkpointAt = this.now
+    keepLived(this.#state)
     putCheckpoint(this.#state, this.#market)
   }
 
@@ -232,6 +237,7 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
     speed: market.speed,
   })
   for (const symbol of state.symbols.values()) symbol.venue = createFuturesVenue(state, symbol)
+  openLived(state)
   if (checkpoint !== undefined) {
     restoreState(state, rows)
     applyCheckpoint(state, checkpoint)

@@ -85,6 +85,7 @@ export const SYMBOLS: Codec<SymbolState, SymbolRow> = {
 export const ORDERS: PlacedCodec<CoreState, Order> = {
   table: 'orders',
   id: ({ sequence }) => String(sequence),
+  // Open orders are in order of arrival, closed ones in order of their end.
   order: (order) => (isOpen(order) ? order.sequence : order.updatedAt),
   place(state, order) {
     const account = namedAccount(state, order.uid)

@@ -117,6 +117,7 @@ function settleDue(state: CoreState, dueAt: number): void {
 
 export function findDueTimes(state: CoreState): void {
   const { clock } = state
+  // Stored JSON has null for infinity.
   if (clock.nextFundingAt !== 0) clock.nextFundingAt = nextFundingAfter(state, clock.now)
   findNextSettlement(state)
 }

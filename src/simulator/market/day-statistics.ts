@@ -10,6 +10,7 @@ import {
 } from './fair-price.ts'
 import type { MarketInstrument, MarketReference, MinuteBar, Quote } from './market.ts'
 
+/** The document's Futures ticker. Prices in ticks, sizes in lots, changes as shares of 1. */
 export interface TickerFigures extends FairPriceFigures {
   readonly high24hTicks: number
   readonly low24hTicks: number
@@ -37,6 +38,7 @@ export interface DayStatisticsState {
 export interface DayStatisticsOptions {
   readonly instrument: MarketInstrument
   readonly seed: number | string
+  /** Seconds of smoothing are seconds of market time. */
   readonly speed: number
   readonly past: readonly MinuteBar[] | undefined
   readonly state?: DayStatisticsState | undefined
@@ -136,6 +138,7 @@ export class DayStatistics {
     return this.#fair.markTicks()
   }
 
+  /** The latest payments of funding, oldest first. */
   settlements(): readonly FundingSettlement[] {
     return this.#fair.settlements()
   }

@@ -51,6 +51,7 @@ const HOLDING_KEEP = exponential(-1 / 4320)
 export interface FundingSettlement {
   /** Minutes since 1970. */
   readonly minute: number
+  /** A share of the notional. */
   readonly rate: number
 }
 
@@ -150,6 +151,7 @@ export class FairPrice {
     now.premiumCount++
   }
 
+  /** Oldest first: minutes since 1970 and the rate. */
   settlements(): readonly FundingSettlement[] {
     const { settled = [] } = this.#now
     return Array.from({ length: settled.length / 2 }, (_, index) => ({
@@ -188,6 +190,7 @@ export class FairPrice {
     if (settled.length > 2 * SETTLEMENTS_MAX) settled.splice(0, 2)
   }
 
+  /** The last settlement up to a minute, in minutes since 1970. */
   #settledAt(minute: number): number {
     const ofDay = minute % DAY_MINUTES
     const last = this.#fundingMinutes.findLast((one) => one <= ofDay)

@@ -62,6 +62,7 @@ export interface MarketInstrument {
   readonly fundingMinutes?: readonly number[]
 }
 
+/** Recorded besides the quotes; the exchange invents what is missing. */
 export interface MarketReference {
   readonly markTicks: number | undefined
   /** Share of the notional: 0.0001 is 1 bp. */
@@ -124,6 +125,7 @@ export interface RecordedReferences {
 
 export interface Market {
   readonly identity: string
+  /** Market time for each ms of the exchange's clock. */
   readonly speed: number
   readonly endsAt: number | undefined
   readonly priceStepsMs?: ReadonlyMap<string, number>

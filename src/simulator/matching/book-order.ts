@@ -28,6 +28,7 @@ export type CancelReason =
 
 export interface BookOrder {
   readonly uid: string
+  /** At one price the lower one is first. */
   readonly sequence: number
   readonly direction: Direction
   readonly orderType: 'limit' | 'market'

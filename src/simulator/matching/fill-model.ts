@@ -24,6 +24,7 @@ export interface FillModel {
 export interface MatchingRules {
   readonly model: FillModel
   readonly levelsMax: number
+  /** Market time for each ms of the exchange's clock. */
   readonly speed: number
 }
 

@@ -41,6 +41,7 @@ export function enterMarket<Order extends BookOrder>(venue: Venue<Order>, order:
   if (!isOpen(order)) return
   if (order.force === 'post_only' && ownOrdersMet(venue, order).length > 0)
     return cancelOrder(venue, order, 'post_only')
+  // Only the market's size is known in advance, so fok trades only with it.
   if (order.force !== 'fok') meetOwnOrders(venue, order)
   if (!isOpen(order)) return
   if (order.orderType === 'market') {
@@ -83,6 +84,7 @@ export function matchResting<Order extends BookOrder>(venue: Venue<Order>): void
   for (const order of reached(sells.orders, sellsFrom)) meetQuote(venue, order)
 }
 
+/** A copy, since orders leave the book when they are filled. */
 function reached<Order extends BookOrder>(
   orders: readonly Order[],
   ticks: number,
@@ -93,6 +95,7 @@ function reached<Order extends BookOrder>(
   return orders.slice(0, end < 0 ? orders.length : end)
 }
 
+/** @param cutTicks takes no level at or beyond this price; see {@link preventSelfTrade} */
 function takeLevels<Order extends BookOrder>(
   venue: Venue<Order>,
   order: Order,

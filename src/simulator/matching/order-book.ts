@@ -1,6 +1,7 @@
 import type { BookOrder } from './book-order.ts'
 import type { DisplayedMarket } from './displayed-market.ts'
 
+/** Best price first, then oldest. */
 export interface BookSide<Order extends BookOrder> {
   readonly isBuy: boolean
   readonly orders: Order[]

@@ -44,6 +44,7 @@ export function finishOrder<Order extends BookOrder>(venue: Venue<Order>, order:
   endOrder(venue, order, 'filled')
 }
 
+/** Does nothing if it has ended. */
 export function cancelOrder<Order extends BookOrder>(
   venue: Venue<Order>,
   order: Order,

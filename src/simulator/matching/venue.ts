@@ -16,6 +16,7 @@ export interface Venue<Order extends BookOrder> {
   isFilled(order: Order): boolean
   /** A market order's rest that buys no lot counts as filled. */
   isSpent(order: Order): boolean
+  /** It may only close, and there is nothing to close. */
   isPointless(order: Order): boolean
   stopWaiting(order: Order): void
   close(order: Order): void

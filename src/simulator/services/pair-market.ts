@@ -66,6 +66,7 @@ export class PairMarket<
     return this.buys.orders.length > 0 || this.sells.orders.length > 0 || this.waiting.size > 0
   }
 
+  /** {@link refresh} takes quotes in only if needed. */
   follow(hear: (at: number) => void): void {
     const { shown } = this.#source ?? {}
     this.#source?.follow(() => {

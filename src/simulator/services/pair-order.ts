@@ -12,6 +12,7 @@ export interface PairOrder extends BookOrder {
   readonly id: string
   readonly clientOid: string
   readonly symbol: string
+  /** Quote coin; zero for a market order of an account. */
   readonly price: Decimal
   readonly size: Decimal
   /** The size is an amount to spend, as in an account's market buy. */
@@ -96,6 +97,7 @@ export function pairOf<Order extends PairOrder, Rules extends Pair>(
   return known(pairs, symbol, 'a pair')
 }
 
+/** In the market or waiting for it, oldest first. */
 export function openOrdersOf<Order extends PairOrder>(
   { pairs }: Pick<PairTrading<Order, Pair>, 'pairs'>,
   uid: string,

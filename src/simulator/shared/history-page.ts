@@ -4,6 +4,7 @@ import { accept, type Refusal, type Reply } from './reply.ts'
 
 const DAY_MS = 86_400_000
 
+/** Times are Unix ms in strings. */
 export interface HistoryQuery {
   readonly startTime?: string | undefined
   readonly endTime?: string | undefined
@@ -123,6 +124,7 @@ export function historyPage<Row>(rows: readonly Row[], options: PageOptions<Row>
   return page
 }
 
+/** Rows that satisfy `isSo` must come before all others. */
 export function countFirst<Row>(rows: readonly Row[], isSo: (row: Row) => boolean): number {
   let [least, most] = [0, rows.length]
   while (least < most) {

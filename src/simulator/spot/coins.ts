@@ -1,6 +1,7 @@
 /** From the real list of coins, except as noted below. */
 export interface CoinChain {
   readonly chain: string
+  /** In the coin, deducted from the amount. */
   readonly withdrawFee: string
   readonly minWithdrawAmount: string
   readonly withdrawMinScale: number
@@ -8,6 +9,7 @@ export interface CoinChain {
 
 export interface Coin {
   readonly coin: string
+  /** Empty if the coin can only be sent to other accounts. */
   readonly chains: readonly CoinChain[]
 }
 

@@ -41,6 +41,7 @@ const fullRequest = placeRequest.extend({
 
 type PlaceRequest = z.output<typeof fullRequest>
 
+/** Base coin; market buys in quote coin. */
 export type SpotPlaceOrderRequest = z.input<typeof placeRequest>
 
 export function placeSpotOrder(

@@ -17,6 +17,7 @@ export interface SpotTerms extends Pick<
   | 'isQuoteSized'
 > {
   readonly clientOid: string | undefined
+  /** The order is pending until the last price reaches it. */
   readonly trigger: SpotTrigger | undefined
   readonly entry: SpotEntry
   readonly source: SpotOrderSource
@@ -38,6 +39,7 @@ export interface SpotFeeSums {
 export interface SpotOrder extends Omit<SpotTerms, 'clientOid'>, PairOrder {
   readonly isClientOidOwn: boolean
   fees: SpotFeeSums
+  /** Earlier orders have their fees only under a coin's name. */
   readonly hasOldFees: boolean
   readonly quoteSize: Decimal
 }

@@ -57,6 +57,7 @@ export function withdraw(
   return accept({ orderId, clientOid })
 }
 
+/** The fee is part of the size. */
 function routeOnChain(
   uid: string,
   { coin: { coin, chains }, request }: { readonly coin: Coin; readonly request: Withdrawal },
@@ -102,6 +103,7 @@ function sizeRefusal(size: string, chain: CoinChain): Refusal | undefined {
   return decimal(size).lte(withdrawFee) ? refusals.withdrawalBelowFee(withdrawFee) : undefined
 }
 
+/** A coin without a chain only moves between accounts. */
 function coinNamed({ settings }: SpotState, name: string): Coin | undefined {
   if (isSameName(name, settings.platformCoin.name))
     return { coin: settings.platformCoin.name, chains: [] }

@@ -36,7 +36,7 @@ export class SqliteStore implements RowStore {
     }
   }
 
-  /** @throws Failure SIMULATOR_STORE_UNWRITABLE */
+  /** Stores nothing if it throws. @throws Failure SIMULATOR_STORE_UNWRITABLE */
   save(changes: readonly StoredRow[]): void {
     try {
       this.#database.exec('BEGIN IMMEDIATE')

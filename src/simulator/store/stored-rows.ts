@@ -29,6 +29,7 @@ export class StoredRows {
   readonly isFresh: boolean
   readonly isOfBefore: boolean
   readonly #loaded = new Map<string, Map<string, string>>()
+  /** A row is written when its `json` is read. */
   readonly #changed = new Map<string, StoredRow>()
 
   /** @throws Failure SIMULATOR_STORE_VERSION, SIMULATOR_STORE_DAMAGED */
@@ -58,6 +59,7 @@ export class StoredRows {
   /** Can be done once. @throws Failure SIMULATOR_STORE_DAMAGED */
   read<Row>(codec: Codec<never, Row> & { readonly order?: (row: Row) => number }): Row[] {
     const { table, order } = codec
+    // Shorter ids come first, so that numbers are in order.
     const ids = [...(this.#loaded.get(table)?.keys() ?? [])].sort(
       (a, b) => a.length - b.length || (a < b ? -1 : 1),
     )

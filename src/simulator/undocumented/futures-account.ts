@@ -53,11 +53,13 @@ const exits = {
 }
 
 export const futuresAccountRows = {
+  /** One margin coin, and the settings of one symbol. */
   account: read('/mix/account/account', {
     asks: named,
     shows: textRow('marginCoin'),
     answer: showAccount,
   }),
+  /** All margin coins of a product type that the account has used. */
   accounts: read('/mix/account/accounts', {
     asks: { productType },
     shows: z.array(
@@ -221,6 +223,7 @@ function setMarginMode(state: CoreState, { uid }: AccountRef, request: RowReques
   return accept(toSymbolAnswer(account, instrument))
 }
 
+/** The account must have no positions or orders. */
 export function setPositionMode(
   state: CoreState,
   { uid }: AccountRef,

@@ -77,6 +77,7 @@ function futuresContracts(state: CoreState, _: unknown, asked: RowRequest<typeof
   return accept(listed.map((entry) => toContract(state, entry)))
 }
 
+/** A delivery contract has no payments. */
 function nextFunding(state: CoreState, _: unknown, request: RowRequest<typeof named>) {
   const quoted = quotedSymbol(state, request)
   if (!quoted.ok) return quoted

@@ -99,6 +99,9 @@ export const futuresOrderRows = {
       return showOrders(state, account, query, [...account.openOrders.values()])
     },
   }),
+  /**
+   * Filled and cancelled orders of the idempotency window, newest first; older ones are not kept.
+   */
   ordersHistory: read('/mix/order/orders-history', {
     asks: orderPage,
     shows: pageOfOrders,
@@ -164,6 +167,7 @@ function findOrder(state: CoreState, account: Account, request: OrderLookup): Or
   return order !== undefined && isAsked(order) ? order : undefined
 }
 
+/** A clientOid names the newest order that carried it. */
 function orderNamed(
   { openOrders, closedOrders }: Account,
   { orderId, clientOid }: OrderLookup,

@@ -4,6 +4,7 @@ import { type Granularity, GRANULARITIES } from '../../protocol/beyond/candles.t
 import type { CoreState, SymbolState } from '../futures/core-state.ts'
 import { listedSymbol } from '../futures/instruments/asked-symbols.ts'
 import { type Instrument, priceText, sizeText } from '../futures/instruments/instruments.ts'
+import type { LivedMinute } from '../market/lived-minutes.ts'
 import type { MinuteBar } from '../market/market.ts'
 import { accept } from '../shared/reply.ts'
 
@@ -49,8 +50,9 @@ export function recentDays(granularity: Granularity): number | undefined {
 }
 
 /**
- * The newest candles that open before `endTime`, oldest first, from 24 hours of statistics and
- * before them the market's past. What the simulator lived through in between is not kept.
+ * A page of candles, oldest first: the newest that open before `endTime`. They are built from the
+ * minutes of the ticker statistics, which go back 24 hours, before them those that the simulator has
+ * lived through, as far as a state keeps them, and before them those of the market's past.
  */
 export function answerCandles(state: CoreState, query: CandleQuery, rules: CandleRules) {
   const listed = listedSymbol(state, query)
@@ -92,27 +94,37 @@ interface Span {
   readonly endAt: number
 }
 
+/** The market's past, what was lived through, then the statistics, oldest first. */
 function* minutesOf(
   { clock }: CoreState,
-  { instrument, statistics, past }: SymbolState,
+  { instrument, statistics, past, lived }: SymbolState,
   { fromAt, endAt }: Span,
 ): Generator<Bar> {
   const valueOfStep = Number(instrument.priceGrid.step) * Number(instrument.sizeGrid.step)
   statistics.read(clock.now)
   const buckets = statistics.buckets(Math.ceil(fromAt / MINUTE_MS))
   const keptFromAt = (buckets[0]?.minute ?? Number.POSITIVE_INFINITY) * MINUTE_MS
-  const drawn = past?.between(fromAt, Math.min(endAt, keptFromAt)) ?? []
+  const livedFromAt = Math.min(keptFromAt, (lived?.firstMinute ?? Infinity) * MINUTE_MS)
+  const drawn = past?.between(fromAt, Math.min(endAt, livedFromAt)) ?? []
   for (const bar of drawn) yield toBar(bar, valueOfStep)
+  const livedUntil = Math.ceil(Math.min(endAt, keptFromAt) / MINUTE_MS)
+  for (const one of lived?.between(Math.ceil(fromAt / MINUTE_MS), livedUntil) ?? [])
+    yield toLivedBar(one)
   for (const [index, { minute, figures }] of buckets.entries()) {
     const startAt = minute * MINUTE_MS
     if (startAt >= endAt) return
-    const [openTicks = 0, high = 0, low = 0, lots = 0, quoteVolume = 0] = figures
     // A minute closes at the open of the next one.
     const closeTicks = buckets[index + 1]?.figures[0] ?? statistics.state().lastTicks
-    const highTicks = Math.max(high, closeTicks)
-    const lowTicks = Math.min(low, closeTicks)
-    yield { startAt, openTicks, highTicks, lowTicks, closeTicks, lots, quoteVolume }
+    yield toLivedBar({ minute, figures, closeTicks })
   }
+}
+
+function toLivedBar({ minute, figures, closeTicks }: LivedMinute): Bar {
+  const [openTicks = 0, high = 0, low = 0, lots = 0, quoteVolume = 0] = figures
+  const highTicks = Math.max(high, closeTicks)
+  const lowTicks = Math.min(low, closeTicks)
+  const startAt = minute * MINUTE_MS
+  return { startAt, openTicks, highTicks, lowTicks, closeTicks, lots, quoteVolume }
 }
 
 function toBar(bar: MinuteBar, valueOfStep: number): Bar {

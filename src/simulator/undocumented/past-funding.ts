@@ -17,6 +17,7 @@ const PAGE_DEFAULT = 20
 /** A part of a rate of eight hours (six digits) has ten at most. */
 const RATE_DECIMALS = 10
 
+/** Newest first; a delivery contract has none. */
 export function answerFundingHistory(state: CoreState, query: FundingQuery) {
   const listed = listedSymbol(state, query)
   if (!listed.ok) return listed

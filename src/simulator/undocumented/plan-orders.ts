@@ -7,7 +7,7 @@ import { priceText, sizeText } from '../futures/instruments/instruments.ts'
 import { referenceOf, sequenceOfId, wireSide } from '../futures/orders/order.ts'
 import { placePlanRequest } from '../futures/plans/place-plan-request.ts'
 import { isPending, type PlanOrder } from '../futures/plans/plan-order.ts'
-import { endPlanOrder, placePlanOrder } from '../futures/plans/plan-orders.ts'
+import { endPlanOrder, modifyExit, placePlanOrder } from '../futures/plans/plan-orders.ts'
 import { refusals } from '../shared/refusals.ts'
 import type { AccountRef } from '../shared/account.ts'
 import { accept, eachOf } from '../shared/reply.ts'
@@ -32,7 +32,7 @@ const list = {
   orderIdList,
 }
 
-/** The document can only modify trigger orders. */
+/** Trigger orders outside the document, which can only modify existing ones, and no exits. */
 export const planOrderRows = {
   placePlanOrder: place('/mix/order/place-plan-order', {
     asks: placePlanRequest.shape,
@@ -40,6 +40,7 @@ export const planOrderRows = {
     answer: placePlanOrder,
   }),
   ordersPlanPending: fromTable(beyondEndpoints.ordersPlanPending, showPending),
+  modifyTpslOrder: fromTable(beyondEndpoints.modifyTpslOrder, modifyExit),
   cancelPlanOrder: change('/mix/order/cancel-plan-order', {
     asks: list,
     shows: batchResult,
@@ -54,6 +55,7 @@ function showPending(state: CoreState, { uid }: AccountRef, query: PlansQuery) {
   const toRow = (plan: ListedPlan) => toPlanRow(state, account, plan)
   if (query.planType === 'profit_loss') {
     const exits = pendingExits(state, account, query).map(toPlan)
+    // The order is that of ids, not of age: stop-losses have the higher ids.
     exits.sort((one, other) => (one.orderId < other.orderId ? -1 : 1))
     return showPage(exits, query, { now, toRow })
   }
@@ -98,6 +100,7 @@ function pendingPlans(state: CoreState, { planOrders }: Account, asked: PlanFilt
   return [...planOrders.values()].filter(isPending).filter(isAsked)
 }
 
+/** In order of the positions' opening. */
 function pendingExits(state: CoreState, { positions }: Account, asked: PlanFilter) {
   const isAsked = isOfAsked(state, { productType: asked.productType, symbol: asked.symbol })
   return [...positions.values()].filter(isAsked).flatMap(exitsOf)

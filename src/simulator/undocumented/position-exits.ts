@@ -27,6 +27,7 @@ export function exitsOf(position: Position): PositionExit[] {
   })
 }
 
+/** Fields of a position's row; empty if there is none. */
 export function exitFields(state: CoreState, { symbol, sequence, takeProfit, stopLoss }: Position) {
   const { instrument } = symbolOf(state, symbol)
   return {
@@ -82,6 +83,7 @@ export interface ListedPlan
   readonly orderSource: 'normal' | PositionExit['planType']
 }
 
+/** `…Price`, `…Type` and the execution price; empty if there is none. */
 export function triggerFields(
   name: string,
   instrument: Instrument,

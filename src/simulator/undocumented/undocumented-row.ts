@@ -100,6 +100,7 @@ export const change = kindOf({ method: 'POST', retry: 'repeatable' })
 /** If both ids are given, orderId prevails. */
 export const byEitherId = { orderId: exchangeId.optional(), clientOid: foreignClientOid.optional() }
 
+/** Unix ms, and the limit. */
 export const span = {
   startTime: z.string().optional(),
   endTime: z.string().optional(),
@@ -113,6 +114,7 @@ export const orderPage = { ...ofProduct, idLessThan: exchangeId.optional(), ...s
 
 export const orderIdList = z.array(z.looseObject(byEitherId)).optional()
 
+/** The named fields are required, and all others are texts or null. */
 export function textRow<const Names extends readonly string[]>(...names: Names) {
   const shape = Object.fromEntries(names.map((name) => [name, z.string()]))
   return z.object(shape as Record<Names[number], z.ZodString>).catchall(textOrNull)
@@ -125,6 +127,7 @@ export const pageOfOrders = z.object({
 
 interface RowPageOptions<Order, Row> {
   readonly now: number
+  /** Absent if times do not filter. */
   readonly timeOf?: (order: Order) => number
   readonly toRow: (order: Order) => Row
 }

@@ -3,6 +3,7 @@ import { decimal, type Decimal } from '../../lib/decimal.ts'
 /** Error table, 50063: "Token precision must less than or equal to eight". */
 const COIN_PLACES = 8
 
+/** big.js's modes: 0 toward zero, 1 half up, 3 away from zero. */
 const DOWN = 0
 const HALF_UP = 1
 const UP = 3

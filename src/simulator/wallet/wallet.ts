@@ -36,6 +36,7 @@ export class Wallet {
     rows.restore(COIN_COUNTERPARTIES, this.#counterparties)
   }
 
+  /** Later bookings do not change the result. */
   coin(ref: CoinRef): CoinMoney {
     return this.#accounts.get(coinKey(ref))?.money ?? NO_MONEY
   }
@@ -202,6 +203,7 @@ function toCoin({ ref: { balance, coin }, money, flows }: CoinAccount) {
     balance,
     coin,
     ...textsOf({ available, frozen, borrowed, interest, equity: equityOf(money) }),
+    /** Received is positive, paid is negative. Kinds without bookings are left out. */
     bookings: textsOf(flows),
   }
 }

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../protocol/endpoint.ts'
 
+/** Plain HTML without script. The cells come from our own tables, which contain no markup. */
 export function renderFrontPage(endpoints: readonly Endpoint[]): string {
   const rows = endpoints.map(renderRow).join('\n')
   return `<!doctype html>

@@ -113,6 +113,7 @@ function isFrontPage({ method, url = '' }: IncomingMessage): boolean {
   return (method === 'GET' || method === 'HEAD') && (url === '/' || url.startsWith('/?'))
 }
 
+/** A failing market is reported once, and must not stop the daemon around it. */
 function createTick({ advance, onEvent }: ServerOptions): (now: number) => void {
   let isBroken = false
   return (now) => {

@@ -11,6 +11,7 @@ export const REQUEST_TIME_TEXTS: readonly ServedName[] = [
   'spotCoins',
 ]
 
+/** The document is silent here, or its readers disagree. */
 export type WireSettings = Readonly<typeof defaultWireSettings>
 
 export const defaultWireSettings = {
@@ -25,6 +26,7 @@ export const defaultWireSettings = {
   /** The document mentions HTTP 429 without a number: our own. */
   gatewayLimit: { calls: 10, perMs: 1000 },
   platformCoin: defaultPlatformCoin.name,
+  /** No row lists them; the document's own samples contain some. */
   unknownParameters: oneOf('ignore', 'refuse'),
   /** Refused with 40053, or cut; a client would take a silently cut page for the last one. */
   limitAboveMaximum: oneOf('refuse', 'cut'),

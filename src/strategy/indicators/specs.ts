@@ -24,6 +24,7 @@ export interface IndicatorSpec<Value = unknown> {
   readonly settings: readonly number[]
   /** Closed candles for one value, which is undefined with fewer. */
   readonly candles: number
+  /** Exists only in the types. */
   readonly valueType?: Value
 }
 

@@ -5,6 +5,7 @@ import type { IntentDenial } from '../read-intents.ts'
 import { STRATEGY_FAILURES, type StrategyFailureCode } from '../strategy-failure.ts'
 import type { SaidLine } from '../strategy-output.ts'
 
+/** As much as an honest thread sends. */
 const LINES_MAX = 11
 const FIELDS_MAX = 20
 const DENIALS_MAX = 501

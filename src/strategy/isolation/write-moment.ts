@@ -33,6 +33,7 @@ export class MomentWriter {
   readonly #numbers: Float64Array
   readonly #fixed: readonly string[]
   readonly #intervals: readonly number[]
+  /** Each stands at its place; undefined where no member of a universe does. */
   #symbols: (string | undefined)[]
   /** As the thread was told of them. */
   readonly #members = new Map<string, Instrument>()
@@ -61,6 +62,7 @@ export class MomentWriter {
     )
   }
 
+  /** A new thread knows nothing. */
   forget(): void {
     this.#symbols = Array.from(this.#fixed)
     this.#members.clear()

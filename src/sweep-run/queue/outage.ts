@@ -5,6 +5,7 @@ import type { Timers } from '../../lib/timers.ts'
 const AGAIN_MS = 1000
 const SAID_EVERY_MS = 60_000
 
+/** Retries while the server is away; reports the outage and its end. */
 export class Outage {
   readonly #say: (text: string) => void
   readonly #timers: Timers
@@ -15,6 +16,7 @@ export class Outage {
     this.#timers = timers
   }
 
+  /** @returns undefined if stopped before success */
   async persist<Result>(
     stop: AbortSignal,
     ask: () => Promise<Result>,

@@ -19,6 +19,7 @@ const QUEUED_MAX = 2000
 const LOOK_MS = 250
 /** For looking after lost workers, and counting. */
 const CARE_MS = 1000
+/** After this silence the number of workers is printed. */
 const SILENCE_MS = 30_000
 
 export interface QueuedSweep {

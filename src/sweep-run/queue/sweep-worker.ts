@@ -68,6 +68,7 @@ export async function runWorker(
   }
 }
 
+/** Shown in `fleet status`. */
 export interface WorkerState {
   readonly [part: string]: string | number
 }

@@ -59,6 +59,7 @@ export interface TakenTrial {
   readonly id: string
   /** From 0; identifies the claim, so that a worker considered lost changes nothing later. */
   readonly retryCount: number
+  /** Unreadable requests come from another version. */
   readonly request: TrialRequest | { readonly unreadable: string }
 }
 
@@ -91,7 +92,10 @@ export class TrialQueue {
     this.#locks = locks
   }
 
-  /** @throws Failure SWEEP_QUEUE_UNREACHABLE, JOURNAL_SERVER_OLD */
+  /**
+   * @param worker id among the members of the database; undefined if it computes nothing
+   * @throws Failure SWEEP_QUEUE_UNREACHABLE, JOURNAL_SERVER_OLD
+   */
   static async open(
     url: string,
     password: Secret | undefined,
@@ -130,6 +134,7 @@ export class TrialQueue {
     await this.#boss.stop({ graceful: false }).catch(() => undefined)
   }
 
+  /** Concurrent callers are allowed. */
   async openQueue(name: string): Promise<void> {
     await this.#boss.createQueue(name, {
       retryLimit: TRIES_MAX - 1,
@@ -151,6 +156,7 @@ export class TrialQueue {
     for (const { name } of rows) await this.#boss.deleteQueue(String(name))
   }
 
+  /** Existing trials stay as they are. */
   async put(queue: string, trials: ReadonlyMap<string, TrialRequest>): Promise<void> {
     if (trials.size === 0) return
     const jobs = [...trials].map(([id, request]) => ({

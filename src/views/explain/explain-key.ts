@@ -25,6 +25,7 @@ export function explainKey(frame: ExplainFrame, key: string): readonly Story[] {
   return stories.length > 0 ? stories : explainFills(frame, key)
 }
 
+/** Fills without an order of ours, by tradeId or orderId. */
 function explainFills(frame: ExplainFrame, id: string): readonly Story[] {
   const quoted = JSON.stringify(id)
   const numbered = new Map(

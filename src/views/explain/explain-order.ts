@@ -189,6 +189,7 @@ function describeRecord(
     case 'assigned':
     case 'entry':
     case 'archived':
+    case 'deposit':
     case 'candles':
     case 'watermark':
     case 'exits':

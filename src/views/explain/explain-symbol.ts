@@ -127,6 +127,7 @@ export function describeRecord(
     case 'departed':
       return [['universe', `${record.strategyId} has left it`]]
     case 'archived':
+    case 'deposit':
     case 'signal':
     case 'candles':
     case 'watermark':

@@ -221,6 +221,7 @@ export function wordsOfSettled(
   return `${reason}; placed again as ${wordsOfTerms(instruments, replacement)}`
 }
 
+/** UTC, with ms. */
 export function clockTime(at: number): string {
   return new Date(at).toISOString().slice(11, 23)
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ChatBot } from '../../../src/cli/chat/chat-bot.ts'
+import { drawTrade } from '../../../src/cli/chat/trade-picture.ts'
 import { type VerbOptions, type VerbRun } from '../../../src/cli/process/run-verb.ts'
 import { type Power } from '../../../src/control/powers.ts'
 import { Secret } from '../../../src/lib/secret.ts'
@@ -306,4 +307,54 @@ test('without a curve yet it says so, and of several accounts each has its pictu
   expect(help.text).toMatch(/^\/curve: equity of the last week/)
   expect(second.text).toBe('account 2 of 2: 5.00 (+0.00 %), lowest 5.00, highest 5.00')
   expect(asked).toHaveLength(2)
+})
+
+test('a closed trade is a picture with its fills and its stop, and what happened below it', async () => {
+  const at = Date.parse('2026-11-22T10:00:00Z')
+  const minute = 60_000
+  const trade = {
+    strategyId: 'trend<b>',
+    symbol: 'BTCUSDT',
+    side: 'long',
+    openedAt: at,
+    closedAt: at + 60 * minute,
+    entryPrice: '60000',
+    exitPrice: '60480',
+    net: '4.51',
+    coin: 'USDT',
+    share: 0.0075,
+    fills: 2,
+    reason: 'trailing',
+  }
+  const fills = [
+    { at, price: 60_000, isEntry: true },
+    { at: at + 60 * minute, price: 60_480, isEntry: false },
+  ]
+  const prices = Array.from({ length: 80 }, (_, index) => ({
+    at: at + (index - 10) * minute,
+    price: 60_000 + 300 * Math.sin(index / 9) + index * 6,
+  }))
+  const course = { trade, fills, stops: [59_700], prices }
+  answer = ([, , number]) =>
+    number === '--course=9'
+      ? { ...ran('null\n', 1), aside: 'so many trades were not closed\n' }
+      : ran(`${JSON.stringify(course, undefined, 2)}\nnull\n`)
+  await open()
+  telegram.say(ANNA, '/trade')
+  const { text, photo } = await telegram.untilSent(1)
+  telegram.say(ANNA, '/trade 9')
+  const none = await telegram.untilSent(2)
+  telegram.say(ANNA, '/trade --course')
+  const help = await telegram.untilSent(3)
+
+  expect(asked[0]?.words).toEqual(['trades', '--json', '--course=1', '--config=/srv/paper.yaml'])
+  expect(text).toBe('4.51 USDT (0.75 %), trailing: from 60000 (blue) to 60480 (red), 2 fills')
+  expect([photo?.readUInt32BE(16), photo?.readUInt32BE(20)]).toEqual([1000, 560])
+  expect(none.text).toBe('so many trades were not closed')
+  expect(help.text).toMatch(/^\/trade: /)
+  const svg = drawTrade(JSON.stringify(course))[0]?.svg ?? ''
+  expect(svg).toContain('trend&lt;b&gt;')
+  expect(svg.match(/fill="#2c63d6"/g)).toHaveLength(1)
+  expect(svg.match(/fill="#b4372f"/g)).toHaveLength(1)
+  expect(svg).toContain('>stop</text>')
 })

@@ -47,8 +47,8 @@ export class FakeTelegram {
     })
   }
 
-  async listen(): Promise<string> {
-    this.#server.listen({ host: '127.0.0.1', port: 0 })
+  async listen(port = 0): Promise<string> {
+    this.#server.listen({ host: '127.0.0.1', port })
     await once(this.#server, 'listening')
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }

@@ -19,8 +19,9 @@ import { codeAt, MemoryPairing, TOTP_SECRET } from '../../support/approval/memor
 const HOST = '127.0.0.1:8790'
 const TOKEN = 'canary-of-the-token-that-commands-the-daemon'
 const READ_TOKEN = 'canary-of-the-token-that-only-looks-at-things'
+const AGENT_TOKEN = 'canary-of-the-token-that-assistants-show'
 const API_KEY = 'canary-of-an-api-key'
-const CANARIES = [TOKEN, READ_TOKEN, API_KEY, TOTP_SECRET]
+const CANARIES = [TOKEN, READ_TOKEN, AGENT_TOKEN, API_KEY, TOTP_SECRET]
 
 const SCOPES = ['*', 'BTCUSDT', 'ETHUSDT', 'strategy:grid']
 const START_AT = 1_800_000_000_000
@@ -91,6 +92,11 @@ class RiskyDaemon {
       case 'order':
         if (order.reduceOnly !== true && order.dryRun !== true) this.adopted += 1
         return
+      case 'deposit':
+      case 'correctDeposit':
+        if (order.dryRun !== true) this.adopted += 1
+        return
+      case 'withdrawal':
       case 'close':
       case 'cancel':
       case 'logLevel':
@@ -111,6 +117,10 @@ class RiskyDaemon {
         return [`limit: ${this.limit} -> ${this.fileLimit}`]
       case 'order':
         return [`${order.side} ${order.size} ${order.symbol}, as number ${this.adopted}`]
+      case 'deposit':
+        return [`deposit of ${order.amount}, as number ${this.adopted}`]
+      case 'correctDeposit':
+        return [`takes back ${order.id}, as number ${this.adopted}`]
     }
   }
 }
@@ -160,7 +170,11 @@ class Campaign {
         entrance: {
           via: planted === 'portObeys' ? 'socket' : via,
           hosts: [HOST],
-          tokens: { full: new Secret(TOKEN), read: new Secret(READ_TOKEN) },
+          tokens: {
+            full: new Secret(TOKEN),
+            read: new Secret(READ_TOKEN),
+            agent: new Secret(AGENT_TOKEN),
+          },
         },
         daemon: this.#controlled(),
         proposals,
@@ -252,10 +266,17 @@ class Campaign {
   }
 
   async #askPort(): Promise<Act> {
-    const authorization = this.#pick([`Bearer ${TOKEN}`, `Bearer ${READ_TOKEN}`, 'Bearer x', ''])
+    const authorization = this.#pick([
+      `Bearer ${TOKEN}`,
+      `Bearer ${TOKEN}`,
+      `Bearer ${READ_TOKEN}`,
+      `Bearer ${AGENT_TOKEN}`,
+      'Bearer x',
+      '',
+    ])
     if (this.#random.next() < 0.3) {
       const [id, code] = [this.#id(), this.#code()]
-      const isFull = authorization.endsWith(TOKEN)
+      const isFull = authorization === `Bearer ${TOKEN}`
       return this.#confirm(this.#port, { id, code, mayConfirm: isFull }, authorization)
     }
     const path = this.#pick(['/v1/commands', '/v1/commands', '/v1/proposals', '/v1/addresses'])

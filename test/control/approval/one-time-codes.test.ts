@@ -118,6 +118,33 @@ test('a code does not count before it is written down that it was used', () => {
   expect(() => bench.use(bench.wrong())).toThrow('ENOSPC')
 })
 
+test('[SEC3] a code that two daemons with one pairing are sent at once counts once, and neither waits', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'intentd-pairing-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const file = join(directory, 'pairing.json')
+  const [store, otherStore] = [createPairingFile(file), createPairingFile(file)]
+  store.save(new MemoryPairing().pairing as Pairing)
+  const other = new OneTimeCodes({ store: otherStore, now: () => START_AT })
+  const refused: string[] = []
+  const slow = {
+    ...store,
+    save: (pairing: Pairing) => {
+      // The other daemon gets the same code before this one has written that it was used.
+      for (const code of [codeAt(START_AT), '000000']) refused.push(caught(() => other.use(code)))
+      store.save(pairing)
+    },
+  }
+
+  const first = new OneTimeCodes({ store: slow, now: () => START_AT }).use(codeAt(START_AT))
+
+  expect(first.kind).toBe('right')
+  expect(refused).toEqual([
+    expect.stringContaining('PAIRING_BUSY'),
+    expect.stringContaining('PAIRING_BUSY'),
+  ])
+  expect(other.use(codeAt(START_AT))).toEqual({ kind: 'used' })
+})
+
 test('without a pairing nothing counts', () => {
   const bench = new Authenticator()
   bench.store.pairing = undefined

@@ -6,7 +6,7 @@ import { applyRecord } from '../../../src/engine/book/apply-record.ts'
 import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { type Book, createBook, pairKey } from '../../../src/engine/book/book.ts'
 import { moneyByStrategy } from '../../../src/engine/book/own-trades.ts'
-import { listStrategyProfits } from '../../../src/cli/control/profit.ts'
+import { listStrategyProfits } from '../../../src/views/strategy-profits.ts'
 import { type BookedFill } from '../../../src/journal/booking.ts'
 import { own } from '../../../src/lib/own.ts'
 
@@ -266,7 +266,7 @@ describe('[MON1] what a strategy has made within a span', () => {
   }
 
   const show = (book: Book, rows: readonly BookedFill[], since = 0): unknown =>
-    listStrategyProfits({ allFills: () => rows, book: () => book, since } as never).map((one) => [
+    listStrategyProfits({ allFills: () => rows, book: () => book, since }).map((one) => [
       one.strategyId,
       one.profit.toString(),
       one.fees.toString(),

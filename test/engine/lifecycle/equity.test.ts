@@ -162,7 +162,7 @@ test.each([
   const [decide] = bench.take('decide')
   expect(buildAccount(decide?.snapshot.account).equity).toBe(equity)
   const { settings, engine, book } = bench
-  const view = viewEquity({ settings, engine, state: 'begun' }, { total: NOTHING_MADE })
+  const view = viewEquity({ settings, engine, book, state: 'begun' }, { total: NOTHING_MADE })
   expect(view).toEqual({ equity: '969.25', peak: '1019.75', drawdown: '50.5' })
   const shown = scrape(view).match(/^intentd_(?:equity|equity_peak|drawdown)\b.*$/gm)
   expect(shown).toEqual([

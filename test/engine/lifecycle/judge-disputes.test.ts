@@ -224,6 +224,30 @@ describe('[MON1] one wrong row of a position', () => {
     expect(bench.recorded).toContain('drawdownFlatten')
   })
 
+  test.each<[string, Partial<PositionRow>, number | undefined]>([
+    ['profit', { unrealisedProfit: '0' }, undefined],
+    ['profit that is missing', { unrealisedProfit: '' }, undefined],
+    ['mark price, with its profit', { markPrice: ENTRY, unrealisedProfit: '0' }, undefined],
+    ['price of the tickers', {}, ENTRY],
+  ])(
+    'far from the index, with every second %s wrong, keeps no real loss from its limit',
+    (_, row, priced) => {
+      const bench = holding()
+      const fallen = ENTRY * 0.7
+      const read = (price: number, change: Partial<PositionRow> = {}): void => {
+        bench.now += 250
+        bench.price(price, bench.now, { indexPrice: ENTRY })
+        bench.readRow(fallen, change)
+      }
+      read(fallen)
+      read(priced ?? fallen, row)
+      expect(bench.recorded).not.toContain('drawdownFlatten')
+      read(fallen)
+
+      expect(bench.recorded).toContain('drawdownFlatten')
+    },
+  )
+
   test('that is right once and wrong once, for minutes, closes nothing and restricts nothing for good', () => {
     const bench = holding()
 

@@ -601,13 +601,30 @@ test('[MON1] tickers alone sell nothing, however many answers of them agree, whe
   expect(codes(bench)).not.toContain('liquidationNear')
 })
 
-test('[MON1] every second answer wrong: the readings between them confirm each other', () => {
-  const bench = holding({ steps: STEPS, rules: RULES })
-  const readings = [{}, { liquidationPrice: 1 }, {}]
-  for (const stated of readings) fallTo(bench, priceAt(0.03), stated, 1000)
+test.each<[string, Stated, number | undefined]>([
+  ['liquidation price', { liquidationPrice: 1 }, undefined],
+  [
+    'liquidation price that is missing, with a wrong profit',
+    { liquidationPrice: Number.NaN, unrealisedProfit: '0' },
+    undefined,
+  ],
+  ['mark price', { markPrice: ENTRY }, undefined],
+  ['mark price, with its profit', { markPrice: ENTRY, unrealisedProfit: '0' }, undefined],
+  ['profit', { unrealisedProfit: '0' }, undefined],
+  ['price of the tickers', {}, ENTRY],
+])(
+  '[MON1] every second answer with a wrong %s: the readings between them confirm each other',
+  (_, stated, priced) => {
+    const bench = holding({ steps: STEPS, rules: RULES })
+    fallTo(bench, priceAt(0.03), {}, 1000)
+    bench.now += 1000
+    bench.price(priced ?? priceAt(0.03))
+    readPosition(bench, priceAt(0.03), stated)
+    fallTo(bench, priceAt(0.03), {}, 1000)
 
-  expect(codes(bench)).toContain('liquidationFlatten')
-})
+    expect(codes(bench)).toContain('liquidationFlatten')
+  },
+)
 
 test('[MON1] an earlier reading of long ago confirms nothing', () => {
   const limits = makeLimits({ accountAgeMaxMs: 6000 })

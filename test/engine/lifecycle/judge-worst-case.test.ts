@@ -388,6 +388,58 @@ describe('[MON1] an account beyond its budget', () => {
     expect(bench.effects.some(({ kind }) => kind === 'askGrant')).toBe(false)
   })
 
+  const DEEP = Math.round(priceAt(1.05))
+
+  test.each<[string, Partial<PositionRow>, number | undefined]>([
+    ['stated profit', { unrealisedProfit: '0' }, undefined],
+    ['stated profit that is missing', { unrealisedProfit: '' }, undefined],
+    ['mark price', { markPrice: DEEP / 2 }, undefined],
+    ['mark price, with its profit', { markPrice: ENTRY, unrealisedProfit: '0' }, undefined],
+    ['price of the tickers', {}, ENTRY],
+  ])('is reduced although every second answer has a wrong %s', (_, stated, priced) => {
+    const bench = holding()
+    fallTo(bench, DEEP)
+    fallTo(bench, DEEP, stated, priced)
+    fallTo(bench, DEEP)
+
+    expect(codes(bench)).toEqual(['worstCase'])
+  })
+
+  test('is reduced within the time of a dispute although the row lies about mark and profit for good', () => {
+    const bench = holding()
+    const markPrice = DEEP / 2
+    const lie = { markPrice, unrealisedProfit: String((markPrice - ENTRY) * SIZE) }
+    for (let reading = 0; reading < 110; reading++) fallTo(bench, DEEP, lie)
+
+    expect(codes(bench)).toEqual(['worstCase'])
+  })
+
+  test.each<[string, Partial<PositionRow>, number | undefined]>([
+    ['stated profit', { unrealisedProfit: '0' }, undefined],
+    ['price of the tickers', {}, ENTRY],
+  ])('is not released for one wrong %s, and goes on closing', (_, stated, priced) => {
+    const bench = holding()
+    fallTo(bench, DEEP)
+    fallTo(bench, DEEP)
+    fallTo(bench, DEEP, stated, priced)
+
+    expect(codes(bench)).toEqual(['worstCase'])
+    fillNext(bench, DEEP)
+    expect(lastTerms(bench)).toMatchObject({ purpose: 'flatten', action: 'closeLong', lots: 24 })
+  })
+
+  test('is not reduced for an earlier reading of long ago', () => {
+    const { limits } = new EngineBench().settings
+    const bench = holding({ limits: { ...limits, priceCollarRatio: 0.3, accountAgeMaxMs: 1000 } })
+    fallTo(bench, DEEP)
+    bench.now += 11_000
+    fallTo(bench, DEEP)
+    expect(codes(bench)).toEqual([])
+
+    fallTo(bench, DEEP)
+    expect(codes(bench)).toEqual(['worstCase'])
+  })
+
   test('a short is not reduced for one wrong price of the tickers either', () => {
     const bench = benchOf()
     bench.decide({ kind: 'target', symbol: SYMBOL, lots: -LOTS })

@@ -73,10 +73,15 @@ describe('a stop that the exchange keeps', () => {
     // The best price 11,000 puts the trailing stop at 10,890; half a per cent of the entry below.
     moveTo(bench, 11_000)
     const [call] = callsOf(bench)
-    expect(call?.endpoint).toBe('modifyPlanOrder')
-    expect(JSON.parse(call?.body ?? '')).toMatchObject({
+    expect(call?.endpoint).toBe('modifyTpslOrder')
+    expect(JSON.parse(call?.body ?? '')).toEqual({
       orderId: '1500',
-      newTriggerPrice: '10840',
+      marginCoin: 'USDT',
+      productType: 'USDT-FUTURES',
+      symbol: SYMBOL,
+      triggerPrice: '10840',
+      triggerType: 'fill_price',
+      size: '',
     })
     // Recorded before it leaves, so that its fill is known as ours whatever the answer.
     expect(stopOf(bench)).toMatchObject({ stopLossTicks: 108_400 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type PositionRow } from '../../../src/domain/position.ts'
 import { madeInstrument } from '../../support/market-moment.ts'
-import { EngineBench, SYMBOL } from '../engine-bench.ts'
+import { EngineBench, refused, SYMBOL } from '../engine-bench.ts'
 
 const HOLDING = { longLots: 20, shortLots: 0 }
 
@@ -163,6 +163,70 @@ describe('settings of the account that were changed by hand', () => {
     const flat = { longLots: 0, shortLots: 0 }
     for (let reads = 0; reads < 2; reads++) readOnce(bench, {}, flat)
     expect(codes(bench)).toEqual([])
+  })
+
+  describe('rows that lie about the margin mode', () => {
+    const modeOf = (batch: { readonly body: string }) => JSON.parse(batch.body).marginMode
+    const refuse = (bench: EngineBench, batch: { readonly batchId: number }): void =>
+      bench.answer(batch.batchId, refused('45117', 'definite', 'marginMode'))
+    const flatten = (bench: EngineBench): void =>
+      void bench.step({
+        kind: 'commanded',
+        command: { kind: 'flatten', scope: SYMBOL, reason: 'enough', by: 'anna' },
+      })
+
+    test('keep no flatten from closing: a refused mode is followed by the other', () => {
+      const bench = holding()
+      for (let reads = 0; reads < 2; reads++) readOnce(bench, { marginMode: 'isolated' })
+      flatten(bench)
+      bench.price()
+      const first = bench.grantBatch()
+      expect(modeOf(first)).toBe('isolated')
+      refuse(bench, first)
+
+      for (let reads = 0; reads < 2; reads++) readOnce(bench, { marginMode: 'isolated' })
+      bench.price()
+      const second = bench.grantBatch()
+      expect(modeOf(second)).toBe('crossed')
+      expect(JSON.parse(second.body).orderList).toMatchObject([{ side: 'sell', reduceOnly: 'YES' }])
+    })
+
+    test('also where they name the configured one, and both are tried in turn', () => {
+      const bench = holding()
+      flatten(bench)
+      const modes: string[] = []
+      for (let tries = 0; tries < 3; tries++) {
+        for (let reads = 0; reads < 8; reads++) readOnce(bench, { marginMode: 'crossed' })
+        bench.price()
+        const batch = bench.grantBatch()
+        modes.push(modeOf(batch))
+        refuse(bench, batch)
+      }
+
+      expect(modes).toEqual(['crossed', 'isolated', 'crossed'])
+    })
+
+    test('let nothing open in another mode than the configured one', () => {
+      const bench = holding()
+      bench.decide({ kind: 'target', symbol: SYMBOL, lots: 30 })
+      refuse(bench, bench.grantBatch())
+      bench.now += 120_000
+      readOnce(bench, {})
+      bench.price()
+      bench.decide({ kind: 'target', symbol: SYMBOL, lots: 30 })
+
+      expect(modeOf(bench.grantBatch())).toBe('crossed')
+    })
+
+    test('are forgotten with the position', () => {
+      const bench = holding()
+      bench.decide({ kind: 'target', symbol: SYMBOL, lots: 0 })
+      refuse(bench, bench.grantBatch())
+      expect(bench.engine.instrument(SYMBOL)?.setup.refusedMode).toBe('crossed')
+
+      readOnce(bench, {}, { longLots: 0, shortLots: 0 })
+      expect(bench.engine.instrument(SYMBOL)?.setup.refusedMode).toBeUndefined()
+    })
   })
 
   test('a flat account says nothing of its leverage: an operator ends that', () => {

@@ -154,6 +154,15 @@ describe('a member that leaves', () => {
     expect(bench.isBookWhole).toBe(true)
   })
 
+  test('is nobody to a reading that arrives when the account has stopped trading', () => {
+    const bench = new UniverseBench().start()
+    rotate(bench)
+    bench.step({ kind: 'commanded', command: { kind: 'stop', policy: 'leave' } })
+
+    expect(() => bench.answerPosition('BUSDT')).not.toThrow()
+    expect(bench.symbols).toEqual(['AUSDT', 'CUSDT'])
+  })
+
   test('close: the position is closed, and nothing else is taken from the strategy', () => {
     const bench = holding()
 

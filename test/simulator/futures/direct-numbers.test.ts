@@ -10,7 +10,10 @@ import {
   unrealised,
   type Position,
 } from '../../../src/simulator/futures/positions/position.ts'
-import { unrealisedText } from '../../../src/simulator/futures/positions/position-view.ts'
+import {
+  unrealisedNumber,
+  unrealisedText,
+} from '../../../src/simulator/futures/positions/position-view.ts'
 
 const NOW = Date.UTC(2025, 0, 1)
 const random = createRandom('direct numbers')
@@ -68,6 +71,7 @@ describe('an unrealised profit is written to the last digit', () => {
           count % 5 === 0 ? ticks : ticks + random.integer(2000) - Math.min(1000, ticks - 1)
         const exact = unrealised(instrument, position, mark).toString()
         expect(unrealisedText(instrument, position, mark)).toBe(exact)
+        expect(unrealisedNumber(instrument, position, mark)).toBe(Number(exact))
       }
     }
   })

@@ -101,14 +101,16 @@ test('an exit is moved by its id, and never to where the price has been', async 
   const [ticker] = bench.data(ANNA, 'tickers')
   const { symbol, productType } = MARKET
   const move = (change: object) =>
-    bench.call(ANNA, 'modifyPlanOrder', { body: { orderId, symbol, productType, ...change } })
+    bench.call(ANNA, 'modifyTpslOrder', { body: { ...MARKET, orderId, size: '', ...change } })
   const nearer = String(Math.round(Number(ticker?.lastPr) * 0.9))
 
-  expect(move({ newTriggerPrice: nearer })).toMatchObject({ code: '00000', data: { orderId } })
+  expect(move({ triggerPrice: nearer })).toMatchObject({ code: '00000', data: { orderId } })
   expect(bench.data(ANNA, 'allPositions')).toMatchObject([
     { takeProfit: prices.takeProfit, stopLoss: nearer, stopLossId: orderId },
   ])
-  expect(move({ newTriggerPrice: prices.takeProfit })).toMatchObject({ code: '40917' })
-  expect(move({ newTriggerPrice: nearer, newSize: '1' })).toMatchObject({ code: '40017' })
-  expect(move({ orderId: '150000000000009999', newTriggerPrice: nearer }).code).not.toBe('00000')
+  expect(move({ triggerPrice: prices.takeProfit })).toMatchObject({ code: '40917' })
+  expect(move({ triggerPrice: nearer, size: '1' })).toMatchObject({ code: '40017' })
+  expect(move({ orderId: '150000000000009999', triggerPrice: nearer }).code).not.toBe('00000')
+  const asPlan = { body: { orderId, symbol, productType, newTriggerPrice: nearer } }
+  expect(bench.call(ANNA, 'modifyPlanOrder', asPlan)).toMatchObject({ code: '43025' })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../futures/memory-store.ts'
 import { ANNA, ExchangeBench } from '../exchange-bench.ts'
 
 const HOUR_MS = 3_600_000
@@ -158,5 +159,39 @@ describe('the history of funding rates', () => {
     expect(next?.fundingRateInterval).toBe('8')
     expect(Number(next?.nextUpdate) - now).toBeLessThanOrEqual(8 * HOUR_MS)
     expect(Number(next?.nextUpdate)).toBeGreaterThan(now)
+  })
+})
+
+describe('what an exchange with a state has lived through', () => {
+  const STEP = { stepMs: 10_000 }
+
+  test('is answered days later as it was on that day, after a restart too', async () => {
+    const store = createMemoryStore()
+    const bench = await ExchangeBench.open({ ...STEP, store })
+    const live = (hours: number): void => {
+      for (let hour = 0; hour < hours; hour++) bench.wait(HOUR_MS)
+    }
+    live(12)
+    const page = askBack(bench, 'historyCandles', 'granularity=1m&limit=200')
+    const end = Math.floor(bench.now / HOUR_MS) * HOUR_MS
+    const then = page(end)
+    live(40)
+
+    expect(then).toHaveLength(200)
+    expect(page(end)).toEqual(then)
+    const again = await ExchangeBench.open({ ...STEP, store, now: bench.now })
+    expect(askBack(again, 'historyCandles', 'granularity=1m&limit=200')(end)).toEqual(then)
+    let rows: readonly Row[] = []
+    while (rows.length < 3000) rows = [...page(Number(rows[0]?.[0]) || undefined), ...rows]
+    expectJoined(rows, 60_000)
+  })
+
+  test('is not kept without a state', async () => {
+    const bench = await ExchangeBench.open(STEP)
+    bench.wait(10 * 60_000)
+    const end = Math.floor(bench.now / 60_000) * 60_000
+    for (let hour = 0; hour < 40; hour++) bench.wait(HOUR_MS)
+
+    expect(askBack(bench, 'historyCandles', 'granularity=1m&limit=5')(end)).toEqual([])
   })
 })

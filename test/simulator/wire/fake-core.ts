@@ -114,6 +114,7 @@ const DATA: { readonly [Name in ServedName]?: ServedResponseOf<Name> } = {
   ordersPending: { entrustedList: [] },
   placePlanOrder: REFERENCE,
   ordersPlanPending: { entrustedList: [] },
+  modifyTpslOrder: REFERENCE,
   cancelPlanOrder: LISTS,
   spotPlaceOrder: REFERENCE,
   spotCancelOrder: REFERENCE,

@@ -173,6 +173,7 @@ export const GOOD_REQUEST_OF: Readonly<Record<ServedName, Omit<RequestParts, 'pa
   ordersPending: { query: QUERY },
   placePlanOrder: { body: { ...FUTURES, ...PLAN, size: '0.01', side: 'buy', orderType: 'market' } },
   ordersPlanPending: { query: `planType=normal_plan&${QUERY}` },
+  modifyTpslOrder: { body: { ...FUTURES, orderId: '1', triggerPrice: '50000', size: '' } },
   cancelPlanOrder: { body: { ...FUTURES, orderIdList: [{ orderId: '1', clientOid: '' }] } },
   spotPlaceOrder: { body: { symbol: 'BTCUSDT', side: 'buy', orderType: 'market', size: '100' } },
   spotCancelOrder: { body: { symbol: 'BTCUSDT', orderId: '1' } },

@@ -144,6 +144,7 @@ export class SecondAccount {
         for (const watermark of record.watermarks) this.#noteWatermark(watermark)
         return
       case 'boot':
+      case 'deposit':
       case 'exits':
       case 'exitsListed':
       case 'universe':

@@ -26,6 +26,10 @@ export class MemoryPairing implements PairingStore {
   save(pairing: Pairing): void {
     this.pairing = pairing
   }
+
+  alone<Result>(work: () => Result): Result {
+    return work()
+  }
 }
 
 /** Proposals over a daemon that is made up, at a time that the test moves. */

@@ -245,7 +245,9 @@ export function watchStrategyLosses(world: World): WorldWatcher {
         }
       }
       for (const { id, symbols } of world.settings.strategies.values()) {
-        if (!symbols.some((symbol) => compared.includes(symbol))) continue
+        // Those that have left a strategy are counted when it is judged for the others.
+        const present = engine.settings.strategies.get(id)?.symbols ?? []
+        if (!present.some((symbol) => compared.includes(symbol))) continue
         const parts = symbols.map((symbol) => {
           const { owners, isUncertain } = second.of(symbol)
           const owner = owners.get(id)
@@ -271,6 +273,9 @@ const LATER: ReadonlySet<JournalRecord['kind']> = new Set([
   'foreign',
   'settle',
   'outcome',
+  // Another one is read, or one no more.
+  'universe',
+  'departed',
 ])
 
 function symbolsIn(event: EngineEvent): readonly string[] {

@@ -59,7 +59,7 @@ function missedOf(
   { strategyId, intents }: Decided,
   effects: readonly Effect[],
 ): string | undefined {
-  const bound = world.settings.strategies.get(strategyId)?.symbols ?? []
+  const bound = boundOf(world, book, strategyId)
   const own = intents.filter(({ symbol }) => bound.includes(symbol))
   for (const symbol of new Set(intents.map((intent) => intent.symbol))) {
     const pair = pairKey(strategyId, symbol)
@@ -84,6 +84,17 @@ function missedOf(
     if (kept !== undefined) return `${kept} of ${symbol} is not withdrawn`
   }
   return undefined
+}
+
+/** A strategy has no say about a member that is closed or handed back as it leaves. */
+function boundOf(world: World, book: Book, id: Decided['strategyId']): readonly string[] {
+  const { settings, process, plan } = world
+  const all = settings.strategies.get(id)?.symbols ?? []
+  if (!plan.universe) return all
+  const now = process.engine?.settings.strategies.get(id)?.symbols ?? []
+  const isHeard = (symbol: string): boolean =>
+    (book.leavings.get(pairKey(id, symbol))?.policy ?? 'keep') === 'keep'
+  return now.filter(isHeard)
 }
 
 /** An order that a cancel-all should have taken back: it may rest, or wait by its name. */

@@ -59,6 +59,8 @@ import { watchCancelScopes, watchWire, watchWishes } from './wire-invariants.ts'
 import { watchOutages } from './outage-invariants.ts'
 import { watchFills } from './fill-invariants.ts'
 import { watchMoney, watchTruth } from './truth-invariants.ts'
+import { watchStops } from './stop-invariants.ts'
+import { watchUniverses } from './universe-invariants.ts'
 import { watchUnowned } from './unowned-invariants.ts'
 import { type Invariant } from '../world/world.ts'
 
@@ -67,7 +69,9 @@ import { type Invariant } from '../world/world.ts'
  * cancel-all is proved; CANCEL, none takes more than is ours; WISH, only wishes leave, at once and
  * once; CLOSE, no strategy closes more than it holds; REPEAT, a repeated event acts once; LIVE,
  * wishes come true; MONEY, the sums agree; CLOCK, signatures have the exchange's time; LEASE, a run
- * that was passed over writes and signs nothing, and nothing of it has an effect.
+ * that was passed over writes and signs nothing, and nothing of it has an effect; UNIVERSE, nothing
+ * is traded that is out, and what leaves leaves nothing behind; STOP, the stop at the exchange is
+ * where we say.
  */
 export const INVARIANTS: readonly Invariant[] = [
   { id: 'LEASE', watch: watchLease },
@@ -150,4 +154,6 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'RSK2', watch: watchLosses },
   { id: 'RSK2', watch: watchPaces },
   { id: 'RSK1', watch: watchIdentical },
+  { id: 'UNIVERSE', watch: watchUniverses },
+  { id: 'STOP', watch: watchStops },
 ]

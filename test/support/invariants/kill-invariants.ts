@@ -1,7 +1,7 @@
 import { type Effect } from '../../../src/engine/effect.ts'
 import { isForeign } from '../virtual/exchange-truth.ts'
 import { ReadingsSince } from './readings-since.ts'
-import { type World, type WorldWatcher, violate } from '../world/world.ts'
+import { symbolsNow, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** Maximum error of the core's estimate of the exchange's clock. */
 const CLOCK_ERROR_MS = 1000
@@ -15,7 +15,7 @@ export function watchKill(world: World): WorldWatcher {
   const cancelledAt = new Map<string, number>()
   const checkConfirmed = (): void => {
     const from = writtenAt + world.settings.execution.acceptanceWindowMs - CLOCK_ERROR_MS
-    for (const symbol of world.plan.symbols) {
+    for (const symbol of symbolsNow(world)) {
       const at = cancelledAt.get(symbol)
       if (at === undefined || at < from)
         violate(
@@ -31,7 +31,7 @@ export function watchKill(world: World): WorldWatcher {
     for (const order of exchange.truth.open) {
       const { clientOid, createdAt, symbol } = order
       // The instrument is not traded here.
-      if (!world.plan.symbols.includes(symbol)) continue
+      if (!symbolsNow(world).includes(symbol)) continue
       // Orders of others are not under our switch.
       if (isForeign(order) && createdAt >= (facts.killedAt ?? 0)) continue
       violate(world, 'RSK3', `${clientOid} rests after a clean kill`)
@@ -54,12 +54,12 @@ export function watchKill(world: World): WorldWatcher {
           violate(world, 'RSK2', 'a kill is written down, and no line says that it was seen')
         if (effect.kind === 'sendCancelAll') {
           const { symbol } = JSON.parse(effect.body) as { readonly symbol?: string }
-          for (const one of symbol === undefined ? world.plan.symbols : [symbol]) {
+          for (const one of symbol === undefined ? symbolsNow(world) : [symbol]) {
             cancelledAt.set(one, world.time.now)
           }
         }
         if (effect.kind !== 'killState' || effect.state !== 'clean') continue
-        const rounds = readings.rounds(world.plan.symbols)
+        const rounds = readings.rounds(symbolsNow(world))
         if (rounds < 2) violate(world, 'RSK3', `a kill is called clean after ${rounds} readings`)
         checkConfirmed()
       }

@@ -14,6 +14,7 @@ import { type Effect, type OutgoingBatch } from '../../../src/engine/effect.ts'
 import { KnownPrices } from './known-prices.ts'
 import { isOpenThere, type TrueOrder } from '../virtual/exchange-truth.ts'
 import { isKeptFromReturn } from './restricted-invariants.ts'
+import { isFixed } from './universe-invariants.ts'
 import { orderNamed } from './wire-invariants.ts'
 import { bodyOf, type World, type WorldWatcher, violate } from '../world/world.ts'
 
@@ -340,7 +341,9 @@ export function watchStaleness(world: World): WorldWatcher {
         const ages = effect.snapshot.instruments.map(({ instrument }) =>
           known.ageOf(instrument.symbol, now),
         )
-        if (Math.min(...ages) > dataAgeMaxMs) violate(world, 'MKT1', 'decided on stale data')
+        // A universe may be empty.
+        if (ages.length > 0 && Math.min(...ages) > dataAgeMaxMs)
+          violate(world, 'MKT1', 'decided on stale data')
       }
     },
     onWrite(batch, now) {
@@ -425,6 +428,14 @@ function isFlattened(book: Book | undefined, { symbol, strategyId }: Order['term
   )
 }
 
+/** It leaves the universe of its strategy, or has left since: its orders end with that. */
+function hasLeft(world: World, { terms: { strategyId, symbol }, firstSentAt }: Order): boolean {
+  const { book } = world.process.engine ?? {}
+  if (!world.plan.universe || !book || isFixed(world, symbol)) return false
+  const member = book.universes.get(strategyId)?.members[symbol]
+  return member === undefined || member.leavingSince !== undefined || member.since >= firstSentAt
+}
+
 /** While an exit is due, and in a pause after one, an order by name that was cancelled has ended. */
 function isHeldByExits(book: Book | undefined, { symbol, strategyId }: Order['terms']): boolean {
   const { long, short, pause } = book?.exitStates.get(pairKey(strategyId, symbol)) ?? NO_EXITS
@@ -466,6 +477,7 @@ export function watchDisplaced(world: World): WorldWatcher {
           (isAbsent ||
             (rests && settled.state === 'done' && !isKeptFromReturn(book, order, beside))) &&
           !isFlattened(book, order.terms) &&
+          !hasLeft(world, order) &&
           !isHeldByExits(book, order.terms)
         if (isOwed && left > 0 && !wasWithdrawn) {
           violate(world, 'ORD8', `${settled.clientOid} is forgotten with ${left} lots`)

@@ -1,6 +1,6 @@
 import { type Answer } from '../../../src/domain/answer.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
-import { type World, type WorldWatcher, violate } from '../world/world.ts'
+import { symbolsNow, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** Pause after a final refusal of a read; it doubles up to the maximum. */
 const PAUSE_MS = 1000
@@ -20,6 +20,13 @@ const LIMITED_MS = 60_000
 
 /** Refusals of the whole account, by codes and by a page in front of the exchange. */
 const OF_ACCOUNT = /^refused 400(06|18|37):/
+
+/** What has left the account is read no more. */
+function forgetLeft(world: World, waiting: Map<string, RefusedRead>): void {
+  const read = new Set(symbolsNow(world).map((symbol) => `position ${symbol}`))
+  for (const what of waiting.keys())
+    if (what.startsWith('position ') && !read.has(what)) waiting.delete(what)
+}
 
 interface RefusedRead {
   readonly at: number
@@ -82,6 +89,7 @@ export function watchRefusedReads(world: World): WorldWatcher {
         forget(now)
       times.stepped = now
       if (isRateLimited(event)) times.limited = now
+      if (world.plan.universe) forgetLeft(world, waiting)
       if (isAccepted(event)) {
         times.accepted = now
         if (refusedSince.size >= REFUSED_MAX) times.freed = now

@@ -1,5 +1,5 @@
 import { openOrdersOf } from '../../../src/engine/book/book.ts'
-import { violate, type World, type WorldWatcher } from '../world/world.ts'
+import { symbolsNow, violate, type World, type WorldWatcher } from '../world/world.ts'
 
 /**
  * Without its journal a daemon creates nothing. `cancelled` means that every instrument was asked
@@ -22,7 +22,7 @@ export function watchRetreat(world: World): WorldWatcher {
     onRetreated(end) {
       isRetreating = false
       if (end === 'left') return
-      const unasked = world.plan.symbols.filter((symbol) => !asked.has(symbol))
+      const unasked = symbolsNow(world).filter((symbol) => !asked.has(symbol))
       if (unasked.length > 0)
         violate(world, 'RSK3', `a retreat never cancelled ${unasked.join(', ')}`)
       if (end !== 'cancelled') return

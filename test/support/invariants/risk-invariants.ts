@@ -16,7 +16,14 @@ import { createExcuses, unanswered } from './foreign-invariants.ts'
 import { KnownPrices } from './known-prices.ts'
 import { GROSS_NEVER_REACHED } from './room.ts'
 import { ReadingsSince } from './readings-since.ts'
-import { isKnownFill, bodyOf, type World, type WorldWatcher, violate } from '../world/world.ts'
+import {
+  symbolsNow,
+  isKnownFill,
+  bodyOf,
+  type World,
+  type WorldWatcher,
+  violate,
+} from '../world/world.ts'
 
 /** At every instant the strategies' holdings and resting orders stay within their limits. */
 export function watchWorstCase(world: World): WorldWatcher {
@@ -419,7 +426,7 @@ export function watchStopConfirmed(world: World): WorldWatcher {
       const taken = event.kind === 'cancelAnswered' ? takenBy(event.answer) : undefined
       if (event.kind === 'cancelAnswered' && bodies.has(event.cancelId) && taken) {
         const only = bodies.get(event.cancelId)
-        for (const symbol of only === undefined ? world.plan.symbols : [only])
+        for (const symbol of only === undefined ? symbolsNow(world) : [only])
           unconfirmed.delete(symbol)
         for (const clientOid of taken) {
           const order = world.exchange.truth.orderOf(clientOid)
@@ -452,14 +459,14 @@ export function watchStop(world: World): WorldWatcher {
     afterStep(event, effects, now) {
       readings.note(event, effects, now)
       const isClean = effects.some((effect) => effect.kind === 'stopped' && effect.clean)
-      if (isClean && readings.rounds(world.plan.symbols) === 0)
+      if (isClean && readings.rounds(symbolsNow(world)) === 0)
         violate(world, 'RSK3', 'a stop is called clean, and the account was not read')
     },
     atEnd() {
       if (world.violations.length > 0) return
       if (world.facts.stoppedClean !== true)
         violate(world, 'RSK3', `stop ended ${world.facts.stoppedClean}`)
-      const held = world.plan.symbols.flatMap((symbol) => {
+      const held = symbolsNow(world).flatMap((symbol) => {
         if (!isAllocationKnown(world, symbol)) return []
         // In a net position unheld lots may offset them; then there is nothing to close.
         const { truth } = world.exchange
@@ -468,7 +475,9 @@ export function watchStop(world: World): WorldWatcher {
         const shortLots = Math.min(own.shortLots, truth.lotsOf(symbol, 'short'))
         return longLots + shortLots > 0 ? [{ symbol, longLots, shortLots }] : []
       })
-      if (world.plan.stop === 'flatten' && held.length > 0)
+      // What was handed back is nobody's.
+      const isOurs = world.plan.universe?.leaving !== 'handBack'
+      if (world.plan.stop === 'flatten' && isOurs && held.length > 0)
         violate(world, 'RSK3', `not flat: ${JSON.stringify(held)}`)
     },
   }

@@ -1,6 +1,6 @@
 import { canRest, type Order } from '../../../src/domain/order.ts'
 import { isHalted } from '../../../src/engine/book/book.ts'
-import { violate, type World, type WorldWatcher } from '../world/world.ts'
+import { symbolsNow, violate, type World, type WorldWatcher } from '../world/world.ts'
 
 /**
  * An instrument trades once its fills and position were read in this run, nothing of it is unknown,
@@ -45,6 +45,8 @@ export function watchStart(world: World): WorldWatcher {
       if (!engine) return
       if (event.kind === 'fillsRead') areFillsRead = true
       if (event.kind === 'positionRead') read.add(event.reading.symbol)
+      const symbols = symbolsNow(world)
+      if (world.plan.universe) forgetOthers(symbols, read, traded)
       const unproved = new Set(engine.unproved)
       for (const effect of effects) {
         if (
@@ -62,17 +64,23 @@ export function watchStart(world: World): WorldWatcher {
             `${effect.strategyId} is asked before one of its instruments is proved`,
           )
       }
-      if (traded.size === world.plan.symbols.length) return
+      if (traded.size === symbols.length) return
       // A halted instrument delays nothing, and is proved with its unknown orders: it may be
       // released before all trade.
-      for (const symbol of world.plan.symbols)
+      for (const symbol of symbols)
         if (!unproved.has(symbol) && isHalted(engine.book, symbol)) traded.add(symbol)
       if (!engine.isTrading) return
-      for (const symbol of world.plan.symbols) {
+      for (const symbol of symbols) {
         if (!unproved.has(symbol)) lookAt(symbol)
       }
     },
   }
+}
+
+/** One that comes back begins anew. */
+function forgetOthers(symbols: readonly string[], ...known: readonly Set<string>[]): void {
+  for (const set of known)
+    for (const symbol of set) if (!symbols.includes(symbol)) set.delete(symbol)
 }
 
 function isResting({ state, terms }: Order): boolean {

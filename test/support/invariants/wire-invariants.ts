@@ -202,7 +202,9 @@ function isRung(book: Book, { terms }: Order): boolean {
       tradesAs(other.action) === side &&
       other.ticks === ticks,
   )
-  const mayBeCut = restrictionsOn(book, symbol, strategyId).length > 0
+  const mayBeCut =
+    restrictionsOn(book, symbol, strategyId).length > 0 ||
+    book.leavings.has(pairKey(strategyId, symbol))
   if (rung === undefined || (mayBeCut ? rung.lots < lots : rung.lots !== lots)) return false
   // A larger order stood for another rung, and will be cancelled.
   const standing = others.filter((other) =>

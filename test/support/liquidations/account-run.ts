@@ -7,6 +7,7 @@ import {
 } from '../../../src/backtest/virtual-account.ts'
 import { VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
+import { type ProductType } from '../../../src/domain/instrument.ts'
 import { type Engine } from '../../../src/engine/engine.ts'
 import { type ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
 
@@ -22,6 +23,7 @@ export interface AccountRunOptions extends Pick<
   /** Unix ms. */
   readonly startAt: number
   readonly core: ExchangeCore
+  readonly productType: ProductType
   readonly journal: MemoryJournal
   /** Calls are lost at that time, Unix ms. */
   readonly isCutOff: (at: number) => boolean
@@ -35,7 +37,7 @@ export class AccountRun {
   readonly #time: VirtualTime
   readonly #account: VirtualAccount
 
-  constructor({ startAt, core, journal, isCutOff, ...options }: AccountRunOptions) {
+  constructor({ startAt, core, productType, journal, isCutOff, ...options }: AccountRunOptions) {
     const time = new VirtualTime(startAt)
     this.#time = time
     this.#account = new VirtualAccount({
@@ -45,7 +47,7 @@ export class AccountRun {
       clock: time.clock,
       polling: POLLING,
       pageFills: PAGE_FILLS,
-      exchange: new DirectExchange(core, () => time.now),
+      exchange: new DirectExchange(core, () => time.now, { productType }),
       network: new CutNetwork(time, isCutOff),
       book: rebuildBook(journal.load(), options.settings.positionMode),
       surroundings: {

@@ -10,7 +10,11 @@ export function numberOf(seed: string): number {
 }
 
 const SYMBOLS = ['BTCUSDT', 'ETHUSDT', 'SOLUSDT'] as const
-export type TradedSymbol = (typeof SYMBOLS)[number]
+/** Margin, profit and fees in bitcoin. An account has one coin, so it has no other beside it. */
+export const COIN_MARGINED = 'BTCUSD'
+export type TradedSymbol = (typeof SYMBOLS)[number] | typeof COIN_MARGINED
+/** One in so many worlds. */
+const COIN_MARGINED_EVERY = 4
 
 /** `ladder`: buys into falls · `trend`: adds while a price runs · `both`: adds to both sides. */
 export const GREEDY_KINDS = ['ladder', 'trend', 'both'] as const
@@ -36,7 +40,7 @@ export interface LiquidationPlan {
   readonly symbols: readonly TradedSymbol[]
   readonly positionMode: 'one_way_mode' | 'hedge_mode'
   readonly leverage: number
-  /** USDT. With the larger one positions reach beyond the first maintenance tiers. */
+  /** USDT, or as much in the coin. With the larger one positions reach beyond the first maintenance tiers. */
   readonly balance: number
   /** Whether resting orders count as filled before the move: `risk.survives.gap`. */
   readonly gap: boolean
@@ -70,7 +74,10 @@ const LEGS = 8
 
 export function planLiquidation(seed: string): LiquidationPlan {
   const part = (name: string): Random => createRandom(`${seed}/${name}`)
-  const symbols = SYMBOLS.slice(0, 1 + part('symbols').integer(3))
+  const isCoinMargined = part('coinMargined').integer(COIN_MARGINED_EVERY) === 0
+  const symbols: readonly TradedSymbol[] = isCoinMargined
+    ? [COIN_MARGINED]
+    : SYMBOLS.slice(0, 1 + part('symbols').integer(3))
   const move = pick(part('move'), [0.02, 0.04, 0.06, 0.1])
   return {
     seed,

@@ -16,7 +16,7 @@ import {
 import { AccountRun, type AccountRunOptions } from './account-run.ts'
 import { createGreedyStrategy } from './greedy-strategies.ts'
 import { LeapingMarket } from './leaping-market.ts'
-import { type LiquidationPlan, type TradedSymbol } from './liquidation-plan.ts'
+import { COIN_MARGINED, type LiquidationPlan, type TradedSymbol } from './liquidation-plan.ts'
 
 /** Two minutes to eight: funding is paid during a world. Unix ms. */
 export const START_AT = Date.UTC(2025, 5, 2, 7, 58)
@@ -26,6 +26,7 @@ const PRICES: Readonly<Record<TradedSymbol, number>> = {
   BTCUSDT: 60_000,
   ETHUSDT: 3000,
   SOLUSDT: 150,
+  [COIN_MARGINED]: 60_000,
 }
 
 const base = (): DaemonConfig => {
@@ -85,7 +86,7 @@ export class LiquidationScene {
   }
 
   tickOf(symbol: string): number {
-    return Number(base().instruments[symbol]?.tickSize)
+    return Number(contractsOfPlan(this.plan)[symbol]?.tickSize)
   }
 
   /** At most a second. */
@@ -106,6 +107,7 @@ export class LiquidationScene {
       strategies,
       hasPreviousRun,
       startAt: this.#now,
+      productType: moneyOf(this.plan).productType,
       journal: this.#journal,
       isCutOff: (at) => this.#isSilent('outage', at),
     })
@@ -116,6 +118,27 @@ export class LiquidationScene {
     const from = START_AT + (silence?.fromMs ?? 0)
     return silence?.kind === kind && at >= from && at < from + silence.forMs
   }
+}
+
+/** What the account is measured in. */
+export function moneyOf({ symbols, balance }: LiquidationPlan): {
+  readonly productType: 'USDT-FUTURES' | 'COIN-FUTURES'
+  readonly coin: 'USDT' | 'BTC'
+  readonly balance: string
+} {
+  if (!symbols.includes(COIN_MARGINED))
+    return { productType: 'USDT-FUTURES', coin: 'USDT', balance: String(balance) }
+  const coins = (balance / PRICES[COIN_MARGINED]).toFixed(8)
+  return { productType: 'COIN-FUTURES', coin: 'BTC', balance: coins }
+}
+
+function contractsOfPlan({ symbols }: LiquidationPlan): DaemonConfig['instruments'] {
+  const { BTCUSDT, ...others } = base().instruments
+  if (BTCUSDT === undefined) throw new Error('the worlds trade BTCUSDT')
+  const all = { BTCUSDT, [COIN_MARGINED]: BTCUSDT, ...others }
+  return Object.fromEntries(
+    Object.entries(all).filter(([symbol]) => symbols.includes(symbol as TradedSymbol)),
+  )
 }
 
 /** @param survived move of `risk.survives`; undefined: no protection */
@@ -129,6 +152,7 @@ export function openScene(plan: LiquidationPlan, survived: number | undefined): 
     const lotSize = Number(config.instruments[symbol]?.lotSize)
     return (plan.balance * plan.leverage) / PRICES[symbol] / lotSize
   }
+  const money = moneyOf(plan)
   const market = new LeapingMarket({
     startAt: START_AT,
     fundingRate: plan.fundingRate,
@@ -148,7 +172,7 @@ export function openScene(plan: LiquidationPlan, survived: number | undefined): 
         secret: 'secret',
         passphrase: 'passphrase',
         role: 'ordinary',
-        balances: { USDT: String(plan.balance) },
+        balances: { [money.coin]: money.balance },
         positionMode: plan.positionMode,
         leverage: plan.leverage,
       },
@@ -174,16 +198,14 @@ function strategyOf(symbol: string): StrategyId {
 }
 
 function configOf(plan: LiquidationPlan, survived: number | undefined): DaemonConfig {
-  const { account, risk, simulator, instruments, ...rest } = base()
-  const traded = Object.entries(instruments).filter(([symbol]) =>
-    plan.symbols.includes(symbol as TradedSymbol),
-  )
+  const { account, risk, simulator, ...rest } = base()
+  const { productType, coin, balance } = moneyOf(plan)
   if (simulator === undefined) throw new Error('the worlds are simulated')
   return {
     ...rest,
-    account: { ...account, positionMode: plan.positionMode },
-    instruments: Object.fromEntries(traded),
-    simulator: { ...simulator, leverage: plan.leverage, startingBalance: String(plan.balance) },
+    account: { ...account, productType, marginCoin: coin, positionMode: plan.positionMode },
+    instruments: contractsOfPlan(plan),
+    simulator: { ...simulator, leverage: plan.leverage, startingBalance: balance },
     risk:
       survived === undefined
         ? { ...risk, liquidation: 'none' }

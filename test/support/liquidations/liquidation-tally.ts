@@ -1,4 +1,5 @@
 import {
+  COIN_MARGINED,
   type LiquidationPlan,
   LIQUIDATIONS,
   planLiquidation,
@@ -9,6 +10,7 @@ import { type LiquidationOutcome, runLiquidationWorld } from './liquidation-worl
 /** Results of worlds, each played with and without protection. */
 export interface LiquidationTally {
   readonly worlds: number
+  readonly coinMargined: number
   /** Worlds with a liquidation. */
   readonly liquidatedOn: number
   readonly liquidatedOff: number
@@ -35,6 +37,7 @@ const NO_SILENCE: SilentTally = { worlds: 0, liquidated: 0, lost: 0, worst: 0 }
 
 export const NO_WORLDS: LiquidationTally = {
   worlds: 0,
+  coinMargined: 0,
   liquidatedOn: 0,
   liquidatedOff: 0,
   compared: 0,
@@ -50,6 +53,7 @@ export function tallyWorld(number: number): LiquidationTally {
   const both = (of: (outcome: LiquidationOutcome) => number): number => of(on) + of(off)
   return {
     worlds: 1,
+    coinMargined: Number(plan.symbols.includes(COIN_MARGINED)),
     liquidatedOn: Math.sign(on.liquidations),
     liquidatedOff: Math.sign(off.liquidations),
     compared: both(({ compared }) => compared),
@@ -71,6 +75,7 @@ function tallySilence(plan: LiquidationPlan): SilentTally {
 export function addTallies(one: LiquidationTally, other: LiquidationTally): LiquidationTally {
   return {
     worlds: one.worlds + other.worlds,
+    coinMargined: one.coinMargined + other.coinMargined,
     liquidatedOn: one.liquidatedOn + other.liquidatedOn,
     liquidatedOff: one.liquidatedOff + other.liquidatedOff,
     compared: one.compared + other.compared,

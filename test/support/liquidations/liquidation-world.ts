@@ -1,6 +1,6 @@
 import { UID } from '../../../src/backtest/direct-exchange.ts'
 import { type LiquidationPlan } from './liquidation-plan.ts'
-import { openScene } from './liquidation-scene.ts'
+import { moneyOf, openScene } from './liquidation-scene.ts'
 import { type ComparedPrices, PriceWatch } from './price-watch.ts'
 
 /** Prices have stood still before a leg, so every reading has them. */
@@ -43,7 +43,7 @@ export function runLiquidationWorld(
   const unrealised = positions.reduce((sum, position) => sum + Number(position.unrealised), 0)
   return {
     liquidations: counts.liquidations,
-    left: (Number(coins[0]?.balance) + unrealised) / plan.balance,
+    left: (Number(coins[0]?.balance) + unrealised) / Number(moneyOf(plan).balance),
     ...watch.found,
   }
 }

@@ -1,7 +1,7 @@
 import { UID } from '../../../src/backtest/direct-exchange.ts'
 import { type HoldSide } from '../../../src/domain/position.ts'
 import { sumDecimals, ZERO } from '../../../src/lib/decimal.ts'
-import { type LiquidationScene, START_AT } from './liquidation-scene.ts'
+import { type LiquidationScene, moneyOf, START_AT } from './liquidation-scene.ts'
 
 export interface ComparedPrices {
   /** Compared prices of our core and the simulator, and their differences. */
@@ -68,7 +68,11 @@ export class PriceWatch {
       const account = accounts.get(UID)
       if (account === undefined) throw new Error('the account is gone')
       const { counts, openOrders, coins } = account
-      return { ...counts, resting: openOrders.size, funding: coins.get('USDT')?.funding ?? ZERO }
+      return {
+        ...counts,
+        resting: openOrders.size,
+        funding: coins.get(moneyOf(plan).coin)?.funding ?? ZERO,
+      }
     })
     const [symbol = '', ...others] = plan.symbols
     const tick = this.#scene.tickOf(symbol)
@@ -111,8 +115,9 @@ export class PriceWatch {
   }
 
   #positionsOf(symbol: string) {
-    const { core, now } = this.#scene
-    const request = { symbol, productType: 'USDT-FUTURES', marginCoin: 'USDT' } as const
+    const { core, now, plan } = this.#scene
+    const { productType, coin: marginCoin } = moneyOf(plan)
+    const request = { symbol, productType, marginCoin } as const
     const reply = core.answer('singlePosition', { uid: UID }, request, now)
     if (!reply.ok) throw new Error(`no position of ${symbol}`)
     return reply.data

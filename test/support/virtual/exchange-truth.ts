@@ -27,6 +27,8 @@ export interface TruePosition {
   readonly lots: number
   /** Unix ms. */
   readonly openedAt: number
+  /** The exit that the exchange keeps, at its trigger price. */
+  readonly stopLoss?: { readonly triggerTicks: number } | undefined
   /** Undefined until the first funding. */
   readonly funding?: { toString(): string } | undefined
 }
@@ -102,6 +104,14 @@ export class ExchangeTruth implements RowStore {
 
   get positions(): Iterable<TruePosition> {
     return this.#positions.values()
+  }
+
+  /** In ticks; undefined without a position or a stop. */
+  stopOf(symbol: string, holdSide: 'long' | 'short'): number | undefined {
+    for (const position of this.#positions.values())
+      if (position.symbol === symbol && position.holdSide === holdSide && position.lots > 0)
+        return position.stopLoss?.triggerTicks
+    return undefined
   }
 
   lotsOf(symbol: string, holdSide: 'long' | 'short'): number {

@@ -36,6 +36,8 @@ import { cancelAround, Suspensions } from '../faults/suspensions.ts'
 import { MoneyFaults } from '../faults/money-faults.ts'
 import { spoilTicker } from '../faults/ticker-faults.ts'
 import { type WorldPlan } from '../world/world-plan.ts'
+import { type ContractRules } from '../../../src/domain/contract-rules.ts'
+import { ChangingList } from '../universe/changing-list.ts'
 import { ExchangeTruth, isOpenThere } from './exchange-truth.ts'
 import { BrokenTickers } from '../months/broken-tickers.ts'
 import { BrokenFills } from '../months/broken-fills.ts'
@@ -65,6 +67,8 @@ export interface VirtualExchangeOptions {
   /** See {@link WorldPlan}. */
   readonly crash?: WorldPlan['crash'] | undefined
   readonly lieMsMax?: number | undefined
+  /** Instruments are listed and delisted, and their ranks change. */
+  readonly hasChangingList?: boolean | undefined
   /** Instead of the random walks. */
   readonly market?: (instruments: readonly Instrument[]) => Market
 }
@@ -97,6 +101,7 @@ export class VirtualExchange implements SimulatedExchange {
   readonly #direct: DirectExchange
   #checked = { aheadMs: 0, namesTime: true, until: 0 }
   readonly #money: MoneyFaults
+  readonly #list: ChangingList | undefined
   /** Keyed by instrument: last empty reading by mistake (Unix ms), and readings since. */
   readonly #emptyAt = new Map<string, { readonly at: number; readonly readings: number }>()
 
@@ -123,6 +128,12 @@ export class VirtualExchange implements SimulatedExchange {
       return alike ? [{ ...alike, symbol }] : []
     })
     this.instruments = all.filter(({ symbol }) => options.symbols.includes(symbol))
+    if (options.hasChangingList === true)
+      this.#list = new ChangingList({
+        seed: options.seed,
+        instruments: this.instruments,
+        now: () => (options.faults.isOn ? this.now : undefined),
+      })
     const startTicks = new Map(
       all.map((one) => [one.symbol, Math.round(Number(one.startPrice) / one.tickFloat)]),
     )
@@ -161,6 +172,10 @@ export class VirtualExchange implements SimulatedExchange {
       seed: options.seed,
     })
     this.#direct = new DirectExchange(this.core, () => this.now)
+  }
+
+  get contracts(): ReadonlyMap<string, ContractRules> | undefined {
+    return this.#list?.contracts
   }
 
   get now(): number {
@@ -254,6 +269,14 @@ export class VirtualExchange implements SimulatedExchange {
     return this.brokenFills.makePositionOdd({ ...reply, data: stated }, symbol)
   }
 
+  exitsListed(symbol: string): ReturnType<DirectExchange['exitsListed']> {
+    return this.#direct.exitsListed(symbol)
+  }
+
+  moveExit(body: string): ReturnType<DirectExchange['moveExit']> {
+    return this.#direct.moveExit(body)
+  }
+
   readTickers(table: TickerTable): void {
     table.clear()
     this.brokenTickers.forget(table)
@@ -264,10 +287,12 @@ export class VirtualExchange implements SimulatedExchange {
     if (broken) return this.brokenTickers.read(table, rows, { broken: broken.symbol, faults })
     for (const ticker of rows) {
       if (faults.strikes('tickerMissing', ticker.symbol)) continue
+      if (this.#list?.isShown(ticker.symbol) === false) continue
       addTicker(table, ticker, this.suspensions.stateOf(ticker.symbol))
       spoilTicker(table, ticker.symbol, faults)
       this.#money.spoilPrices(table, ticker.symbol)
     }
+    this.#list?.stateVolumes(table)
   }
 
   /** Misstated parts of a fill, by `fillKey`. */

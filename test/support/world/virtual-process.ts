@@ -14,6 +14,7 @@ import { type OutgoingBatch } from '../../../src/engine/effect.ts'
 import { type Engine } from '../../../src/engine/engine.ts'
 import { type EngineEvent, type StopPolicy } from '../../../src/engine/event.ts'
 import { type EngineSettings } from '../../../src/engine/settings.ts'
+import { copyRoster } from '../../../src/engine/state/roster.ts'
 import { type RunListener, type Step } from '../../../src/interpreter/ports.ts'
 import { Retreat } from '../../../src/interpreter/retreat.ts'
 import { type JournalContents } from '../../../src/journal/journal.ts'
@@ -135,7 +136,7 @@ export class VirtualProcess {
 
   /** Settings of the present or last process. */
   get settings(): EngineSettings {
-    return this.#settingsAfter(this.#run?.hasNote === true)
+    return copyRoster(this.#settingsAfter(this.#run?.hasNote === true))
   }
 
   /**
@@ -424,7 +425,7 @@ export class VirtualProcess {
           ? 'cancel'
           : onStop,
       onRestart: this.settings.onRestart,
-      instruments: [...settings.instruments.values()],
+      instruments: [...account.engine.settings.instruments.values()],
       isSending: () => account.interpreter.isSending,
       isBarred,
       patienceMs: settings.execution.stopTimeoutMs,

@@ -3,7 +3,7 @@ import { ACCOUNT, strategyScope, type TradingMode } from '../../../src/domain/tr
 import { fillKey } from '../../../src/domain/fill.ts'
 import { type JournalRecord, keysUsedBy } from '../../../src/domain/record.ts'
 import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
-import { type Instrument } from '../../../src/domain/instrument.ts'
+import { type Instrument, lotsMax } from '../../../src/domain/instrument.ts'
 import { pairKey } from '../../../src/engine/book/book.ts'
 import { type ExitRules } from '../../../src/domain/exits.ts'
 import { type EngineSettings, type StrategySettings } from '../../../src/engine/settings.ts'
@@ -41,6 +41,8 @@ import { createRandom, type Random } from '../../../src/lib/random.ts'
 import type { StrategyLimits } from '../../../src/risk/risk-context.ts'
 import { createScriptedStrategy } from '../virtual/virtual-strategies.ts'
 import { VirtualTime } from '../../../src/backtest/virtual-time.ts'
+import { FOLLOWED_EXITS } from '../stops/stops-plan.ts'
+import { ruleOf } from '../universe/universe-plan.ts'
 import { makeLimits } from '../made-limits.ts'
 
 /** Monday 2 June 2025, 06:00 UTC: two hours before the next funding. */
@@ -148,6 +150,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     moveTicks: plan.moveTicks,
     crash: plan.crash,
     lieMsMax: plan.lieMsMax,
+    hasChangingList: plan.universe !== undefined,
     marketStepMs: (at) => quiet.stretchStep(MARKET_STEP_MS, at),
   })
   const network = new VirtualNetwork({
@@ -165,7 +168,7 @@ export function runWorld(plan: WorldPlan, extra: readonly Invariant['watch'][] =
     exchange,
     network,
     faults,
-    settings,
+    settings: withUniverses(plan, settings),
     strategies: new Map(
       plan.strategies.map((one) => [
         toStrategyId(one.id),
@@ -716,6 +719,59 @@ const NEAR_EXITS: ExitRules = {
   protections: { stops: { count: 3, withinMs: 20_000, pauseMs: 4000 } },
 }
 
+/** Members of a universe are limited by value alone. */
+const MEMBER_NOTIONAL_MAX = 300
+
+/** What the process is configured with: the instruments that are fixed, and the rule. */
+function withUniverses({ universe, symbols }: WorldPlan, settings: EngineSettings): EngineSettings {
+  if (universe === undefined) return settings
+  const fixed = new Set(universe.hasFixed ? symbols.slice(0, 1) : [])
+  const isFixed = ([symbol]: readonly [string, unknown]): boolean => fixed.has(symbol)
+  return {
+    ...settings,
+    instruments: new Map([...settings.instruments].filter(isFixed)),
+    strategies: new Map(
+      [...settings.strategies].map(([id, strategy]) => [
+        id,
+        {
+          ...strategy,
+          symbols: [...fixed],
+          limits: new Map([...strategy.limits].filter(isFixed)),
+        },
+      ]),
+    ),
+    roster: {
+      frame: { productType: 'USDT-FUTURES', marginCoin: 'USDT', leverage: LEVERAGE },
+      fixed,
+      readMax: universe.readMax,
+    },
+  }
+}
+
+/** The rule of a strategy, and what it and the checkers take for the limits of a member. */
+function toUniverse(
+  { universe, symbols }: WorldPlan,
+  limits: Omit<StrategyLimits, 'positionMax' | 'orderSizeMax'>,
+  instruments: EngineSettings['instruments'],
+): Pick<StrategySettings, 'universe' | 'limits'> | undefined {
+  if (universe === undefined) return undefined
+  const fixed = new Set(universe.hasFixed ? symbols.slice(0, 1) : [])
+  const ofMember = { positionNotionalMax: MEMBER_NOTIONAL_MAX, ...limits }
+  const all = symbols.map((symbol): [string, StrategyLimits] => {
+    const instrument = instruments.get(symbol)
+    const most = instrument ? lotsMax(instrument) : 0
+    return [symbol, { ...ofMember, positionMax: most, orderSizeMax: most }]
+  })
+  const own = all.map(([symbol, one]): [string, StrategyLimits] => [
+    symbol,
+    fixed.has(symbol) ? { ...one, positionMax: 12, orderSizeMax: ORDER_LOTS_MAX } : one,
+  ])
+  return {
+    universe: { rule: ruleOf(universe), fixed, limits: ofMember },
+    limits: new Map(own),
+  }
+}
+
 /** Trades by hand on every instrument. */
 function manualOf(
   { hasManual, symbols }: WorldPlan,
@@ -738,6 +794,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       symbols,
       feeds: new Map(),
       ...(plan.hasExits === true && { exits: NEAR_EXITS }),
+      ...(plan.hasStops === true && { exits: FOLLOWED_EXITS }),
       limits: new Map(
         symbols.map((symbol) => [
           symbol,
@@ -749,6 +806,11 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
             ...pace.strategy,
           },
         ]),
+      ),
+      ...toUniverse(
+        plan,
+        { openOrdersMax: 20, ...limited.strategy, ...pace.strategy },
+        instruments,
       ),
     },
   ])
@@ -789,6 +851,7 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       stopTimeoutMs: 30_000,
     },
     foreignFills: plan.foreignFills,
+    ...(plan.hasStops === true && { listsExits: true }),
     onRestart: plan.onRestart,
   }
 }

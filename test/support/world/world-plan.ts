@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LEAVING_POLICIES } from '../../../src/domain/universe.ts'
 import { type CoreSettings } from '../../../src/simulator/futures/settings.ts'
 import { type Random, createRandom } from '../../../src/lib/random.ts'
 import { FAULTS, type FaultKind, type FaultRates } from '../faults/virtual-faults.ts'
@@ -117,6 +118,22 @@ export const worldPlanSchema = z.strictObject({
   survives: z.strictObject({ move: z.number(), joint: z.number(), isGap: z.boolean() }).optional(),
   /** Strategies have stops, trailing stops, profits and time limits so near that they are often met. */
   hasExits: z.boolean().optional(),
+  /** The exchange keeps a stop for each position, and it follows the exits: worlds of stops. */
+  hasStops: z.boolean().optional(),
+  /** One rule chooses for every strategy what it trades, among all instruments: worlds of universes. */
+  universe: z
+    .strictObject({
+      everyMs: z.int().positive(),
+      count: z.int().positive(),
+      stickyMs: z.int().nonnegative(),
+      changesPerDay: z.int().positive().optional(),
+      leaving: z.enum(LEAVING_POLICIES),
+      /** Each strategy trades the first instrument in any case. */
+      hasFixed: z.boolean(),
+      /** So many instruments can be read in time. */
+      readMax: z.int().positive(),
+    })
+    .optional(),
   /** A person trades too, as `manual`. */
   hasManual: z.boolean().optional(),
   /** Longest misstatement of a position; absent: seconds. */

@@ -102,6 +102,12 @@ export function isKnownFill({ process, facts }: World, key: string): boolean {
   return facts.booked.has(key) || (process.engine?.book.trades.has(key) ?? false)
 }
 
+/** Those that the account has now: rules may choose them. */
+export function symbolsNow({ process, plan }: World): readonly string[] {
+  const { engine } = process
+  return plan.universe && engine ? [...engine.settings.instruments.keys()] : plan.symbols
+}
+
 export function violate(world: World, id: string, detail: string): void {
   world.violations.push({ id, at: world.time.now, detail })
 }

@@ -14,6 +14,7 @@ const WRITERS = {
   new: ['soft', '○', 'not yet traded'],
   moved: ['soft', '○', 'moved elsewhere'],
 }
+/** Number of entries shown before expanding. */
 const LISTED = 3
 const KILLS = {
   asked: ['bad', '!', 'kill ordered, not seen yet'],
@@ -167,6 +168,7 @@ function Signed({ of: [tone, sign, text] = ['soft', '?', 'unknown'] }) {
 
 const isVanished = ({ state }) => state === 'vanished'
 
+/** The daemon's last report may be out of date. */
 const isOld = ({ state, shown }) => state !== 'writes' || shown?.seenAgoMs >= SHOWN_WITHIN_MS
 
 const dim = (row, cell) => (isOld(row) ? html`<span class="soft">${cell}</span>` : cell)

@@ -4,8 +4,10 @@ import { ACTIONS, Badge, Card, Fields, Gain, html, Mode, scopeName, Table, Use, 
 import { read } from '../api.js'
 import { useState } from 'preact/hooks'
 import { MoveChart } from '../move-chart.js'
+import { Requests } from './requests.js'
 
 const CURVE_EVERY_MS = 5000
+/** A point a minute is kept, and one that is older than a week by hour. */
 const KEPT_EVERY_MS = 60_000
 const DAY_MS = 86_400_000
 /** Undefined: since the start, of which the daemon knows every second. */
@@ -29,6 +31,7 @@ export function Overview({ live, account, order }) {
     spanMs === undefined ? CURVE_EVERY_MS : KEPT_EVERY_MS,
   )
   return html` <${Verdict} live=${live} account=${account} order=${order} />
+    <${Requests} live=${live} />
     <${Money}
       account=${account}
       curves=${curves.value?.spanMs === spanMs ? curves.value : undefined}
@@ -177,6 +180,7 @@ function proofOf({ phase, isReleaseAsked }) {
   return isReleaseAsked ? `${proof} A release waits for that; another kill takes it back.` : proof
 }
 
+/** Higher is stricter. */
 function severityOf({ mode }) {
   return ['reducing', 'halted', 'killed'].indexOf(mode)
 }
@@ -323,7 +327,7 @@ function Positions({ account, order }) {
         ],
         ['mark', (row) => fine(row.markPrice, 4), 'number'],
         ['to liquidation', (row) => html`<${Distance} of=${row.liquidation} />`, 'number'],
-        ['margin needed', (row) => html`<${MarginRatio} of=${row.liquidation} />`, 'number'],
+        ['maintenance margin ratio', (row) => html`<${MarginRatio} of=${row.liquidation} />`, 'number'],
       ]}
     />
   <//>`

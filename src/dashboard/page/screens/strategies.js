@@ -37,7 +37,7 @@ export function Strategies({ live, account, order }) {
 }
 
 function Strategy({ strategy, account, order, curve, denials }) {
-  const { id, mode, symbols, openOrders, wants } = strategy
+  const { id, mode, symbols, openOrders, wants, capital } = strategy
   const scope = `strategy:${id}`
   const held = account.positions.flatMap(({ symbol, strategies }) =>
     strategies[id] === undefined ? [] : [describeHeld(strategies[id], symbol)],
@@ -79,6 +79,17 @@ function Strategy({ strategy, account, order, curve, denials }) {
       <div class="figure">
         <span class="label">Orders open</span><span class="value">${number(openOrders, 0)}</span>
       </div>
+      ${
+        capital &&
+        html`<div class="figure">
+          <span class="label">${`Uses of its ${capital.set.endsWith('%') ? capital.set : 'capital'}`}</span
+          ><span class="value"
+            >${capital.used === null ? 'not known' : money(capital.used, account.coin)}${' '}<small
+              >${`of ${capital.max === null ? 'not known' : money(capital.max, account.coin)} ${account.coin}`}</small
+            ></span
+          >
+        </div>`
+      }
     </div>
     <p class="soft">
       ${`Realised ${money(made?.realised, account.coin)}, fees ${money(made?.fees, account.coin)}, unrealised ${(made?.unrealised ?? null) === null ? 'not known' : money(made.unrealised, account.coin)}`}
@@ -102,6 +113,7 @@ function Strategy({ strategy, account, order, curve, denials }) {
   </section>`
 }
 
+/** `BTCUSDT 0 since 12:03:00` */
 function describeWish({ symbol, what, since }) {
   return `${symbol} ${what}${since === null ? '' : ` since ${time(since)}`}`
 }

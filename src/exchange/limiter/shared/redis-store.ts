@@ -20,6 +20,7 @@ export interface RedisStoreOptions {
 
 const RETRY_MS = 250
 
+/** Nothing is repeated, and nothing waits for a connection. */
 export class RedisStore implements ShareStore {
   readonly #redis: Redis
   readonly #key: string

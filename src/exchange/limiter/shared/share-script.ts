@@ -8,6 +8,7 @@ export interface LimitReport {
 
 export interface ShareReport {
   readonly id: string
+  /** Grows with each report: one that arrives after its successor is refused. */
   readonly sequence: number
   /** Server's time at which the member certainly ran. */
   readonly sentAt: number
@@ -23,6 +24,10 @@ export interface ShareReport {
 }
 
 export interface ShareAnswer {
+  /**
+   * `late`: nothing was changed. `full`: no room for another member. `differs`: others have other
+   * limits.
+   */
   readonly kind: 'granted' | 'late' | 'full' | 'differs'
   readonly now: number
   readonly live?: number

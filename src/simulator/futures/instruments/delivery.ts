@@ -35,6 +35,7 @@ export function isTrading({ instrument, isSettled, opensAt }: SymbolState, now: 
   return now >= opensAt && now < (instrument.delivery?.deliveryAt ?? Number.POSITIVE_INFINITY)
 }
 
+/** Delivery or delisting, whichever is first; infinite if there is none any more. */
 export function settlementAt(state: CoreState, symbol: SymbolState): number {
   if (symbol.isSettled) return Number.POSITIVE_INFINITY
   const { delivery } = symbol.instrument

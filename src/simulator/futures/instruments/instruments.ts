@@ -113,6 +113,10 @@ export function buildInstruments(...deliveries: readonly number[]): readonly Ins
   return [...PERPETUALS, ...rows].map(buildInstrument)
 }
 
+/**
+ * The last one, in case the simulator stopped before its settlement, and those of a year, as long
+ * as it may run.
+ */
 export function quarterlyDeliveries(now: number): readonly number[] {
   const first = nextQuarterlyDelivery(now - QUARTER_MS)
   const deliveries = [first]

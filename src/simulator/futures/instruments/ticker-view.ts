@@ -35,13 +35,17 @@ const NUMBERS: Notation<number, number> = {
 }
 
 export function rounded(value: number, decimals: number): number {
-  const scaled = value * 10 ** decimals
+  const scale = SCALES[decimals] ?? 10 ** decimals
+  const scaled = value * scale
   const whole = Math.round(scaled)
   // The text decides products that may have been rounded over a half.
   const isClear =
     Math.abs(scaled) < CLEAR_MAX && Math.abs(Math.abs(scaled - whole) - 0.5) > HALF_MARGIN
-  return (isClear ? whole / 10 ** decimals : Number(value.toFixed(decimals))) + 0
+  return (isClear ? whole / scale : Number(value.toFixed(decimals))) + 0
 }
+
+/** A power costs as much as all else in {@link rounded}. */
+const SCALES: readonly number[] = Array.from({ length: 9 }, (_, decimals) => 10 ** decimals)
 
 /** Products below this are exact to a hundredth of {@link HALF_MARGIN}. */
 const CLEAR_MAX = 2 ** 40

@@ -40,6 +40,7 @@ const RULES: readonly ((placement: Placement) => Refusal | undefined)[] = [
   marginRefusal,
 ]
 
+/** The first refusing rule decides. Older orders are cancelled only for an admitted order. */
 export function admitOrder(
   state: CoreState,
   account: Account,

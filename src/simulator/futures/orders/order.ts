@@ -2,6 +2,7 @@ import type { BookOrder, Direction, Force, StpMode } from '../../matching/book-o
 import { idText } from '../../shared/order-sequence.ts'
 import type { OrderReference } from '../../shared/reply.ts'
 
+/** Hedge mode has two positions for each symbol. */
 export type PositionSlot = 'long' | 'short' | 'net'
 export type MarginMode = 'isolated' | 'crossed'
 
@@ -19,6 +20,7 @@ export interface OrderTerms extends PositionExits {
   readonly force: Force
   readonly stpMode: StpMode
   readonly priceTicks: number
+  /** The last price that triggered it; 0 for none. */
   readonly triggerTicks: number
   readonly lots: number
   readonly source: 'API' | 'SYS'
@@ -53,6 +55,7 @@ export interface PositionExits {
 
 export interface Order extends Omit<OrderTerms, 'clientOid' | 'lots'>, BookOrder {
   readonly clientOid: string
+  /** Reduced if a reduce-only order exceeds its position. */
   lots: number
   filledLots: number
   readonly dueAt: number

@@ -47,6 +47,7 @@ export function placeAdmitted(state: CoreState, terms: OrderTerms): Order {
   const order = createOrder(state, terms)
   if (order.dueAt <= clock.now) enterMatching(state, order)
   else {
+    // Orders due at the same time keep their order of arrival.
     const later = arrivals.findIndex(({ dueAt }) => dueAt > order.dueAt)
     arrivals.splice(later < 0 ? arrivals.length : later, 0, order)
   }

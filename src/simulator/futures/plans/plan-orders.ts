@@ -91,8 +91,6 @@ export function modifyPlan(
   request: WireRequestOf<'modifyPlanOrder'>,
 ): Reply<OrderReference> {
   const account = accountOf(state, uid)
-  const exit = findExit(account, request)
-  if (exit) return modifyExit(state, exit, request)
   const plan = findPlan(account, request)
   const symbol = plan && symbolOf(state, plan.symbol)
   if (symbol?.instrument.productType !== request.productType) return refusals.planOrderUnknown
@@ -113,10 +111,45 @@ interface FoundExit {
   readonly kind: keyof PositionExits
 }
 
-function findExit(
-  { positions }: Account,
-  { orderId }: WireRequestOf<'modifyPlanOrder'>,
-): FoundExit | undefined {
+/**
+ * Moves an exit of a position, which has an id of its own, under which the undocumented list shows
+ * it. It closes the whole position at the market, so only its trigger can change.
+ */
+export function modifyExit(
+  state: CoreState,
+  { uid }: AccountRef,
+  request: ExitChange,
+): Reply<OrderReference> {
+  const { orderId = '', productType, size } = request
+  const exit = findExit(accountOf(state, uid), orderId)
+  const symbol = exit && symbolOf(state, exit.position.symbol)
+  if (!exit || symbol?.instrument.productType !== productType) return refusals.planOrderUnknown
+  const { position, kind } = exit
+  if (request.symbol !== position.symbol) return refusals.planOrderUnknown
+  if (size) return refusals.parameterPresent('size')
+  const triggerTicks = readPrice(symbol, request.triggerPrice)
+  if (!triggerTicks.ok) return triggerTicks
+  const before = position[kind]
+  const triggerType = request.triggerType ?? before?.triggerType ?? 'fill_price'
+  const trigger = { ...before, triggerTicks: triggerTicks.data, triggerType }
+  const refusal = movedExitRefusal(symbol, exit, trigger)
+  if (refusal !== undefined) return refusal
+  position[kind] = { ...trigger, executeTicks: before?.executeTicks }
+  position.updatedAt = state.clock.now
+  state.rows.put(POSITIONS, position)
+  return accept({ orderId, clientOid: orderId })
+}
+
+interface ExitChange {
+  readonly orderId?: string | undefined
+  readonly productType: string
+  readonly symbol: string
+  readonly triggerPrice: string
+  readonly triggerType?: PositionTrigger['triggerType'] | undefined
+  readonly size?: string | undefined
+}
+
+function findExit({ positions }: Account, orderId: string): FoundExit | undefined {
   for (const position of positions.values()) {
     for (const kind of EXIT_KINDS) {
       const isIt = orderId === idText(kind, position.sequence)
@@ -128,33 +161,7 @@ function findExit(
 
 const EXIT_KINDS = ['takeProfit', 'stopLoss'] as const
 
-/** It closes the whole position at market price, so only its trigger can change. */
-function modifyExit(
-  state: CoreState,
-  { position, kind }: FoundExit,
-  request: WireRequestOf<'modifyPlanOrder'>,
-): Reply<OrderReference> {
-  const symbol = symbolOf(state, position.symbol)
-  const { orderId = '', productType, newTriggerPrice, newTriggerType, newSize, newPrice } = request
-  const isOther = request.symbol !== undefined && request.symbol !== position.symbol
-  if (symbol.instrument.productType !== productType || isOther) return refusals.planOrderUnknown
-  if (newSize) return refusals.parameterPresent('newSize')
-  if (newPrice) return refusals.parameterPresent('newPrice')
-  if (!newTriggerPrice) return refusals.parameterEmpty('newTriggerPrice')
-  const triggerTicks = readPrice(symbol, newTriggerPrice)
-  if (!triggerTicks.ok) return triggerTicks
-  const before = position[kind]
-  const triggerType = newTriggerType || (before?.triggerType ?? 'fill_price')
-  const trigger = { ...before, triggerTicks: triggerTicks.data, triggerType }
-  const refusal = movedExitRefusal(symbol, { position, kind }, trigger)
-  if (refusal !== undefined) return refusal
-  position[kind] = { ...trigger, executeTicks: before?.executeTicks }
-  position.updatedAt = state.clock.now
-  state.rows.put(POSITIONS, position)
-  return accept({ orderId, clientOid: orderId })
-}
-
-/** A trigger that the price has passed would fire at once. */
+/** One that the price has passed already would fire at once. */
 function movedExitRefusal(
   symbol: SymbolState,
   { position, kind }: FoundExit,

@@ -42,6 +42,7 @@ export function readChangedTerms(
     return refusals.parameterPresent('newPrice')
   const refusal = callbackRefusal('newCallbackRatio', newCallbackRatio, isTrailing)
   if (refusal !== undefined) return refusal
+  // The document's table has newSurplusTriggerPrice, other places newStopSurplusTriggerPrice.
   const newStopSurplusTriggerPrice =
     request.newStopSurplusTriggerPrice || request.newSurplusTriggerPrice
   const exit = {

@@ -15,6 +15,7 @@ export interface Fill {
   readonly tradeSide: string
   readonly tradeScope: 'taker' | 'maker'
   readonly source: 'API' | 'SYS'
+  /** Margin coin; positive when paid. */
   readonly fee: Decimal
   readonly otherFee?: { readonly coin: string; readonly amount: string }
   /** Margin coin; zero for an opening fill. */

@@ -41,6 +41,7 @@ function nextInDay(minutes: readonly number[], now: number): number {
 
 /** A funding pool is the other side, because other traders are not simulated. */
 export function settleFunding(state: CoreState, dueAt: number): void {
+  // Eight hours of the exchange's clock are days of a faster market.
   if (state.matching.speed !== 1) return
   for (const symbol of state.symbols.values()) {
     if (symbol.positions.length === 0 || nextFundingOf(state, symbol, dueAt - 1) !== dueAt) continue

@@ -188,6 +188,7 @@ function narrowBand(state: CoreState, position: Position, loss: number): void {
     ? position.costFloat / (lowest * lowest * tickFloat)
     : size * (1 + rate) * tickFloat
   const reach = loss / lossPerTick
+  // A larger value may be in a tier with a higher rate.
   const tierEnd = notionalMax / (size * tickFloat)
   safe.fromTicks = Math.max(safe.fromTicks, lowest, markTicks - reach)
   safe.toTicks = Math.min(safe.toTicks, markTicks + reach, tierEnd)

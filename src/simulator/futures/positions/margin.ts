@@ -114,6 +114,7 @@ export function isNear({ equity, need }: FloatMarginLevel): boolean {
   return equity - need <= FLOAT_SLACK * (Math.abs(equity) + need)
 }
 
+/** Share of a position's value, and the value up to which it applies. */
 export function closingNeed(
   state: CoreState,
   instrument: Instrument,
@@ -171,6 +172,7 @@ function openingCostOf(
     reducible -= reducing
     const lots = remainingLots(order) - reducing
     opened.lots += lots
+    // A market order has no price before its matching, so its cost now counts.
     opened.tickLots += lots * (order.priceTicks || symbol.market.askTicks)
   }
   return openingCost(state, account, symbol, opened)

@@ -11,6 +11,7 @@ import { closePosition } from './system-close.ts'
  */
 
 export function fireExits(state: CoreState, symbol: SymbolState): void {
+  // Firing removes positions from the list.
   let positions: readonly Position[] = symbol.positions
   for (let index = 0; index < positions.length; index++) {
     const position = positions[index] as Position

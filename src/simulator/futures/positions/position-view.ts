@@ -1,4 +1,5 @@
 import { quotient, ZERO, type Decimal, decimalOfInteger } from '../../../lib/decimal.ts'
+import { floatOnGrid } from '../../../lib/grid.ts'
 import type { RequestOf } from '../../../protocol/endpoints.ts'
 import type { WirePosition } from '../../../protocol/futures/single-position.ts'
 import type { AccountRef } from '../../shared/account.ts'
@@ -49,8 +50,19 @@ export function readHeldPositions(
   return positionsOf(account, symbol).map((position) => toHeldPosition(state, account, position))
 }
 
+/** Mark price and profit are the numbers that a client parses from the texts. */
+export function readHeldNumbers(
+  state: CoreState,
+  { uid }: AccountRef,
+  symbol: string,
+): readonly HeldNumbers[] {
+  const account = accountOf(state, uid)
+  return positionsOf(account, symbol).map((position) => toHeldNumbers(state, account, position))
+}
+
 /** One in one-way mode, up to two (long first) in hedge mode. */
 export function positionsOf({ positions }: Account, symbol: string): Position[] {
+  if (positions.size === 0) return []
   const held = [...positions.values()].filter((position) => position.symbol === symbol)
   return held.sort((one, other) => (one.holdSide < other.holdSide ? -1 : 1))
 }
@@ -66,6 +78,18 @@ function toHeldPosition(state: CoreState, account: Account, position: Position) 
     // Not rounded, so that books kept from the ledger statement add up.
     unrealizedPL: unrealisedText(instrument, position, markTicks),
     markPrice: priceText(instrument, markTicks),
+  }
+}
+
+type HeldNumbers = ReturnType<typeof toHeldNumbers>
+
+function toHeldNumbers(state: CoreState, account: Account, position: Position) {
+  const { instrument, markTicks } = symbolOf(state, position.symbol)
+  return {
+    ...toStandingPart(state, position),
+    posMode: account.setup.positionMode,
+    unrealizedPL: unrealisedNumber(instrument, position, markTicks),
+    markPrice: floatOnGrid(instrument.priceGrid, markTicks),
   }
 }
 
@@ -191,15 +215,35 @@ export function unrealisedText(instrument: Instrument, position: Position, ticks
   )
 }
 
+export function unrealisedNumber(
+  instrument: Instrument,
+  position: Position,
+  ticks: number,
+): number {
+  return (
+    wholeAmount(instrument, position, ticks) ??
+    Number(unrealised(instrument, position, ticks).toString())
+  )
+}
+
 function wholeText(instrument: Instrument, position: Position, ticks: number): string | undefined {
+  const amount = wholeAmount(instrument, position, ticks)
+  if (amount === undefined || (amount !== 0 && Math.abs(amount) < VALUE_MIN)) return undefined
+  return String(amount)
+}
+
+function wholeAmount(
+  instrument: Instrument,
+  position: Position,
+  ticks: number,
+): number | undefined {
   if (instrument.isInverse) return undefined
   const value = ticks * position.lots
   const cost = costOf(instrument, position.cost)
   const { digits, scale } = unitOf(instrument)
   const gained = (position.holdSide === 'long' ? value - cost : cost - value) * digits
   if (!(value < DIGITS_MAX && Math.abs(gained) < DIGITS_MAX)) return undefined
-  const amount = gained / scale
-  return Math.abs(amount) < VALUE_MIN && gained !== 0 ? undefined : String(amount + 0)
+  return gained / scale + 0
 }
 
 function costOf({ tickLotValue }: Instrument, cost: Decimal): number {

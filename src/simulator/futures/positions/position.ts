@@ -3,6 +3,7 @@ import type { Instrument, MaintenanceTier } from '../instruments/instruments.ts'
 import type { MarginMode, PositionSlot, PositionTrigger } from '../orders/order.ts'
 
 export interface Position {
+  /** The opening trade's; positions are visited in this order. */
   readonly sequence: number
   readonly uid: string
   readonly symbol: string
@@ -13,6 +14,7 @@ export interface Position {
   lots: number
   /** Exact sum of price times size of the open lots, quote coin. */
   cost: Decimal
+  /** Margin coin; zero for a crossed position, which the balance backs. */
   margin: Decimal
   /** For prechecks only; see {@link updateFloats}. */
   costFloat: number
@@ -63,6 +65,7 @@ function toMarginCoin(instrument: Instrument, amount: Decimal, ticks: number): D
   return roundMoney(amount.div(priceDecimal(instrument, ticks)))
 }
 
+/** The last closing part takes the rest of cost or margin. */
 export function shareOf(position: Position, lots: number, whole: Decimal): Decimal {
   if (lots === position.lots) return whole
   return roundMoney(whole.times(decimalOfInteger(lots)).div(decimalOfInteger(position.lots)))
@@ -104,6 +107,7 @@ export function positionKey(symbol: string, slot: PositionSlot): string {
   return `${symbol}/${slot}`
 }
 
+/** Must be called wherever cost or margin change. */
 export function updateFloats(position: Position): void {
   position.costFloat = Number(position.cost.toString())
   position.marginFloat = Number(position.margin.toString())

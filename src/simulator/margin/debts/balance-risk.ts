@@ -30,6 +30,7 @@ export function assessBalance(state: MarginState, ref: BalanceRef): BalanceRisk 
 
 export function mustLiquidate(state: MarginState, risk: BalanceRisk): boolean {
   if (risk.debts.eq(ZERO)) return false
+  // A division is slow and rounds.
   return risk.maintenance.gte(risk.equity.times(decimal(state.settings.liquidationRatio)))
 }
 

@@ -31,6 +31,7 @@ export function cancelBatch(
   const successList: OrderReference[] = []
   const failureList: { clientOid: string; errorMsg: string }[] = []
   for (const { orderId, clientOid, clientId } of orderIdList) {
+    // The document has two names for the client's id.
     const names = { symbol, orderId, clientOid: clientOid ?? clientId }
     const reply = cancelOne(state, owner, names)
     if (reply.ok) successList.push(reply.data)
@@ -43,6 +44,7 @@ export function cancelBatch(
   return accept({ successList, failureList })
 }
 
+/** If both ids are given, both must match. */
 export function cancelOne(
   state: MarginState,
   owner: ModeOwner,

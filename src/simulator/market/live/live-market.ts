@@ -18,6 +18,7 @@ export interface LiveTicker extends Omit<ForeignQuote, 'at' | 'volume'> {
 }
 
 export interface LiveSource {
+  /** The source's address, because a stored state belongs to one source. */
   readonly name: string
   follow(hear: (tickers: readonly LiveTicker[], at: number) => void): void
 }

@@ -40,6 +40,7 @@ export const CANDLE_POINTS_MIN = 4
 const DRAWN = 4
 /** Limits the imbalances, in moves and in usual ranges. */
 const OWED_MAX = 60
+/** Profits are ranges, a few tenths for each candle; signs are counted. */
 const GAIN_WEIGHT = 2
 const USUAL_CANDLES = 50
 /** The mix follows the profit of the distance from the open at this speed. */
@@ -50,6 +51,7 @@ const COARSE_MIN = 0.02
 export interface PathMemory {
   readonly lastTicks: number
   readonly lastSign: number
+  /** Moves with the sign of the one before, minus the others. */
   readonly signs: number
   readonly within: number
   /** Usual ranges: of following each move, then of each rule of candle-looks.ts. */

@@ -34,9 +34,11 @@ export interface CandleScale {
 }
 
 export interface CandleParts {
+  /** In ticks: each point, and the lowest and highest price on the way there. */
   readonly path: Float64Array
   readonly lows: Float64Array
   readonly highs: Float64Array
+  /** At one instant, the first of two points is an unseen extreme. */
   readonly times: Float64Array
   readonly before: number
   readonly signBefore: number

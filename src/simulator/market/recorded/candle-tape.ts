@@ -41,6 +41,7 @@ export class CandleTapes {
   readonly #onFinished: (tape: FinishedTape) => void
   #writtenBytes = 0
 
+  /** @param onFinished hears of each tape that a run of this thread has written */
   constructor(
     finished: readonly FinishedTape[] = [],
     onFinished: (tape: FinishedTape) => void = () => undefined,
@@ -125,6 +126,7 @@ export class CandleTape {
   readonly #ask: Uint16Array
   readonly #low: Uint16Array
   readonly #high: Uint16Array
+  /** The part at which each point is, with {@link IS_STRAIGHT}. */
   readonly #parts: Uint8Array
   /** NaN once something did not fit. */
   #written = 0
@@ -157,12 +159,14 @@ export class CandleTape {
     this.#parts = new Uint8Array(shared, place(length), length)
   }
 
+  /** Candles come in order, each once. */
   write(row: number, quotes: readonly Quote[], times: Float64Array): void {
     if (this.isFinished || row !== this.#written) return
     this.#written = this.#put(row, quotes, times) ? row + 1 : Number.NaN
     if (this.#written === this.#count) this.#onFinished?.()
   }
 
+  /** @returns whether every number fits its column */
   #put(row: number, quotes: readonly Quote[], times: Float64Array): boolean {
     const first = row * this.#points
     const [{ levelTicks, candleLots } = EMPTY_QUOTE] = quotes

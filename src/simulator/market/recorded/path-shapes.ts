@@ -10,6 +10,7 @@ export interface Shape {
   readonly prices: readonly number[]
   readonly bottoms: readonly number[]
   readonly tops: readonly number[]
+  /** Counted from 1; if the extreme is one of the prices, the price's index. */
   readonly highMove: number
   readonly lowMove: number
   readonly isHighFirst: boolean

@@ -181,6 +181,7 @@ export class RecordedMarket implements Market {
     return [[symbol, { at, markTicks, fundingRate }]]
   }
 
+  /** All paths take turns, so the search starts at the end. */
   #requeue(path: number): void {
     const order = this.#order
     let slot = this.#first

@@ -39,8 +39,10 @@ interface RecordedPathOptions {
   readonly tapes?: CandleTapes | undefined
 }
 
+/** At its next point. Times are the recording's own. */
 export class RecordedPath {
   readonly symbol: string
+  /** The end is that of the last candle, or a mean step after the last quote. */
   readonly startAt: number
   readonly endAt: number
   readonly #rows: Recording['rows']

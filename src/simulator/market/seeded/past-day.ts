@@ -107,12 +107,14 @@ class MinuteMoves {
   }
 }
 
+/** In days before the day of {@link buildPastDay}. */
 const PAST_DAYS = 400
 /** A page of candles seldom spans more days. */
 const DRAWN_DAYS_MAX = 8
 
 interface PastEnds {
   readonly lastDay: readonly MinuteBar[]
+  /** At the ends of the days, the newest first; the last one begins the oldest day. */
   readonly prices: readonly number[]
 }
 
@@ -122,14 +124,17 @@ interface PastEnds {
  */
 export class SeededPast implements PastMinutes {
   readonly untilAt: number
+  /** Where the past day begins. */
   readonly #drawnUntilAt: number
   /** Most markets are never asked. */
   #ends: PastEnds | undefined
   readonly fromAt: number
   readonly #seed: number | string
   readonly #instrument: MarketInstrument
+  /** Counted back from 0; the one that was used last is the last. */
   readonly #drawn = new Map<number, readonly MinuteBar[]>()
 
+  /** @param options.endAt as in {@link buildPastDay} */
   constructor(options: {
     readonly seed: number | string
     readonly instrument: MarketInstrument
@@ -192,6 +197,7 @@ export class SeededPast implements PastMinutes {
     return bars
   }
 
+  /** The minutes' own moves, and with each an equal part of what the day's move lacks. */
   #drawDay(day: number): readonly MinuteBar[] {
     const moves = new MinuteMoves({
       instrument: this.#instrument,

@@ -13,6 +13,10 @@ export interface RefusedItem {
   readonly refusal: Refusal
 }
 
+/**
+ * Document, Errors, 3: "Partial failure of batch operations is reported inside data.failureList;
+ * the envelope itself may still be a success."
+ */
 export const batches = {
   batchPlaceOrder: { list: 'orderList', toFailure: futuresFailure },
   batchCancelOrders: { list: 'orderIdList', toFailure: futuresFailure },

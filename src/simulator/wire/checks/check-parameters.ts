@@ -76,6 +76,10 @@ function withDocumentedDefaults(parameters: Parameters): Parameters {
   return { ...parameters, orderList }
 }
 
+/**
+ * The exchange tolerates unknown parameters, and cuts a limit. Parameters are changed in place, as
+ * they were read for this check only.
+ */
 function tolerate(parameters: Parameters, issues: readonly Issue[], settings: WireSettings): void {
   const { unknownParameters, limitAboveMaximum } = settings
   for (const issue of issues) {
@@ -100,6 +104,10 @@ function maximumIn(issue: Issue | undefined): string | undefined {
   return /\d+$/.exec(issue?.message ?? '')?.[0]
 }
 
+/**
+ * The exchange names only one parameter, so the first issue decides.
+ * @param of the refused item of a batch; its parameters are named without the path to it
+ */
 function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path = []): Refusal {
   if (issue === undefined) return refusals.parameterPresent('')
   const name = nameOf(issue.path.slice(of.length)) || nameOf(of.slice(0, 1))
@@ -110,6 +118,7 @@ function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path =
   // Document: values are Strings, so a number is a wrong type, not a wrong value.
   const isWrongValue = issue.code === 'invalid_value' && typeof value !== 'string'
   if (issue.code === 'invalid_type' || isWrongValue) return refusals.parameter(name)
+  // A rule between parameters does not concern the symbol's existence.
   if (name === 'symbol' && issue.code !== 'custom')
     return refusals.symbolUnknown(typeof value === 'string' ? value.slice(0, 40) : name)
   if (name === 'limit') return refusals.outOfRange(name, `(0, ${maximumIn(issue) ?? '9999'}]`)

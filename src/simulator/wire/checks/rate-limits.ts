@@ -24,6 +24,7 @@ export const defaultRateLimitSettings = {
   overall: { calls: 0, perMs: 60_000, recoveryMs: 300_000 },
 }
 
+/** `who` is a UID or an address, by the limit's scope. */
 export interface CountedCall {
   readonly endpoint: string
   readonly limit: RateLimit

@@ -17,6 +17,7 @@ export async function readRequest(
     method: incoming.method ?? 'GET',
     path: queryAt < 0 ? target : target.slice(0, queryAt),
     query: queryAt < 0 ? '' : target.slice(queryAt + 1),
+    // Only Set-Cookie can be a list, and no request uses it.
     headers: incoming.headers as Record<string, string | undefined>,
     body,
     remoteAddress: addressOf(incoming),

@@ -1,0 +1,125 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import type { Bucket, DayStatistics } from './day-statistics.ts'
+
+/** Six hours, packed: some 5 kB. `minute` numbers are counted from 1970. */
+export interface LivedBlock {
+  /** The first minute over {@link BLOCK}. */
+  readonly block: number
+  /** Base64. */
+  readonly packed: string
+}
+
+/** A minute that was played, as the ticker statistics had it. */
+export interface LivedMinute {
+  readonly minute: number
+  readonly figures: readonly number[]
+  /** The open of the next one. */
+  readonly closeTicks: number
+}
+
+const BLOCK = 360
+/** As far as the past of a seeded market goes. */
+const DAYS_KEPT = 400
+const BLOCKS_MAX = (DAYS_KEPT * 1440) / BLOCK
+const FIELDS = 5
+const [OPEN, HIGH, LOW] = [0, 1, 2] as const
+
+/**
+ * The minutes that an instrument has lived through, beyond the 24 hours of its statistics. At most
+ * 400 days are kept.
+ */
+export class LivedMinutes {
+  /** Oldest first. */
+  readonly #blocks = new Map<number, string>()
+
+  constructor(blocks: readonly LivedBlock[]) {
+    const known = blocks.toSorted((one, other) => one.block - other.block)
+    for (const { block, packed } of known) this.#blocks.set(block, packed)
+  }
+
+  /** Packs what is complete. The statistics must not have lost it: to be called within 18 hours. */
+  keep(statistics: DayStatistics): {
+    readonly added: readonly LivedBlock[]
+    readonly dropped: readonly LivedBlock[]
+  } {
+    const running = Math.floor(statistics.state().minute / BLOCK)
+    const last = [...this.#blocks.keys()].at(-1) ?? -1
+    if (running <= last + 1) return { added: [], dropped: [] }
+    const minutes = closeMinutes(statistics.buckets((last + 1) * BLOCK))
+    const byBlock = Map.groupBy(minutes, ({ minute }) => Math.floor(minute / BLOCK))
+    const added = [...byBlock]
+      .filter(([block]) => block < running)
+      .map(([block, own]) => ({ block, packed: pack(block, own) }))
+    for (const { block, packed } of added) this.#blocks.set(block, packed)
+    return { added, dropped: this.#dropOldest() }
+  }
+
+  /** Oldest first, `untilMinute` excluded. */
+  *between(fromMinute: number, untilMinute: number): Generator<LivedMinute> {
+    for (const [block, packed] of this.#blocks) {
+      if (block < Math.floor(fromMinute / BLOCK) || block * BLOCK >= untilMinute) continue
+      for (const minute of unpack(block, packed))
+        if (minute.minute >= fromMinute && minute.minute < untilMinute) yield minute
+    }
+  }
+
+  /** Infinite while there is none. */
+  get firstMinute(): number {
+    for (const [block, packed] of this.#blocks)
+      return unpack(block, packed)[0]?.minute ?? block * BLOCK
+    return Number.POSITIVE_INFINITY
+  }
+
+  #dropOldest(): readonly LivedBlock[] {
+    const dropped = [...this.#blocks].slice(0, Math.max(0, this.#blocks.size - BLOCKS_MAX))
+    for (const [block] of dropped) this.#blocks.delete(block)
+    return dropped.map(([block, packed]) => ({ block, packed }))
+  }
+}
+
+/** All but the running one. */
+function closeMinutes(buckets: readonly Bucket[]): readonly LivedMinute[] {
+  return buckets.slice(0, -1).map((bucket, index) => ({
+    ...bucket,
+    closeTicks: buckets[index + 1]?.figures[OPEN] ?? bucket.figures[OPEN] ?? 0,
+  }))
+}
+
+/**
+ * Columns of numbers, then the last close. Prices are differences, which are small and deflate well;
+ * a minute that is missing has no open.
+ */
+function pack(block: number, minutes: readonly LivedMinute[]): string {
+  const values = new Float64Array(BLOCK * FIELDS + 1).fill(Number.NaN)
+  let before = 0
+  for (const { minute, figures, closeTicks } of minutes) {
+    const place = minute - block * BLOCK
+    const [open = 0, high = 0, low = 0] = figures
+    for (const [field, figure] of figures.entries()) values[field * BLOCK + place] = figure
+    values[OPEN * BLOCK + place] = open - before
+    values[HIGH * BLOCK + place] = high - open
+    values[LOW * BLOCK + place] = open - low
+    values[BLOCK * FIELDS] = closeTicks - open
+    before = open
+  }
+  return deflateRawSync(new Uint8Array(values.buffer)).toString('base64')
+}
+
+function unpack(block: number, packed: string): readonly LivedMinute[] {
+  const bytes = new Uint8Array(inflateRawSync(Buffer.from(packed, 'base64')))
+  const values = new Float64Array(bytes.buffer, bytes.byteOffset, BLOCK * FIELDS + 1)
+  const minutes: { minute: number; figures: number[]; closeTicks: number }[] = []
+  let before = 0
+  for (let place = 0; place < BLOCK; place++) {
+    const at = (field: number): number => values[field * BLOCK + place] ?? 0
+    if (Number.isNaN(at(OPEN))) continue
+    const open = before + at(OPEN)
+    const figures = [open, open + at(HIGH), open - at(LOW), at(3), at(4)]
+    const last = minutes.at(-1)
+    if (last) last.closeTicks = open
+    const closeTicks = open + (values[BLOCK * FIELDS] ?? 0)
+    minutes.push({ minute: block * BLOCK + place, figures, closeTicks })
+    before = open
+  }
+  return minutes
+}

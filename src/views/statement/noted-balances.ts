@@ -1,0 +1,94 @@
+import type { AccountMark } from '../../journal/curves.ts'
+import type { BookedRow } from '../../journal/booking.ts'
+import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
+import { netOf } from './statement-sums.ts'
+
+/**
+ * A mark may count fills that are dated a little later, since clocks differ, and lack some that are
+ * dated earlier, since they are read seconds after they have happened.
+ */
+export const AROUND_MS = 120_000
+
+/** Fills, and payments, beyond those that a mark would count by their time. */
+const STEPS_MAX = 40
+
+/** One end of a span: the mark after it, and the rows between the two. */
+export interface SpanEnd {
+  readonly mark: AccountMark
+  /** Unix ms: where the span begins or ends. */
+  readonly at: number
+  /** From then to the mark, and {@link AROUND_MS} on both sides, the oldest first. */
+  readonly rows: readonly BookedRow[]
+}
+
+/** The sums that were made since the journal began, at both ends of a span. */
+export interface NotedMade {
+  readonly opening: Decimal
+  readonly closing: Decimal
+}
+
+interface Prefix {
+  /** As much as the mark counts beyond the end of the span; it may count less. */
+  readonly sum: Decimal
+  /** How far that is from what their times say. */
+  readonly distance: number
+}
+
+/**
+ * A mark is noted moments after a period began, when the first fills of it may be counted already.
+ * Which ones its figure tells: those with which what was made in the period is what its rows say.
+ * Without such, the rows before the mark by their time are taken.
+ */
+export function findMade(opening: SpanEnd, closing: SpanEnd, made: Decimal): NotedMade {
+  const [begin, end] = [decimal(opening.mark.made), decimal(closing.mark.made)]
+  const expected = end.minus(begin).minus(made)
+  const atEnd = new Map<string, Prefix>()
+  for (const prefix of listPrefixes(closing)) {
+    const key = prefix.sum.toString()
+    const known = atEnd.get(key)
+    if (known === undefined || known.distance > prefix.distance) atEnd.set(key, prefix)
+  }
+  let best: (NotedMade & { readonly distance: number }) | undefined
+  for (const before of listPrefixes(opening)) {
+    const after = atEnd.get(expected.plus(before.sum).toString())
+    if (after === undefined) continue
+    const distance = before.distance + after.distance
+    if (best !== undefined && best.distance <= distance) continue
+    best = { opening: begin.minus(before.sum), closing: end.minus(after.sum), distance }
+  }
+  return (
+    best ?? {
+      opening: begin.minus(sumByTime(opening)),
+      closing: end.minus(sumByTime(closing)),
+    }
+  )
+}
+
+function sumByTime({ mark, at: end, rows }: SpanEnd): Decimal {
+  return rows
+    .filter(({ at }) => at >= end && at < mark.at)
+    .reduce((sum, row) => sum.plus(netOf(row)), ZERO)
+}
+
+/** Fills and funding payments are read apart, so a mark may count more of one kind. */
+function listPrefixes({ mark, at: end, rows }: SpanEnd): readonly Prefix[] {
+  const prefixesOf = (kind: BookedRow['kind']): readonly Prefix[] => {
+    const ofKind = rows.filter((row) => row.kind === kind)
+    const byTime = ofKind.filter(({ at }) => at < mark.at).length
+    const earlier = ofKind.filter(({ at }) => at < end)
+    let sum = earlier.reduce((left, row) => left.minus(netOf(row)), ZERO)
+    const prefixes: Prefix[] = [{ sum, distance: byTime }]
+    for (const [index, row] of ofKind.entries()) {
+      sum = sum.plus(netOf(row))
+      prefixes.push({ sum, distance: Math.abs(index + 1 - byTime) })
+    }
+    return prefixes.filter(({ distance }) => distance <= STEPS_MAX)
+  }
+  const fundings = prefixesOf('funding')
+  return prefixesOf('fill').flatMap((fills) =>
+    fundings.map((funding) => ({
+      sum: fills.sum.plus(funding.sum),
+      distance: fills.distance + funding.distance,
+    })),
+  )
+}

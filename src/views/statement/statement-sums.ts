@@ -1,0 +1,114 @@
+import {
+  addFill,
+  feeOf,
+  marginFeesOf,
+  type Money,
+  NO_MONEY,
+  profitOf,
+  toFillMoney,
+} from '../../domain/fill-money.ts'
+import type { BookedRow } from '../../journal/booking.ts'
+import { type Decimal, decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
+import type { StrategyProfit } from '../strategy-profits.ts'
+import type { CoinFees, StatementRow } from './statement.ts'
+
+export interface Sum {
+  readonly money: Money
+  readonly funding: Decimal
+}
+
+const NOTHING: Sum = { money: NO_MONEY, funding: ZERO }
+
+function addRow(sum: Sum = NOTHING, row: BookedRow): Sum {
+  return row.kind === 'fill'
+    ? { ...sum, money: addFill(sum.money, toFillMoney(row)) }
+    : { ...sum, funding: sum.funding.plus(decimal(row.amount)) }
+}
+
+export function sumRows(rows: Iterable<BookedRow>): Sum {
+  let sum = NOTHING
+  for (const row of rows) sum = addRow(sum, row)
+  return sum
+}
+
+/** One row changes the balance by so much. */
+export function netOf(row: BookedRow): Decimal {
+  if (row.kind === 'funding') return decimal(row.amount)
+  const money = toFillMoney(row)
+  return profitOf(money).minus(feeOf(money))
+}
+
+export function groupRows(
+  rows: Iterable<BookedRow>,
+  nameOf: (row: BookedRow) => string,
+): readonly StatementRow[] {
+  const sums = new Map<string, Sum>()
+  for (const row of rows) {
+    const name = nameOf(row)
+    sums.set(name, addRow(sums.get(name), row))
+  }
+  return [...sums]
+    .map(([name, sum]) => toRow(name, sum))
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+function toRow(name: string, { money, funding }: Sum): StatementRow {
+  return {
+    name,
+    fills: money.fills,
+    realised: money.profit.toString(),
+    fees: money.fees.toString(),
+    funding: funding.toString(),
+    net: money.profit.minus(money.fees).plus(funding).toString(),
+  }
+}
+
+/** Funding belongs to an instrument, and what strategies closed of others to no strategy. */
+const OF_ACCOUNT = '(account)'
+
+/** The rows add up to `all`. */
+export function toStrategyRows(
+  profits: readonly StrategyProfit[],
+  fillsOf: ReadonlyMap<string, number>,
+  all: Sum,
+): readonly StatementRow[] {
+  const own = profits
+    .filter(({ strategyId }) => strategyId !== '')
+    .map(({ strategyId, profit, fees }): StatementRow => {
+      return {
+        name: strategyId,
+        fills: fillsOf.get(strategyId) ?? 0,
+        realised: profit.toString(),
+        fees: fees.toString(),
+        funding: '0',
+        net: profit.minus(fees).toString(),
+      }
+    })
+    .filter(({ fills, realised, fees }) => fills > 0 || realised !== '0' || fees !== '0')
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+  const sumOf = (of: (row: StatementRow) => string): Decimal =>
+    sumDecimals(own.map((row) => decimal(of(row))))
+  const realised = all.money.profit.minus(sumOf((row) => row.realised))
+  const fees = all.money.fees.minus(sumOf((row) => row.fees))
+  const rest: StatementRow = {
+    name: OF_ACCOUNT,
+    fills: all.money.fills - own.reduce((sum, { fills }) => sum + fills, 0),
+    realised: realised.toString(),
+    fees: fees.toString(),
+    funding: all.funding.toString(),
+    net: realised.minus(fees).plus(all.funding).toString(),
+  }
+  const isNothing = rest.fills === 0 && [realised, fees, all.funding].every((sum) => sum.eq(ZERO))
+  return isNothing ? own : [...own, rest]
+}
+
+export function listFees(coin: string, money: Money): readonly CoinFees[] {
+  const paid = marginFeesOf(money).toString()
+  const others = Object.entries(money.otherFees ?? {}).toSorted(([one], [other]) =>
+    one < other ? -1 : 1,
+  )
+  return [
+    { coin, paid, worth: paid, uncounted: '0' },
+    ...others.map(([name, fees]) => ({ coin: name, ...fees })),
+  ]
+}

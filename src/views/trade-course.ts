@@ -1,0 +1,87 @@
+import type { CandleView } from '../control/detail-views.ts'
+import type { ClosedTrade } from '../domain/closed-trade.ts'
+import type { PositionMode } from '../domain/instrument.ts'
+import type { BookedFill } from '../journal/booking.ts'
+import type { JournalReader } from '../journal/journal-reader.ts'
+import { createGrid, floatOnGrid, type Grid } from '../lib/grid.ts'
+
+/** A trade of years of a grid has more fills than a picture has points. */
+const FILLS_MAX = 2000
+const STOPS_MAX = 10
+/** A share of the time held, shown before and after it. */
+const MARGIN = 0.15
+
+export interface TradeFill {
+  /** Exchange clock, Unix ms. */
+  readonly at: number
+  readonly price: number
+  readonly isEntry: boolean
+}
+
+/** How a closed trade went: what the journal has of it, and the prices that a daemon still keeps. */
+export interface TradeCourse {
+  readonly trade: ClosedTrade
+  readonly fills: readonly TradeFill[]
+  /** That its orders carried to the exchange, as prices; several: it was another one later. */
+  readonly stops: readonly number[]
+  /** Closes of candles, the oldest first; empty: no daemon runs, or it keeps none of that time. */
+  readonly prices: readonly { readonly at: number; readonly price: number }[]
+}
+
+interface CourseOptions {
+  readonly trade: ClosedTrade
+  readonly positionMode: PositionMode
+  /** The instrument's; absent: the book does not know it any more. */
+  readonly tick: string | undefined
+}
+
+/** @throws Failure JOURNAL_CORRUPT */
+export function readTradeCourse(
+  reader: Pick<JournalReader, 'bookings' | 'records'>,
+  { trade, positionMode, tick }: CourseOptions,
+): Omit<TradeCourse, 'prices'> {
+  const { openedAt, closedAt, symbol, strategyId, side } = trade
+  const isNet = positionMode === 'one_way_mode'
+  const fills: TradeFill[] = []
+  const clientOids = new Set<string>()
+  const span = { since: openedAt, until: closedAt + 1 }
+  for (const fill of reader.bookings('fill', span) as Iterable<BookedFill>) {
+    if (fill.symbol !== symbol || fill.strategyId !== strategyId) continue
+    const isOfSide = (fill.side === 'buy') === (side === 'long')
+    if (!isNet && !isOfSide) continue
+    clientOids.add(fill.clientOid)
+    const isEntry = isNet ? isOfSide : fill.tradeSide === 'open'
+    if (fills.length < FILLS_MAX) fills.push({ at: fill.at, price: Number(fill.price), isEntry })
+  }
+  const stops = tick === undefined ? [] : readStops(reader, clientOids, createGrid(tick))
+  return { trade, fills, stops }
+}
+
+/** The journal has its records for a week; of older trades no stop is known. */
+function readStops(
+  reader: Pick<JournalReader, 'records'>,
+  clientOids: ReadonlySet<string>,
+  grid: Grid,
+): readonly number[] {
+  const ticks = new Set<number>()
+  for (const { record } of reader.records({ kinds: ['send'], containing: '"stopLossTicks":' })) {
+    if (record.kind !== 'send') continue
+    for (const { clientOid, stopLossTicks } of record.orders)
+      if (stopLossTicks !== undefined && clientOids.has(clientOid)) ticks.add(stopLossTicks)
+  }
+  return [...ticks].slice(0, STOPS_MAX).map((steps) => floatOnGrid(grid, steps))
+}
+
+/** Takes the finest candles that reach back to the begin of the trade; else the coarsest. */
+export function pricesOf(
+  { openedAt, closedAt }: ClosedTrade,
+  candles: readonly (readonly CandleView[])[],
+): TradeCourse['prices'] {
+  const reaching = candles.find(([first]) => first !== undefined && first.at <= openedAt)
+  const chosen = reaching ?? candles.findLast((some) => some.length > 0) ?? []
+  const stepMs = Math.max(0, (chosen[1]?.at ?? 0) - (chosen[0]?.at ?? 0))
+  const margin = Math.max(stepMs, (closedAt - openedAt) * MARGIN)
+  return chosen
+    .filter(({ at }) => at >= openedAt - margin && at <= closedAt + margin)
+    .map(({ at, close }) => ({ at, price: close }))
+}

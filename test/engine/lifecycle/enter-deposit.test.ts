@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import { DEPOSITS_MAX } from '../../../src/domain/deposit.ts'
+import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
+import { capitalOf } from '../../../src/engine/book/deposited-capital.ts'
+import type { DepositCommand } from '../../../src/engine/event.ts'
+import type { EngineSettings } from '../../../src/engine/settings.ts'
+import { decimal } from '../../../src/lib/decimal.ts'
+import { EngineBench } from '../engine-bench.ts'
+
+const BY_ANNA = { reason: 'savings', by: 'anna' } as const
+const DRAWDOWN: NonNullable<EngineSettings['losses']> = {
+  timeZone: 'UTC',
+  coolDownMs: 0,
+  limits: new Map([['*', { drawdown: { reducing: 0.5 } }]]),
+}
+
+function started(): EngineBench {
+  return new EngineBench({ capital: decimal('1000'), losses: DRAWDOWN }).start()
+}
+
+type DepositOf = Extract<DepositCommand, { kind: 'deposit' }>
+
+function deposit(bench: EngineBench, amount: string, change: Partial<DepositOf> = {}) {
+  const key = `key-${bench.book.deposits.size + 1}`
+  return give(bench, { kind: 'deposit', amount, key, ...BY_ANNA, ...change })
+}
+
+function correct(bench: EngineBench, id: string) {
+  return give(bench, { kind: 'correctDeposit', id, key: `correct-${id}`, ...BY_ANNA })
+}
+
+function give(bench: EngineBench, command: DepositCommand) {
+  const plan = bench.engine.planByHand(command)
+  bench.step({ kind: 'commanded', command })
+  return plan
+}
+
+const capital = (bench: EngineBench) => capitalOf(bench)?.toString()
+
+describe('deposits and withdrawals', () => {
+  test('change capital and equity at once, and no drawdown in the margin coin', () => {
+    const bench = started()
+    expect(bench.engine.equity).toMatchObject({ equity: 1000, drawdown: 0 })
+
+    const { detail } = deposit(bench, '500.25')
+    expect(detail).toContain('counted from 1500.25 USDT instead of 1000')
+    expect(bench.engine.equity).toEqual({ equity: 1500.25, peak: 1500.25, drawdown: 0 })
+    deposit(bench, '-200')
+    expect(bench.engine.equity).toEqual({ equity: 1300.25, peak: 1300.25, drawdown: 0 })
+    expect([...bench.book.deposits.values()]).toMatchObject([
+      { id: '1', amount: '500.25', coin: 'USDT', by: 'anna', note: 'savings', isCapital: true },
+      { id: '2', amount: '-200' },
+    ])
+  })
+
+  test('[DET2] survive a restart, from records and from rows of a checkpoint', () => {
+    const bench = started()
+    deposit(bench, '12.5')
+    deposit(bench, '3', { coin: 'BGB' })
+    const again = fromBookRows(toBookRows(bench.book))
+    expect(toBookRows(again)).toEqual(toBookRows(bench.book))
+    expect(again.deposited).toBe('12.5')
+  })
+
+  test('of another coin than the margin coin are kept and change no equity', () => {
+    const bench = started()
+    expect(deposit(bench, '3', { coin: 'BGB' }).detail).toContain('equity counts USDT alone')
+    expect(capital(bench)).toBe('1000')
+    expect(bench.book.deposits.get('1')).toMatchObject({ coin: 'BGB', isCapital: false })
+  })
+
+  test('are entered once for a key, never for the future, and never leave the account nothing', () => {
+    const bench = started()
+    deposit(bench, '1', { key: 'same-key' })
+    expect(deposit(bench, '1', { key: 'same-key' }).detail).toContain('not entered again')
+    expect(deposit(bench, '0').refusal).toContain('zero')
+    expect(deposit(bench, '1', { movedAt: bench.now + 1 }).refusal).toContain('in the future')
+    expect(deposit(bench, '-1001').refusal).toContain('would leave nothing')
+    expect(bench.book.deposits.size).toBe(1)
+    expect(capital(bench)).toBe('1001')
+  })
+
+  test('are taken back by an entry of the opposite amount at the same moment, once', () => {
+    const bench = started()
+    deposit(bench, '70', { movedAt: bench.now - 5000 })
+    correct(bench, '1')
+    const [wrong, correction] = bench.book.deposits.values()
+    expect(correction).toMatchObject({ amount: '-70', corrects: '1', movedAt: wrong?.movedAt })
+    expect(capital(bench)).toBe('1000')
+    const refusalOf = (id: string) =>
+      bench.engine.planByHand({ kind: 'correctDeposit', id, key: 'key-again', ...BY_ANNA }).refusal
+    expect(refusalOf('1')).toContain('taken back already, by entry 2')
+    expect(refusalOf('2')).toContain('enter that amount again')
+    expect(refusalOf('9')).toContain('there is no entry 9')
+  })
+
+  test('without account.capital are kept, and the equity stays unknown', () => {
+    const bench = new EngineBench().start()
+    expect(deposit(bench, '10').detail).toContain('account.capital is not set')
+    expect(bench.engine.equity).toBeUndefined()
+    expect(bench.book.deposits.size).toBe(1)
+  })
+
+  test('[BND1] the oldest are forgotten first, and stay part of the capital', () => {
+    const bench = started()
+    for (let count = 0; count < DEPOSITS_MAX + 3; count++)
+      deposit(bench, '1', { key: `many-${count}` })
+    expect(bench.book.deposits.size).toBe(DEPOSITS_MAX)
+    expect(bench.book.deposits.has('3')).toBe(false)
+    expect(capital(bench)).toBe(String(1000 + DEPOSITS_MAX + 3))
+  })
+})

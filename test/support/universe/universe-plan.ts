@@ -1,0 +1,58 @@
+import { type UniverseRule } from '../../../src/domain/universe.ts'
+import { createRandom, type Random } from '../../../src/lib/random.ts'
+import { type FaultKind } from '../faults/virtual-faults.ts'
+import { MANY_SYMBOLS } from '../world/account-plan.ts'
+import { pick, planWorld, type WorldPlan } from '../world/world-plan.ts'
+
+/** Prefix of seeds of worlds in which rules choose what is traded. */
+export const UNIVERSE = 'universe-'
+
+/** Every strategy trades what one rule chooses among four instruments that come and go. */
+export function planUniverse(seed: string): WorldPlan {
+  const plan = planWorld(seed)
+  const part = (name: string): Random => createRandom(`${seed}/universe/${name}`)
+  const symbols = [...MANY_SYMBOLS]
+  return {
+    ...plan,
+    symbols,
+    strategies: plan.strategies.map((strategy) => ({ ...strategy, symbols })),
+    universe: {
+      everyMs: pick(part('everyMs'), [1000, 2000, 5000]),
+      count: 1 + part('count').integer(3),
+      stickyMs: pick(part('stickyMs'), [0, 0, 3000]),
+      leaving: pick(part('leaving'), ['close', 'close', 'keep', 'handBack'] as const),
+      hasFixed: part('hasFixed').integer(3) === 0,
+      readMax: pick(part('readMax'), [4, 4, 3, 2]),
+      ...(part('changesPerDay').integer(4) === 0 && { changesPerDay: 3 }),
+    },
+    faults: Object.fromEntries(
+      Object.entries(plan.faults).filter(([fault]) => !NEVER.has(fault as FaultKind)),
+    ),
+    jumps: [],
+    isOfMoney: undefined,
+    liquidation: undefined,
+    survives: undefined,
+    faultyMs: pick(part('faultyMs'), [15_000, 30_000]),
+  }
+}
+
+/** What others do by hand on an instrument that is not read would be found much later. */
+const NEVER: ReadonlySet<FaultKind> = new Set<FaultKind>([
+  'tradedByHand',
+  'tradedByProgram',
+  'orderByHand',
+  'closedUnseen',
+])
+
+export function ruleOf(universe: NonNullable<WorldPlan['universe']>): UniverseRule {
+  const { everyMs, count, stickyMs, leaving, changesPerDay } = universe
+  return {
+    everyMs,
+    include: [],
+    exclude: [],
+    top: { count, by: 'volume', order: 'highest' },
+    stickyMs,
+    ...(changesPerDay !== undefined && { changesPerDay }),
+    leaving,
+  }
+}
