@@ -1,5 +1,6 @@
 import type { MarginMode } from '../../domain/instrument.ts'
-import { isClosing, type OrderTerms } from '../../domain/order-action.ts'
+import type { OrderTerms } from '../../domain/order.ts'
+import { isClosing } from '../../domain/order-action.ts'
 import type { PositionReading, PositionRow } from '../../domain/position.ts'
 import type { ModeReason } from '../../domain/trading-mode.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
