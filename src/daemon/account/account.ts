@@ -437,13 +437,8 @@ export class Account implements MarketListener {
 
   #sayUnattended(isMeant: (position: UnattendedPosition) => boolean = () => true): void {
     const { config, settings, book, logger } = this.#options
-    const unattended = listUnattended({
-      settings,
-      strategies: config.strategies,
-      book,
-      grids: this.#grids,
-    })
-    for (const position of unattended.filter(isMeant))
+    const account = { settings, strategies: config.strategies, book, grids: this.#grids }
+    for (const position of listUnattended(account).filter(isMeant))
       logger.log('warn', 'position.unattended', { ...position })
   }
 
