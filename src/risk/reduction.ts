@@ -26,6 +26,8 @@ export interface PlannedReduction {
 /**
  * The smallest closes after which the worst case takes at most a share of the equity. In the worst
  * scenario it first closes where a lot frees most for its cost, and only the excess of one side.
+ * Where no excess is left and the margin of a hedge alone is too much, it closes a little of one
+ * side; the other side's excess follows in the next plan.
  */
 export function planReduction(
   risks: readonly ReducibleRisk[],
@@ -39,7 +41,11 @@ export function planReduction(
     const worst = findWorstCase(needsOfAll(left.values()), worth)
     if (worst === undefined || !(worst.used > share)) break
     const next = cheapestOf([...left.values()], worst.scenario)
-    if (next === undefined) break
+    if (next === undefined) {
+      const step = stepOfHedge([...left.values()], worth)
+      if (step !== undefined) closed.set(step.risk.symbol, step.lots)
+      break
+    }
     const lots = fewestLots(next, (tried) => {
       const risksThen = [...left.values()].map((one) => (one === next ? closeOf(next, tried) : one))
       const { used } = usedOf(needIn(risksThen, worst.scenario), worth - costOf(next, tried))
@@ -57,6 +63,48 @@ export function planReduction(
 
 /** An instrument may appear in its own scenario and in the joint one. */
 const ROUNDS_PER_INSTRUMENT = 3
+
+/** Share of the equity that the worst move may take more until the other side is closed too. */
+const HEDGE_STEP = 0.05
+
+/** A part of one side of the hedge that frees most; undefined without a hedge. */
+function stepOfHedge(
+  risks: readonly ReducibleRisk[],
+  equity: number,
+): { readonly risk: ReducibleRisk; readonly lots: number } | undefined {
+  const needWith = (then: InstrumentRisk, risk: ReducibleRisk): number =>
+    findWorstCase(needsOfAll(risks.map((one) => (one === risk ? then : one))), equity)?.need ?? 0
+  let hedge: { readonly risk: ReducibleRisk; readonly need: number } | undefined
+  for (const risk of risks) {
+    if (hedgedLots(risk) < risk.lotsMin) continue
+    const need = needWith(withoutHedge(risk), risk)
+    if (hedge === undefined || need < hedge.need) hedge = { risk, need }
+  }
+  if (hedge === undefined) return undefined
+  const { risk } = hedge
+  const needMax = needWith(risk, risk) + HEDGE_STEP * equity
+  let [few, tooMany] = [risk.lotsMin, hedgedLots(risk) + 1]
+  while (tooMany - few > 1) {
+    const lots = Math.floor((few + tooMany) / 2)
+    if (needWith(closeOf(risk, lots), risk) <= needMax) few = lots
+    else tooMany = lots
+  }
+  return { risk, lots: few }
+}
+
+function hedgedLots({ long, short, lotSize }: ReducibleRisk): number {
+  return Math.round(Math.min(long.size, short.size) / lotSize)
+}
+
+function withoutHedge(risk: ReducibleRisk): ReducibleRisk {
+  const { long, short } = risk
+  const hedged = Math.min(long.size, short.size)
+  return {
+    ...risk,
+    long: { ...long, size: long.size - hedged },
+    short: { ...short, size: short.size - hedged },
+  }
+}
 
 function needIn(risks: readonly InstrumentRisk[], scenario: Scenario): number {
   const all = needsOfAll(risks)

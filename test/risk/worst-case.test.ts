@@ -411,6 +411,31 @@ describe('what leads back into the budget', () => {
     expect(usedBy(risks, equity, closed)).toBeLessThanOrEqual(0.8)
   })
 
+  test('two equal sides are closed in turn, in small steps, until their margin fits', () => {
+    const sides = {
+      long: { size: 1, entryPrice: 100_000 },
+      short: { size: 1, entryPrice: 100_000 },
+    }
+    let risk = reducible({ ...sides, isNet: false })
+    const equity = (findWorstCase([needsOf(risk)], 1)?.need ?? 0) / 1.01
+    let mostUsed = 0
+    let steps = 0
+    for (let next = planReduction([risk], equity); next.length > 0; steps += 1) {
+      const [{ holdSide, lots } = { holdSide: 'long', lots: 0 } as const] = next
+      expect(lots).toBeGreaterThan(0)
+      const held = risk[holdSide]
+      risk = { ...risk, [holdSide]: { ...held, size: held.size - lots * risk.lotSize } }
+      mostUsed = Math.max(mostUsed, findWorstCase([needsOf(risk)], equity)?.used ?? 0)
+      if (steps > 1000) break
+      next = planReduction([risk], equity)
+    }
+    expect(findWorstCase([needsOf(risk)], equity)?.used).toBeLessThanOrEqual(0.8)
+    expect(mostUsed).toBeLessThanOrEqual(1.01 + 0.05 + 1e-9)
+    expect(risk.long.size).toBeGreaterThan(0.5)
+    expect(risk.short.size).toBeGreaterThan(0.5)
+    expect(steps).toBeGreaterThan(2)
+  })
+
   test('seeded accounts beyond their budget are led back into it wherever one side of the orders can do that', () => {
     const random = createRandom('accounts beyond their budget')
     let helped = 0
