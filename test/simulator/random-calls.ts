@@ -24,6 +24,13 @@ export function makeRandomCalls(bench: ExchangeBench, seed: number, count: numbe
   return caller
 }
 
+interface PendingExit {
+  readonly orderId: string
+  readonly symbol: string
+  readonly side: string
+  readonly triggerPrice: string
+}
+
 class RandomCaller implements RandomCalls {
   readonly outcomes = new Map<string, number>()
   readonly unreadable: string[] = []
@@ -124,6 +131,20 @@ class RandomCaller implements RandomCalls {
         const { orderId } = this.#placed(account, 'plan')
         return { productType: 'USDT-FUTURES', orderId, newSize: '0.05' }
       },
+      modifyTpslOrder: () => {
+        const [exit] = this.#exitsOf(account)
+        const price =
+          exit && (Number(exit.triggerPrice) * (exit.side === 'sell' ? 0.99 : 1.01)).toFixed(1)
+        return (
+          exit && {
+            ...FUTURES,
+            symbol: exit.symbol,
+            orderId: exit.orderId,
+            triggerPrice: price,
+            size: '',
+          }
+        )
+      },
       setLeverage: () => ({ ...FUTURES, symbol, leverage: String(1 + this.#random.integer(20)) }),
       spotPlaceOrder: () => ({
         symbol,
@@ -148,8 +169,26 @@ class RandomCaller implements RandomCalls {
       ...this.#order(symbol),
       size: this.#pick(['0.01', '0.02', '0.05']),
       ...(positionMode === 'hedge_mode' && { tradeSide: this.#pick(['open', 'close']) }),
-    }))
+    })).map((order) => this.#withStop(order, symbol))
     return { ...FUTURES, symbol, marginMode: 'crossed', orderList }
+  }
+
+  /** Far away, so that it stays. */
+  #withStop<Order extends { readonly side: string; readonly tradeSide?: string }>(
+    order: Order,
+    symbol: string,
+  ) {
+    if (order.tradeSide === 'close') return order
+    const share = order.side === 'buy' ? 0.5 : 1.5
+    return { ...order, presetStopLossPrice: (this.#lastOf(symbol) * share).toFixed(1) }
+  }
+
+  #exitsOf(account: AccountSetup) {
+    const answer = this.#bench.call(account, 'ordersPlanPending', {
+      query: 'productType=USDT-FUTURES&planType=profit_loss',
+    })
+    const { entrustedList } = (answer.data ?? {}) as { entrustedList?: PendingExit[] | null }
+    return entrustedList ?? []
   }
 
   #marginOrder(symbol: string) {
@@ -163,15 +202,16 @@ class RandomCaller implements RandomCalls {
   #order(symbol: string) {
     const side = this.#pick(['buy', 'sell'])
     if (this.#random.integer(2) === 0) return { side, orderType: 'market' }
-    const tickers = this.#bench.exchange.core.answer(
-      'tickers',
-      NOBODY,
-      { productType: 'USDT-FUTURES' },
-      this.#bench.now,
-    )
-    const last = tickers.ok ? tickers.data.find((row) => row.symbol === symbol)?.lastPr : undefined
-    const price = (Number(last ?? 1) * (0.996 + this.#random.next() * 0.008)).toFixed(1)
+    const price = (this.#lastOf(symbol) * (0.996 + this.#random.next() * 0.008)).toFixed(1)
     return { side, orderType: 'limit', force: this.#pick(['gtc', 'ioc', 'post_only']), price }
+  }
+
+  #lastOf(symbol: string): number {
+    const { core } = this.#bench.exchange
+    const request = { productType: 'USDT-FUTURES' } as const
+    const tickers = core.answer('tickers', NOBODY, request, this.#bench.now)
+    const last = tickers.ok ? tickers.data.find((row) => row.symbol === symbol)?.lastPr : undefined
+    return Number(last ?? 1)
   }
 
   #alias(): string {

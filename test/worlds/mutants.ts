@@ -1262,9 +1262,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'short-of-a-strategy-with-the-wrong-sign',
     what: 'what a strategy holds short counts as a gain when it is a loss',
-    find: 'return valueAt(core, symbol, { held, entry: core.book.ownTrades.get(pairKey(id, symbol))?.entry, price })',
+    find: 'return valueAt(core, symbol, { held, entry: core.book.ownTrades.get(pairOf(id, symbol))?.entry, price })',
     replace:
-      'return (held.shortLots > 0 ? -1 : 1) * valueAt(core, symbol, { held, entry: core.book.ownTrades.get(pairKey(id, symbol))?.entry, price })',
+      'return (held.shortLots > 0 ? -1 : 1) * valueAt(core, symbol, { held, entry: core.book.ownTrades.get(pairOf(id, symbol))?.entry, price })',
   },
   {
     name: 'strategy-net-without-fees',
@@ -1491,9 +1491,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'worst-case-by-one-witness',
     what: 'what one witness says of the worst case reduces',
-    find: 'const equity = equityBelieved(core)\n  if (equity === undefined) return undefined\n  const needs = listAtRisk(core).map((instrument) =>\n    needsOf(riskOf(core, instrument, mildestPrice(',
+    find: 'const equity = equityBelieved(core)\n  if (equity === undefined) return undefined\n  const worst = worstAt(core, mildestPrice, equity.most)',
     replace:
-      'const equity = equityAtWorst(core)\n  if (equity === undefined) return undefined\n  const needs = listAtRisk(core).map((instrument) =>\n    needsOf(riskOf(core, instrument, dearestPrice(',
+      'const atWorst = equityAtWorst(core)\n  if (atWorst === undefined) return undefined\n  const equity = { most: atWorst, confirmed: atWorst, least: atWorst }\n  const worst = worstAt(core, dearestPrice, atWorst)',
     isOfMoney: true,
   },
   {
