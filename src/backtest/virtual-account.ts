@@ -113,12 +113,14 @@ export class VirtualAccount {
   /** The exchange's clock is measured first. */
   start(): void {
     const { exchange, polling, settings } = this.#options
+    const isChosen = exchange.contracts !== undefined
+    const isKept = polling.nextTickersMs !== undefined
     const pollers = new VirtualPollers({
       wire: this.#wire,
       exchange,
       polling,
-      // All instruments of the exchange are shown where a rule may choose among them.
-      instruments: exchange.contracts === undefined ? settings.instruments.size : undefined,
+      // All instruments of the exchange are shown then.
+      instruments: isChosen || isKept ? undefined : settings.instruments.size,
       isOver: () => this.#isClosed,
       dispatch: (event) => this.dispatch(event),
       onTime: () => this.#lookForKill(),

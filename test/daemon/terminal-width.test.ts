@@ -258,6 +258,15 @@ const USUAL: Readonly<Record<string, unknown>> = {
 /** Of these the same name holds other values. */
 const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'daemon.opened': { state: `${HERE}/.intentd/paper/one-way-seed-1-x60-7041992a` },
+  'deposit.entered': {
+    id: 'd12',
+    amount: '1000.00',
+    coin: 'USDT',
+    movedAt: 1_767_361_810_027,
+    reason: 'from the bank',
+    by: 'console',
+  },
+  'plots.full': { name: 'fast average', limit: 64 },
   'journal.migrated': { from: 6, to: 7 },
   'limits.peakMoved': { from: '10000.00', to: '9987.60' },
   'limits.notReleased': { from: '10000.00', to: '9100.00', closesBelow: '9200.00' },
@@ -323,6 +332,7 @@ const MORE_THAN_A_LINE = [
   'daemon.running',
   'daemon.stopped',
   'day.rolled',
+  'deposit.entered',
   'dryRun.withheld',
   'entries.paused',
   'equity.agreed',

@@ -20,12 +20,6 @@ const { minute: MINUTE_MS, hour: HOUR_MS } = CURVE_STEPS_MS
  */
 const HOURS_MAX = 4
 
-/**
- * The account's own curve of 45,000 points, some 5 MB; its marks, as many in five years; and plots,
- * each with 12,000, a good megabyte.
- */
-const SERIES_MAX = PLOTS_MAX + 2
-
 export type PlacedPoint = CurvePoint & { readonly step: number }
 
 /** Hours before minutes. @throws RangeError for a point that is not as it was written */
@@ -106,7 +100,7 @@ export class CurveTable {
     if (points.length === 0) return
     for (const { series } of points) if (this.#series.has(series)) this.#live.add(series)
     for (const point of points) {
-      if (!this.#series.has(point.series) && !this.#hasRoom()) continue
+      if (!this.#series.has(point.series) && !this.#hasRoomFor(point.series)) continue
       this.#series.add(point.series)
       this.#live.add(point.series)
       this.#put({ ...point, step: point.series === MARK_SERIES ? HOUR_MS : MINUTE_MS })
@@ -123,11 +117,12 @@ export class CurveTable {
     }
   }
 
-  /** The plot that has been silent for longest makes room, if it is not live. */
-  #hasRoom(): boolean {
-    if (this.#series.size < SERIES_MAX) return true
-    const silent = [...this.#series]
-      .filter((series) => !this.#live.has(series) && parsePlotSeries(series) !== undefined)
+  /** The plot that has been silent for longest makes room for another, if it is not live. */
+  #hasRoomFor(wanted: string): boolean {
+    const plots = [...this.#series].filter(isPlot)
+    if (!isPlot(wanted) || plots.length < PLOTS_MAX) return true
+    const silent = plots
+      .filter((series) => !this.#live.has(series))
       .map((series) => ({ series, at: this.#newest(series) }))
       .reduce<{ series: string; at: number } | undefined>(
         (first, one) => (first === undefined || one.at < first.at ? one : first),
@@ -238,4 +233,8 @@ function prove(first: string, row: CurveRow): PlacedPoint {
 function digestOf(first: string, { series, step, at, value }: PlacedPoint): string {
   const text = `${first} curve ${JSON.stringify([series, step, at, value])}`
   return hash('sha256', text, 'hex').slice(0, 32)
+}
+
+function isPlot(series: string): boolean {
+  return parsePlotSeries(series) !== undefined
 }

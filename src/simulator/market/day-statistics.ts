@@ -154,7 +154,8 @@ export class DayStatistics {
   }
 
   buckets(from = 0): Bucket[] {
-    if (this.#minute < 0) return []
+    // A state of an older version may name its minute and have none.
+    if (this.#minute < 0 || this.#oldest < 0) return []
     const first = Math.max(this.#oldest, from)
     return Array.from({ length: this.#minute - first + 1 }, (_, index) => {
       const base = this.#slot(first + index)
