@@ -28,9 +28,10 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   '/api/v2/mix/order/cancel-all-orders': { successList: [], failureList: [] },
 }
 
+/** All orders are refused, so that none rests; for a reason after which no later one waits. */
 const REFUSAL = {
-  errorCode: '40815',
-  errorMsg: 'The order price is higher than the highest bid price',
+  errorCode: '40917',
+  errorMsg: 'Stop price for long positions please < mark price',
 }
 
 const answers = new TickerAnswers()
