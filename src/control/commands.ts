@@ -13,6 +13,9 @@ const scope = z
 
 const decimal = z.string().regex(/^\d{1,20}(\.\d{1,20})?$/)
 
+/** No date is later. Unix ms. */
+const INSTANT_MAX = 8_640_000_000_000_000
+
 const byHand = {
   account: z.string().min(1).max(SCOPE_MAX).optional().meta({
     description: 'name of the account; needed where the daemon trades several',
@@ -30,7 +33,12 @@ const moved = {
     .meta({
       description: 'default: the margin coin; another one is in statements and nowhere else',
     }),
-  movedAt: z.int().positive().optional().meta({ description: 'Unix ms; default: now' }),
+  movedAt: z
+    .int()
+    .positive()
+    .max(INSTANT_MAX)
+    .optional()
+    .meta({ description: 'Unix ms; default: now' }),
   ...byHand,
 }
 

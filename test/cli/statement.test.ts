@@ -111,6 +111,15 @@ describe('intentd statement', () => {
     expect((await run('statement', '--month', '2025-09', '--zone', 'Mars')).code).toBe(64)
   })
 
+  test.each([
+    ['--year', '0098'],
+    ['--month', '1998-12'],
+    ['--month', '2025-13'],
+  ])('knows no account of %s %s', async (option, when) => {
+    writeJournal()
+    expect((await run('statement', option, when)).code).toBe(64)
+  })
+
   test('ends with 1, and says by how much, where it does not add up', async () => {
     writeJournal('5')
     const { code, out } = await run('statement', '--month', '2025-10')

@@ -1,15 +1,14 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import type { ConfigOptions } from '../../config/config-request.ts'
-import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
+import type { ControlRequest } from '../../control/commands.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { EXIT_SILENT, explainReply, findSocket, withClient } from '../operator/find-daemon.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
-import { operatorName, print, printResult } from '../process/operator.ts'
+import { sendOrder } from '../operator/send-order.ts'
+import { print, printResult } from '../process/operator.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 
-const EXIT_NOT_DONE = 1
 const EXIT_USAGE = 64
 const LIVE_CONSENT = 'live'
 const DECIMAL = /^\d{1,20}(\.\d{1,20})?$/
@@ -138,7 +137,6 @@ async function close(scope: string, share: string, options: HandOptions): Promis
   return sendByHand({ kind: 'close', scope, percent }, options)
 }
 
-/** Through the socket: without a daemon that answers now, no order is left for later. */
 async function sendByHand(wanted: HandOrder, options: HandOptions): Promise<number> {
   const config = loadOperated(options)
   const { key = randomHex(12), reason, dryRun, yes } = options
@@ -147,28 +145,18 @@ async function sendByHand(wanted: HandOrder, options: HandOptions): Promise<numb
     print('this configuration is for real money; look with --dry-run, and then add --yes=live')
     return EXIT_USAGE
   }
-  const socket = findSocket(config)
-  if (socket === undefined) {
-    print('not done: no daemon runs with this configuration, and nothing is left for the next one')
-    return EXIT_SILENT
-  }
-  const request: ControlRequest = {
-    requestId: key,
-    by: operatorName(),
+  const code = await sendOrder(config, {
+    key,
     reason,
     order: { ...wanted, account: config.name, ...(dryRun === true && { dryRun }) },
-  }
-  const reply = await withClient(socket, (client) => client.command(request))
-  if (reply.kind !== 'answered') {
-    const code = explainReply(config, reply)
-    print(`it may be done all the same: give it again with --key ${toShellWord(key)}`)
-    return code
-  }
-  if (reply.status !== 200) return explainReply(config, reply)
-  const { isObeyed, text } = reply.body as ControlAnswer
-  printResult(text)
-  if (isObeyed && dryRun !== true) printResult(followUp(wanted, key))
-  return isObeyed ? 0 : EXIT_NOT_DONE
+    words: {
+      withoutDaemon:
+        'not done: no daemon runs with this configuration, and nothing is left for the next one',
+      unanswered: 'it may be done all the same',
+    },
+  })
+  if (code === 0 && dryRun !== true) printResult(followUp(wanted, key))
+  return code
 }
 
 function followUp(wanted: HandOrder, key: string): string {

@@ -1,20 +1,18 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { ConfigOptions } from '../../config/config-request.ts'
-import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
+import type { ControlRequest } from '../../control/commands.ts'
 import type { Deposit } from '../../domain/deposit.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { startOfDate } from '../../lib/start-of-day.ts'
-import { toShellWord } from '../../lib/text/shell-word.ts'
 import { writeOut } from '../../lib/write-out.ts'
-import { EXIT_SILENT, explainReply, findSocket, withClient } from '../operator/find-daemon.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
-import { operatorName, print, printResult } from '../process/operator.ts'
+import { sendOrder } from '../operator/send-order.ts'
+import { print } from '../process/operator.ts'
 import { parseInstant } from '../process/span-options.ts'
 import { formatTable } from '../process/table.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { withRows } from './journal-rows.ts'
 
-const EXIT_NOT_DONE = 1
 const EXIT_USAGE = 64
 const DECIMAL = /^\d{1,20}(\.\d{1,20})?$/
 const DAY = /^\d{4}-\d{2}-\d{2}$/
@@ -146,28 +144,17 @@ async function send(
 ): Promise<number> {
   const config = loadOperated(options)
   const { key = randomHex(12), note, dryRun, at } = options
-  const socket = findSocket(config)
-  if (socket === undefined) {
-    print('not entered: no daemon runs with this configuration; start it, and enter it then')
-    return EXIT_SILENT
-  }
   const order = toOrder(at === undefined ? undefined : toInstant(at, config.calendar.timezone))
-  const request: ControlRequest = {
-    requestId: key,
-    by: operatorName(),
+  return sendOrder(config, {
+    key,
     reason: note,
     order: { ...order, account: config.name, ...(dryRun === true && { dryRun }) },
-  }
-  const reply = await withClient(socket, (client) => client.command(request))
-  if (reply.kind !== 'answered') {
-    const code = explainReply(config, reply)
-    print(`it may be entered all the same: give it again with --key ${toShellWord(key)}`)
-    return code
-  }
-  if (reply.status !== 200) return explainReply(config, reply)
-  const { isObeyed, text } = reply.body as ControlAnswer
-  printResult(text)
-  return isObeyed ? 0 : EXIT_NOT_DONE
+    words: {
+      withoutDaemon:
+        'not entered: no daemon runs with this configuration; start it, and enter it then',
+      unanswered: 'it may be entered all the same',
+    },
+  })
 }
 
 function toInstant(at: string, timeZone: string): number {

@@ -22,7 +22,7 @@ import { checkStatement } from './statement-checks.ts'
 const EXIT_USAGE = 64
 const EXIT_UNEQUAL = 1
 const FORMATS = ['html', 'csv', 'json', 'tax'] as const
-const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/
+const MONTH = /^(2\d{3})-(0[1-9]|1[0-2])$/
 const ZONE_MAX = 60
 
 type Format = (typeof FORMATS)[number]
@@ -67,7 +67,7 @@ function parseMonth(text: string): string {
 }
 
 function parseYear(text: string): string {
-  if (/^\d{4}$/.test(text)) return text
+  if (/^2\d{3}$/.test(text)) return text
   throw new InvalidArgumentError('write a year such as 2026.')
 }
 

@@ -66,7 +66,8 @@ const LIVED: Codec<LivedBlock & { readonly symbol: string }> = {
 export function openLived({ rows, symbols }: CoreState): void {
   if (!rows.isKept) return
   const blocks = Map.groupBy(rows.read(LIVED), ({ symbol }) => symbol)
-  for (const [symbol, state] of symbols) state.lived = new LivedMinutes(blocks.get(symbol) ?? [])
+  for (const [symbol, state] of symbols)
+    state.lived = new LivedMinutes(blocks.get(symbol) ?? [], symbols.size)
 }
 
 export function putCheckpoint({ rows, symbols }: CoreState, market: Market): void {

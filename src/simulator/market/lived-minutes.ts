@@ -21,18 +21,23 @@ const BLOCK = 360
 /** As far as the past of a seeded market goes. */
 const DAYS_KEPT = 400
 const BLOCKS_MAX = (DAYS_KEPT * 1440) / BLOCK
+/** All instruments share it: some 32 MB. */
+const ALL_BLOCKS_MAX = 4 * BLOCKS_MAX
 const FIELDS = 5
 const [OPEN, HIGH, LOW] = [0, 1, 2] as const
 
 /**
  * The minutes that an instrument has lived through, beyond the 24 hours of its statistics. At most
- * 400 days are kept.
+ * 400 days are kept, and fewer of more than four instruments.
  */
 export class LivedMinutes {
   /** Oldest first. */
   readonly #blocks = new Map<number, string>()
+  readonly #blocksMax: number
 
-  constructor(blocks: readonly LivedBlock[]) {
+  /** @param instruments that share the room in memory */
+  constructor(blocks: readonly LivedBlock[], instruments: number) {
+    this.#blocksMax = Math.max(1, Math.min(BLOCKS_MAX, Math.floor(ALL_BLOCKS_MAX / instruments)))
     const known = blocks.toSorted((one, other) => one.block - other.block)
     for (const { block, packed } of known) this.#blocks.set(block, packed)
   }
@@ -71,7 +76,7 @@ export class LivedMinutes {
   }
 
   #dropOldest(): readonly LivedBlock[] {
-    const dropped = [...this.#blocks].slice(0, Math.max(0, this.#blocks.size - BLOCKS_MAX))
+    const dropped = [...this.#blocks].slice(0, Math.max(0, this.#blocks.size - this.#blocksMax))
     for (const [block] of dropped) this.#blocks.delete(block)
     return dropped.map(([block, packed]) => ({ block, packed }))
   }

@@ -6,7 +6,7 @@ import { type Decimal, sumDecimals } from '../../lib/decimal.ts'
  * as the positions. Unknown values are undefined.
  */
 export interface AccountView {
-  /** `account.capital`, or the simulator's initial balance. */
+  /** `account.capital`, or the simulator's initial balance, with all deposits and withdrawals since. */
   readonly capital: number | undefined
   /** Since the journal began, including what no strategy holds. */
   readonly realisedProfit: number

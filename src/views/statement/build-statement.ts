@@ -301,7 +301,7 @@ function remarkOnRows(
   )
   const uncounted = describeUncounted(uncountedOf(money))
   return [
-    ...(archivedBefore > since
+    ...(archivedBefore > Math.max(0, since)
       ? [
           `Fills and funding payments before ${new Date(archivedBefore).toISOString()} were archived: they are in the file of \`intentd archive\`, and missing here.`,
         ]

@@ -157,6 +157,15 @@ describe('the statistics of 24 hours', () => {
     for (const each of [statistics, restored]) each.apply(now + 1000 * MINUTE_MS, quoteAt(8000, 1))
     expect(restored.read(now + DAY_MS)).toEqual(statistics.read(now + DAY_MS))
   })
+
+  it('list no minute of a state that names one and has none', () => {
+    const state = { ...fresh().state(), minute: NOON / MINUTE_MS, buckets: [] }
+    const restored = new DayStatistics({ instrument: BTC, seed: 1, speed: 1, past: [], state })
+
+    expect(restored.buckets()).toEqual([])
+    restored.apply(NOON + MINUTE_MS, quoteAt(8000, 1))
+    expect(restored.buckets()).toHaveLength(1)
+  })
 })
 
 describe('a fresh ticker of a seeded market', () => {

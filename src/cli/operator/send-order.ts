@@ -1,0 +1,41 @@
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
+import { toShellWord } from '../../lib/text/shell-word.ts'
+import { operatorName, print, printResult } from '../process/operator.ts'
+import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon.ts'
+
+const EXIT_NOT_DONE = 1
+
+export interface SentOrder {
+  readonly key: string
+  readonly reason: string
+  readonly order: ControlRequest['order']
+  /** Printed where no daemon runs, and where it may have been done without an answer. */
+  readonly words: { readonly withoutDaemon: string; readonly unanswered: string }
+}
+
+/**
+ * Gives an order through the socket: without a daemon that answers now, nothing is left for later.
+ * @returns the exit code, 0 where it was obeyed
+ */
+export async function sendOrder(
+  config: DaemonConfig,
+  { key, reason, order, words }: SentOrder,
+): Promise<number> {
+  const socket = findSocket(config)
+  if (socket === undefined) {
+    print(words.withoutDaemon)
+    return EXIT_SILENT
+  }
+  const request = { requestId: key, by: operatorName(), reason, order }
+  const reply = await withClient(socket, (client) => client.command(request))
+  if (reply.kind !== 'answered') {
+    const code = explainReply(config, reply)
+    print(`${words.unanswered}: give it again with --key ${toShellWord(key)}`)
+    return code
+  }
+  if (reply.status !== 200) return explainReply(config, reply)
+  const { isObeyed, text } = reply.body as ControlAnswer
+  printResult(text)
+  return isObeyed ? 0 : EXIT_NOT_DONE
+}

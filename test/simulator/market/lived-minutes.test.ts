@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import type { DayStatistics } from '../../../src/simulator/market/day-statistics.ts'
+import { LivedMinutes } from '../../../src/simulator/market/lived-minutes.ts'
+
+const BLOCK = 360
+
+/** The part of the statistics of one day that is asked for, as the minute `now` runs. */
+function dayUntil(now: number): DayStatistics {
+  const buckets = (from = 0) =>
+    Array.from({ length: 1440 }, (_, index) => now - 1439 + index)
+      .filter((minute) => minute >= Math.max(from, 0))
+      .map((minute) => ({ minute, figures: [minute, minute + 2, minute - 2, 1, 1] }))
+  return { state: () => ({ minute: now }), buckets } as unknown as DayStatistics
+}
+
+function live(lived: LivedMinutes, blocks: number): number {
+  let dropped = 0
+  for (let block = 1; block <= blocks; block++)
+    dropped += lived.keep(dayUntil(block * BLOCK)).dropped.length
+  return dropped
+}
+
+test('[BND1] two hundred instruments keep eight days each, and one keeps all that it has lived', () => {
+  const [many, one] = [new LivedMinutes([], 200), new LivedMinutes([], 1)]
+
+  expect([live(many, 100), live(one, 100)]).toEqual([68, 0])
+  expect([many.firstMinute, one.firstMinute]).toEqual([68 * BLOCK, 0])
+  expect([...many.between(0, 200 * BLOCK)]).toHaveLength(32 * BLOCK)
+  expect([...one.between(40, 42)]).toEqual([
+    { minute: 40, figures: [40, 42, 38, 1, 1], closeTicks: 41 },
+    { minute: 41, figures: [41, 43, 39, 1, 1], closeTicks: 42 },
+  ])
+})
