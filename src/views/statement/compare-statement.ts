@@ -252,5 +252,5 @@ function refused(
   what: string,
   { code, message }: { readonly code: string; readonly message: string },
 ): StatementCheck {
-  return notChecked(what, `not read: ${code} ${message}`)
+  return { ...notChecked(what, `not read: ${code} ${message}`), isUnread: true }
 }
