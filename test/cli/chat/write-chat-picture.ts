@@ -16,16 +16,20 @@ const TRADES_MS = 60_000
 const PHONE = { width: 390, height: 844 }
 const PART_HEIGHT = 1500
 const SAID = [
-  ...[
-    '/help',
-    '/status',
-    '/positions',
-    '/orders',
-    '/orders BTCUSDT',
-    '/profit',
-    '/profit strategy',
-  ],
-  ...['/trades', '/curve', '/trade', '/why BTCUSDT', '/halt BTCUSDT', '/release BTCUSDT', 'hello'],
+  '/help',
+  '/status',
+  '/positions',
+  '/orders',
+  '/orders BTCUSDT',
+  '/profit',
+  '/profit strategy',
+  '/trades',
+  '/curve',
+  '/trade',
+  '/why BTCUSDT',
+  '/halt BTCUSDT',
+  '/release BTCUSDT',
+  'hello',
 ]
 
 if (folder === undefined) throw new Error('name a folder: npm run screenshots:chat -- FOLDER')
