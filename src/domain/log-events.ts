@@ -185,6 +185,8 @@ export const LOG_EVENTS = {
     'A flatten has closed what it can, and the account still holds what `stillHeld` names: lots that no strategy here holds, or that are too small for an order. Close them by hand; `flatten.done` follows then.',
   'flatten.slow':
     'A flatten is not done after 15 s; logged again each time it has taken twice as long. `status` says what holds it up; `unread` names instruments whose position was not read since the last fill, or does not agree with the fills. If it does not end, close by hand what `stillHeld` names.',
+  'funding.estimated':
+    'A position ended right after a payment of funding, before a reading showed it; the estimate lowers the equity by which exposure is limited, and stands in no sum. Nothing to do.',
   'funding.paid': 'The funding counter of a position changed.',
   'handover.asked':
     'Somebody asked this daemon to hand its accounts over: it stops, leaves resting orders in place, and gives the leases back; nothing to do.',

@@ -41,6 +41,7 @@ import type {
   SendRecord,
   SettledOrder,
   SignalRecord,
+  UnseenFundingRecord,
 } from '../../domain/record.ts'
 import {
   ACCOUNT,
@@ -117,6 +118,8 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       return disownOrphans(book, record.orderIds)
     case 'funding':
       return applyFunding(book, record)
+    case 'unseenFunding':
+      return applyUnseenFunding(book, record)
     case 'restricted':
       return applyRestricted(book, record)
     case 'released':
@@ -396,6 +399,18 @@ function applyFunding(book: WritableBook, record: FundingRecord): void {
     record.symbol,
     (book.funding.get(record.symbol) ?? ZERO).plus(decimal(record.change)),
   )
+}
+
+function applyUnseenFunding(
+  book: WritableBook,
+  { symbol, paidAt, change }: UnseenFundingRecord,
+): void {
+  const { amount = '0', payments = 0 } = book.unseenFunding.get(symbol) ?? {}
+  book.unseenFunding.set(symbol, {
+    amount: decimal(amount).plus(decimal(change)).toString(),
+    payments: payments + 1,
+    lastAt: paidAt,
+  })
 }
 
 function applyPrune(book: WritableBook, record: PruneRecord): void {

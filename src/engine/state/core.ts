@@ -37,6 +37,7 @@ import {
   noteChanged,
 } from './changes.ts'
 import type { InstrumentStart, RunState } from './run-state.ts'
+import type { FundingWatch } from './unseen-funding.ts'
 import { forgetSettled, type KeptSettled } from './settled-money.ts'
 
 /**
@@ -66,6 +67,8 @@ export interface Core {
   /** Keyed by symbol: how far its price moves in an hour. Changed by `liquidations.ts`. */
   readonly hours: ReadonlyMap<string, HourlyCloses>
   readonly worstCase: WorstCaseState
+  /** Keyed by symbol: the payments that readings have shown. Changed by `unseen-funding.ts`. */
+  readonly funding: ReadonlyMap<string, FundingWatch>
   /** Absent if no strategy has exits. Changed by `exits.ts`. */
   readonly exits?: ExitWatch
   /** Keyed by symbol; absent if exits at the exchange are not listed. Changed by `kept-exits.ts`. */

@@ -24,6 +24,7 @@ import { type Core, specOf } from './core.ts'
 import { disputeOf, noteComparison } from './disputes.ts'
 import { comparableStatement, confirmedWithinMs, equityOf } from './losses.ts'
 import { settledOf } from './settled-money.ts'
+import { unreadFundingOf } from './unseen-funding.ts'
 import { exchangeNow } from './market-state.ts'
 import { type OwnPrice, ownPriceOf, possibleMark } from './own-figure.ts'
 import { marginModeOf } from './trading-mode.ts'
@@ -327,7 +328,8 @@ export function marginBehind(
       ownPriceOf(core, other).price,
     )
   }
-  return { behind: equity - unrealisedOn(core, symbol) - setAside - othersNeed, othersNeed }
+  const paid = setAside + unreadFundingOf(core)
+  return { behind: equity - unrealisedOn(core, symbol) - paid - othersNeed, othersNeed }
 }
 
 function unrealisedOn(core: Core, symbol: string): number {
