@@ -25,6 +25,19 @@ export interface UnseenFunding {
   readonly lastAt: number
 }
 
+/** One instrument's next payment that no reading has shown. */
+export interface FundingWatch {
+  /** Exchange clock. */
+  readonly nextAt: number
+  /** The last two answers before it; NaN: unknown. */
+  readonly rates: readonly [number, number]
+  readonly markPrice: number
+  /** The answer of the tickers that gave the last rate. */
+  readonly answeredAt: number
+  /** Sides whose payment is recorded as estimated. */
+  readonly ended: readonly HoldSide[]
+}
+
 /** @param minutes after midnight UTC, rising; @param at Unix ms; @returns Infinity without minutes */
 export function fundingInstantAfter(minutes: readonly number[], at: number): number {
   const day = Math.floor(at / DAY_MS) * DAY_MS
@@ -40,7 +53,7 @@ export interface DatedChange {
 }
 
 /**
- * What was held at an instant, and which of its sides were gone since, if only for a moment.
+ * The position at an instant, and its sides that were gone since, if only for a moment.
  * @param before held before all changes, which are in their order
  */
 export function holdingSince(
@@ -70,7 +83,7 @@ export interface HeldAtPayment {
   /** Quote coin. */
   readonly price: number
   readonly isInverse: boolean
-  /** By two answers from before; positive: longs pay. */
+  /** Two answers from before it; positive: longs pay. */
   readonly rates: readonly [number, number]
 }
 

@@ -31,10 +31,12 @@ import type {
   DecisionRecord,
   DepositRecord,
   ExpireRecord,
+  FillsRecord,
   FundingRecord,
   ItemOutcome,
   JournalRecord,
   LadderChange,
+  OutcomeRecord,
   PruneRecord,
   ReleasedRecord,
   RepairedRecord,
@@ -97,11 +99,9 @@ export function applyRecord(target: Book, record: JournalRecord): void {
     case 'send':
       return applySend(book, record)
     case 'outcome':
-      for (const item of record.items) applyOutcome(book, item, record.at)
-      return
+      return applyOutcomes(book, record)
     case 'fills':
-      for (const fill of record.fills) applyFill(book, fill, record)
-      return
+      return applyFills(book, record)
     case 'cancelAnswered':
       return applyCancelAnswered(book, record)
     case 'settle':
@@ -157,6 +157,14 @@ export function applyRecord(target: Book, record: JournalRecord): void {
     default:
       return unreachable(record)
   }
+}
+
+function applyOutcomes(book: WritableBook, { items, at }: OutcomeRecord): void {
+  for (const item of items) applyOutcome(book, item, at)
+}
+
+function applyFills(book: WritableBook, record: FillsRecord): void {
+  for (const fill of record.fills) applyFill(book, fill, record)
 }
 
 function applyCancelAnswered(book: WritableBook, { listed, at }: CancelAnsweredRecord): void {

@@ -10,6 +10,7 @@ import type { Holding, HoldingChange, HoldSide } from '../../domain/position.ts'
 import type { LogEvent } from '../../domain/log-events.ts'
 import type { Scope } from '../../domain/trading-mode.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
+import type { FundingWatch } from '../../domain/unseen-funding.ts'
 import type { GrantedEndpoint } from '../event.ts'
 import type { ExitWatch, KeptExitsWatch } from '../../domain/exits.ts'
 import type { Instrument, MarginMode } from '../../domain/instrument.ts'
@@ -37,7 +38,6 @@ import {
   noteChanged,
 } from './changes.ts'
 import type { InstrumentStart, RunState } from './run-state.ts'
-import type { FundingWatch } from './unseen-funding.ts'
 import { forgetSettled, type KeptSettled } from './settled-money.ts'
 
 /**
@@ -269,10 +269,7 @@ export interface WriteOff {
 export interface PositionCheck {
   /** A reading asked for then agreed; Unix ms, our clock. */
   readonly agreedAt: number
-  /**
-   * When the newest was asked for; Unix ms, our clock. Stands still while a difference is
-   * unexplained.
-   */
+  /** When the newest was asked for; Unix ms, our clock. A difference that is unexplained stops it. */
   readonly readAt: number
   readonly mismatch: Mismatch | undefined
   /** The last believed difference of this run, and what strategies lost by it. */

@@ -5,6 +5,7 @@ import {
   type DatedChange,
   estimatePayment,
   fundingInstantAfter,
+  type FundingWatch,
   holdingSince,
 } from '../../domain/unseen-funding.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
@@ -18,19 +19,6 @@ import { ownPriceOf } from './own-figure.ts'
 const NOTED_MS = 120_000
 /** A counter that has not moved by then shows that nothing is paid at that instant. */
 const SETTLED_MS = 60_000
-
-/** One instrument's next payment that no reading has shown. */
-export interface FundingWatch {
-  /** Exchange clock. */
-  readonly nextAt: number
-  /** The last two answers before it; NaN: unknown. */
-  readonly rates: readonly [number, number]
-  readonly markPrice: number
-  /** The answer of the tickers that gave the last rate. */
-  readonly answeredAt: number
-  /** Sides whose payment is recorded as estimated. */
-  readonly ended: readonly HoldSide[]
-}
 
 /** A reading that agrees with the book. Exchange clock. */
 export function noteFundingShown(
@@ -62,7 +50,9 @@ function beginWatch({ settings, funding }: Core, symbol: string, at: number): vo
 
 function noteAnswer({ market, losses }: Core, symbol: string, watch: FundingWatch): void {
   const { tickers } = market
-  if (tickers === undefined || tickers.requestTime === watch.answeredAt) return
+  // The rate of a later answer is that of the next payment.
+  if (tickers === undefined || tickers.requestTime >= watch.nextAt) return
+  if (tickers.requestTime === watch.answeredAt) return
   const noted = own(watch)
   noted.rates = [watch.rates[1], tickers.read(symbol, 'fundingRate')]
   noted.markPrice = losses.statements.get(symbol)?.markPrice ?? Number.NaN
