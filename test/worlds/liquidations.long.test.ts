@@ -61,6 +61,7 @@ const NOTICED_IN: Readonly<Record<string, number>> = {
   'worst-case-without-what-rests': 28,
   'worst-case-of-one-alone': 28,
   'worst-case-without-maintenance': 31,
+  'payment-that-ended-unread': 48_507,
 }
 
 test.each(MUTANTS.filter(({ liquidates }) => liquidates))(

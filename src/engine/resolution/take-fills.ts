@@ -68,11 +68,11 @@ function takeNewFills(
   // A wrong date, or a row to be read again, must not make later reads begin too late.
   const throughAt = isReadingAgain(core) ? reading.sinceAt : heardAt
   const bound = fills.some(({ filledAt }) => filledAt > throughAt) ? { throughAt } : {}
+  noteFundingBefore(core, fills)
+  const unseen = takeEndedPayments(core, fills)
   if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
   const foreign = new Set(fills.filter((fill) => isForeign(core, fill)))
   for (const fill of foreign) haltForForeign(core, fill)
-  noteFundingBefore(core, fills)
-  const unseen = takeEndedPayments(core, fills)
   const recorded = recordFills(core, fills, { ...bound, ...waitingAmong(core, fills, foreign) })
   for (const payment of unseen) recordUnseen(core, payment)
   disown(core, foreign)
