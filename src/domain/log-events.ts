@@ -259,7 +259,7 @@ export const LOG_EVENTS = {
   'limits.notReleased':
     'A release of a drawdown was refused, because its last step would close everything again at once: the scope is at `to`, `below` under its peak of `from`. Release it above `closesBelow`, or with `--new-peak`, which counts every step from the level of now.',
   'limits.off':
-    'Limits that the configuration does not set, and that therefore restrict nothing: those that the account lacks, and how many its instruments and strategies lack. `intentd check` lists all.',
+    'Limits that the configuration does not set, and that therefore restrict nothing, and what the steps before a liquidation lack to do more than warn: those that the account lacks, and how many its instruments and strategies lack. `intentd check` lists all.',
   'limits.reached':
     'A limit was reached and restricts the scope from now on. Unless the restriction ends by itself, look at what was traded before you release the scope.',
   'liquidation.near':
