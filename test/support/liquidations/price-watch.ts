@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { UID } from '../../../src/backtest/direct-exchange.ts'
 import { type HoldSide } from '../../../src/domain/position.ts'
 import { pairKey } from '../../../src/engine/book/book.ts'
@@ -35,7 +34,7 @@ export class PriceWatch {
   #compared = 0
   #foretold = 0
   #counts = { liquidations: 0, fills: 0 }
-  #counters: readonly PaidFunding[] = []
+  #funding = ZERO
   #stillFor = 0
   #before: SeenPosition | undefined
 
@@ -94,10 +93,10 @@ export class PriceWatch {
     const tick = this.#scene.tickOf(symbol)
     const mark = market.markAt(symbol, now) * tick
     // A payment since the last look has moved the price, and no reading of it is there yet.
-    const isPaid = !isDeepStrictEqual(counters, this.#counters)
+    const isPaid = !funding.eq(this.#funding)
     if (liquidations > this.#counts.liquidations && this.#stillFor >= STILL_LOOKS && !isPaid)
       this.#judge(symbol, { mark, tick })
-    this.#counters = counters
+    this.#funding = funding
     const isKnown = this.#knowsFunding(funding, counters)
     this.#stillFor = isKnown && fills === this.#counts.fills ? this.#stillFor + 1 : 0
     this.#counts = { liquidations, fills }
