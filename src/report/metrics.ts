@@ -166,7 +166,7 @@ function ratiosOfRisk({ fromAt, toAt, equity, nearestDistance }: MetricsInput): 
       unit: 'number',
       formula: 'the same at its highest',
     }),
-    ratio('highest margin use', {
+    ratio('highest margin ratio', {
       value: nearestLiquidation.marginUse,
       unit: 'share',
       formula:

@@ -87,7 +87,7 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   const isDifferent =
     /the same, then$|^fills: .*; the first \d+ are the same\n(?! {2}the rest)/m.test(same.text)
   expect(same.code).toBe(isDifferent ? 1 : 0)
-  expect(recorded?.ratios.find(({ name }) => name === 'highest margin use')?.value).toBeNull()
+  expect(recorded?.ratios.find(({ name }) => name === 'highest margin ratio')?.value).toBeNull()
   const made = run.events('run.summary').at(-1)?.['allRuns'] as RunSummary['allRuns'] | undefined
   expect(Number(unrealised)).toBeCloseTo(Number(made?.unrealisedProfit), 2)
   expect(same.text).not.toContain('other settings')

@@ -54,6 +54,7 @@ function findUnlimited(config: DaemonConfig): Readonly<Record<string, readonly S
   return {
     leverageMax: account(leverageMax === undefined),
     survives: account(survives === undefined),
+    ...nameBlindSteps(config),
     selfTrade: account(selfTrade === 'allow'),
     unknownOrdersMax: account(unknownOrdersMax === undefined),
     positionNotionalMax: config.strategies
@@ -73,6 +74,23 @@ function findUnlimited(config: DaemonConfig): Readonly<Record<string, readonly S
     'losses.drawdown': lacking('drawdown'),
     'losses.streak': lacking('streak').filter((kind) => kind === 'strategy'),
   }
+}
+
+/** Steps before a liquidation that are off, or only warn for want of a figure of our own. */
+function nameBlindSteps(config: DaemonConfig): Readonly<Record<string, readonly ScopeKind[]>> {
+  const { risk, account, instruments, simulator } = config
+  if (risk.liquidation === 'none') return { liquidation: ['account'] }
+  // The simulator's balance and tiers are known.
+  if (simulator !== undefined) return {}
+  const withoutTiers = Object.entries(instruments).flatMap(([symbol, { maintenance }]) =>
+    maintenance === undefined ? [symbol] : [],
+  )
+  const missing = [
+    ...(account.capital === undefined ? ['account.capital'] : []),
+    ...(withoutTiers.length > 0 ? [`maintenance of ${withoutTiers.join(', ')}`] : []),
+  ]
+  if (missing.length === 0) return {}
+  return { [`liquidation (only warns without ${missing.join(' and ')})`]: ['account'] }
 }
 
 type ScopeKind = 'account' | 'instrument' | 'strategy'

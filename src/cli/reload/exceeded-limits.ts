@@ -3,7 +3,7 @@ import type { AccountView, OrderView } from '../../control/views.ts'
 import { toLossSettings } from '../../assembly/settings/loss-settings.ts'
 import { DRAWDOWN_STEPS } from '../../domain/loss-limits.ts'
 import { decimal } from '../../lib/decimal.ts'
-import { showCoin } from '../../domain/coin-amount.ts'
+import { toCoinText } from '../../domain/coin-amount.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 
@@ -124,8 +124,9 @@ function isReached(lost: number, max: number): boolean {
   return lost >= max * (1 - 1e-9)
 }
 
+/** As the limits beside it are written. */
 function showAmount(amount: number, coin: string): string {
-  return String(decimal(showCoin(amount, coin)))
+  return decimal(toCoinText(amount, coin)).toString()
 }
 
 function showShare(share: number): string {

@@ -13,6 +13,7 @@ import type { OrderIntent, QuoteLevel, Tag } from '../../domain/intent.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
 import { FLAT, type Holding, type KeptExits } from '../../domain/position.ts'
 import type { Money } from '../../domain/fill-money.ts'
+import type { UnseenFunding } from '../../domain/unseen-funding.ts'
 import type { InstrumentGrids } from '../../domain/record.ts'
 import type { Move, UnsettledAllocation } from '../../domain/allocation.ts'
 import {
@@ -85,6 +86,8 @@ export interface Book {
   /** The counter as last read (by symbol and side), and all that was paid (by symbol). */
   readonly fundingCounters: ReadonlyMap<string, string>
   readonly funding: ReadonlyMap<string, Decimal>
+  /** Keyed by symbol. */
+  readonly unseenFunding: ReadonlyMap<string, UnseenFunding>
   /** JSON text. */
   readonly strategyStates: ReadonlyMap<StrategyId, string>
   readonly quotes: ReadonlyMap<string, readonly QuoteLevel[]>
@@ -166,6 +169,7 @@ export function createBook(positionMode: PositionMode): Book {
     money: new TrackedMap(),
     fundingCounters: new TrackedMap(),
     funding: new TrackedMap(),
+    unseenFunding: new TrackedMap(),
     strategyStates: new TrackedMap(),
     quotes: new TrackedMap(),
     targets: new TrackedMap(),

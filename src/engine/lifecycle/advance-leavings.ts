@@ -12,6 +12,7 @@ import { forgetExitPrice, forgetExits } from '../state/exits.ts'
 import { isProved, removeInstrument } from '../state/instrument-state.ts'
 import { forgetHours } from '../state/liquidations.ts'
 import { forgetWorths } from '../state/losses.ts'
+import { forgetFunding } from '../state/unseen-funding.ts'
 import { forgetMark } from '../state/market-state.ts'
 import { dismissMember, isReadFor, leavingOf } from '../state/roster.ts'
 import { forgetWishesOn } from '../state/run-state.ts'
@@ -90,6 +91,7 @@ function forget(core: Core, symbol: string): void {
   forgetHours(core, symbol)
   forgetExitPrice(core, symbol)
   forgetWorths(core, symbol)
+  forgetFunding(core, symbol)
   forgetMark(core, symbol)
   forgetDenials(core, symbol)
   forgetHolds(core, symbol)

@@ -167,6 +167,7 @@ export function concernedBy(book: Book, record: JournalRecord): Iterable<string>
     case 'callEnded':
     case 'denial':
     case 'funding':
+    case 'unseenFunding':
     case 'entry':
     case 'prune':
       return NONE

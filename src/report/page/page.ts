@@ -154,8 +154,8 @@ function renderTiles(run: RunReport, coin: string): string {
       `${ratioText(run, 'positions closed')} positions closed`,
     ],
     [
-      'highest margin use',
-      { text: ratioText(run, 'highest margin use') },
+      'highest margin ratio',
+      { text: ratioText(run, 'highest margin ratio') },
       'of the equity; at 100 % the exchange liquidates',
     ],
   ]

@@ -33,7 +33,7 @@ const SHOWN_RATIOS: ReadonlySet<string> = new Set([
   'profit factor',
   'turnover a day',
   'mean exposure',
-  'highest margin use',
+  'highest margin ratio',
   'nearest to liquidation',
 ])
 
