@@ -1,17 +1,16 @@
 /** Settings that are valid alone but contradict each other. */
 import { isProxyUrl } from '../lib/net/proxy.ts'
 import { isLoopback } from './loopback.ts'
-import { explainPattern, isTimeZone } from './schema/calendar-pattern.ts'
+import { explainPattern, isAbove, isMultipleOf, isTimeZone } from './schema/setting-values.ts'
 import {
   CONFIG_VERSION,
   type DaemonFile,
   FROM_ENVIRONMENT,
   PROXY_LOGIN,
 } from './schema/daemon-schema.ts'
-import { isAbove, isMultipleOf } from './schema/decimal-text.ts'
 import { checkSurvival } from './survival-checks.ts'
 import type { Problem } from './yaml/problem.ts'
-import type { PartialSettings } from './yaml/salvage.ts'
+import type { PartialSettings } from './yaml/checked-file.ts'
 import type { SimulatorMarket } from './schema/simulator-schema.ts'
 import type { SettingPath } from './yaml/setting-path.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'

@@ -1,12 +1,15 @@
 /** Reads files and `--set` options into one configuration, or reports all problems. */
 import { realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { checkFile, type CheckedFile, type FileRequest } from './yaml/checked-file.ts'
-import { checkAlerts } from './alert-checks.ts'
+import {
+  type CheckedFile,
+  checkFile,
+  type FileRequest,
+  objectToKind,
+  type PartialSettings,
+} from './yaml/checked-file.ts'
+import { checkAlerts, checkServers, checkSignals } from './server-checks.ts'
 import { checkDaemon, type ReadableFile } from './cross-checks.ts'
-import { checkServers } from './server-checks.ts'
-import { checkSignals } from './signal-checks.ts'
-import { objectToKind } from './yaml/file-kind.ts'
 import { type DaemonFile, daemonFileSchema } from './schema/daemon-schema.ts'
 import { checkMarketFiles, checkPlayed, type PlayedPrices, resolveMarket } from './market-files.ts'
 import { applyOverrides, applyParams, checkParams } from './overrides.ts'
@@ -14,9 +17,13 @@ import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
 import { isFile, shownPath } from './yaml/read-file.ts'
 import { checkCapitals, checkIds, checkStrategy } from './strategy-checks.ts'
 import { type StrategyFile, strategyFileSchema } from './schema/strategy-schema.ts'
-import { type ContractAnswers, findKnownContracts } from './known-contracts.ts'
-import { asTraded, resolveRules, type TradedInstrument } from './resolve-rules.ts'
-import type { PartialSettings } from './yaml/salvage.ts'
+import {
+  asTraded,
+  type ContractAnswers,
+  findKnownContracts,
+  resolveRules,
+  type TradedInstrument,
+} from './known-contracts.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
 export interface ConfigRequest {

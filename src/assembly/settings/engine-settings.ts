@@ -1,6 +1,6 @@
 import type { DaemonConfig, StrategyConfig } from '../../config/load-config.ts'
 import { calendarFundingMinutes } from '../../config/funding-minutes.ts'
-import type { Size } from '../../config/schema/decimal-text.ts'
+import type { Size } from '../../config/schema/setting-values.ts'
 import { parseCapital } from '../../domain/capital.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
 import { toStrategyId, type StrategyId } from '../../domain/ids.ts'
@@ -22,7 +22,7 @@ import { sha256 } from '../../lib/digest.ts'
 import { createGrid, stepBelow } from '../../lib/grid.ts'
 import type { MaintenanceRules, MaintenanceTier } from '../../domain/liquidation.ts'
 import type { SurvivalSettings } from '../../domain/worst-case.ts'
-import { TAKER_FEE_RATE } from '../../config/schema/liquidation-schema.ts'
+import { TAKER_FEE_RATE } from '../../config/schema/risk-schema.ts'
 import { contractsOf, listInstruments } from '../instruments/listed-instruments.ts'
 
 /** Then an accepted taking order is matched or dead (docs/orders.md, A4). */

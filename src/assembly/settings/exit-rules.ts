@@ -2,7 +2,7 @@ import {
   durationMs,
   type ExitSettings,
   stopAtExchangeShare,
-} from '../../config/schema/exits-schema.ts'
+} from '../../config/schema/strategy-schema.ts'
 import { parseInterval } from '../../domain/candles.ts'
 import type { ExitDistance, ExitProtections, ExitRules } from '../../domain/exits.ts'
 

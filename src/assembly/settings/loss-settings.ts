@@ -1,5 +1,5 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
-import { COOL_DOWN_MS } from '../../config/schema/loss-schema.ts'
+import { COOL_DOWN_MS } from '../../config/schema/risk-schema.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
 import { DRAWDOWN_STEPS, type LossLimits } from '../../domain/loss-limits.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'

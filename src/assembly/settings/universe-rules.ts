@@ -1,6 +1,5 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
-import { durationMs } from '../../config/schema/exits-schema.ts'
-import type { UniverseSection } from '../../config/schema/universe-schema.ts'
+import { durationMs, type UniverseSection } from '../../config/schema/strategy-schema.ts'
 import type { UniverseRule } from '../../domain/universe.ts'
 import type { RosterSettings } from '../../engine/settings.ts'
 import { readableMax, type AddressUse } from './read-pace.ts'

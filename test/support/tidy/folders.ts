@@ -95,7 +95,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
   ],
   exchange: ['limiter', 'clock', 'client', 'readers', 'exchange-client.ts', 'shared-tickers'],
   alerts: ['alert.ts', 'rules', 'delivery'],
-  config: ['secret-key.ts', 'yaml', 'schema'],
+  config: ['yaml', 'schema'],
   journal: [
     'booking.ts',
     'curves.ts',
