@@ -26,28 +26,24 @@ import { answerBytesMaxOf, answerRulesOf, readAnswer, readExactly } from './clie
 import {
   awaitGrant,
   type CallOptions,
+  type Credentials,
   type EndpointCaller,
+  type GatewayCredentials,
   type GuardedEndpoint,
   isGuarded,
-} from './client/call-options.ts'
-import type { AnswerOrigin, ExchangeClock } from './clock/exchange-clock.ts'
-import { type FillsQuery, readFills } from './readers/fills-reader.ts'
-import { type Grant, type GrantSource, PRIORITY } from './limiter/grant.ts'
-import type { WireAnswer, WireOutcome } from './client/pending-call.ts'
-import { listExits } from './readers/exits-reader.ts'
-import { readPosition } from './readers/position-reader.ts'
-import {
-  type Credentials,
-  type GatewayCredentials,
   type OutgoingRequest,
   type PreparedRequest,
   prepareRequest,
   RequestWriter,
   Signer,
 } from './client/request-writer.ts'
-import { readTickerAnswer, TickerScanner } from './readers/ticker-scanner.ts'
-import { forgetTickers } from './readers/ticker-reader.ts'
-import { Transport } from './client/transport.ts'
+import type { AnswerOrigin, ExchangeClock } from './clock/exchange-clock.ts'
+import { type FillsQuery, readFills } from './readers/fills-reader.ts'
+import { type Grant, type GrantSource, PRIORITY } from './limiter/grant.ts'
+import { Transport, type WireAnswer, type WireOutcome } from './client/transport.ts'
+import { listExits } from './readers/exits-reader.ts'
+import { readPosition } from './readers/position-reader.ts'
+import { forgetTickers, readTickerAnswer, TickerScanner } from './readers/ticker-reader.ts'
 
 export interface ExchangeClientOptions {
   /** https, or http to this machine. */

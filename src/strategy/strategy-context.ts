@@ -1,5 +1,5 @@
-import process from 'node:process'
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
+import process from 'node:process'
 import { strategyFailure } from './strategy-failure.ts'
 
 /**
@@ -47,4 +47,13 @@ function guardFunction(name: string, isOfUs: (args: readonly unknown[]) => boole
       hint: 'throw an error: the daemon halts a strategy that fails ten times in a row',
     })
   })
+}
+
+/** With the strategy that threw, if known. @returns a function that stops this */
+export function onBreakdown(
+  fail: (error: unknown, strategy: string | undefined) => void,
+): () => void {
+  const hear = (error: unknown) => fail(error, strategyAtFault())
+  process.on('uncaughtException', hear)
+  return () => process.off('uncaughtException', hear)
 }

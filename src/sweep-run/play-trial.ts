@@ -11,7 +11,7 @@ import { describeRecipe, openBacktest, playRun } from '../backtest/playing/run-b
 import { withRecorded } from '../assembly/instruments/played-request.ts'
 import { toConfigRequest } from '../config/config-request.ts'
 import type { CandleTapes } from '../simulator/market/recorded/candle-tape.ts'
-import { onBreakdown } from '../strategy/on-breakdown.ts'
+import { onBreakdown } from '../strategy/strategy-context.ts'
 
 export interface TrialOrder {
   readonly config: string | undefined

@@ -43,7 +43,7 @@ const PARSED_UNBOUNDED = [
   'logging/logger.ts',
   'report/page/page-script.ts',
   'simulator/store/stored-rows.ts',
-  'strategy/strategy-state.ts',
+  'strategy/strategy-runner.ts',
   'sweep-run/trial-pool.ts',
   'sweep/landscape.ts',
   'sweep/sweep-report.ts',

@@ -1,29 +1,37 @@
-import type { DaemonConfig, StrategyConfig } from '../../config/load-config.ts'
 import { calendarFundingMinutes } from '../../config/funding-minutes.ts'
+import type { DaemonConfig, StrategyConfig } from '../../config/load-config.ts'
+import { TAKER_FEE_RATE } from '../../config/schema/risk-schema.ts'
 import type { Size } from '../../config/schema/setting-values.ts'
+import {
+  durationMs,
+  type ExitSettings,
+  stopAtExchangeShare,
+  type UniverseSection,
+} from '../../config/schema/strategy-schema.ts'
+import { parseInterval } from '../../domain/candles.ts'
 import { parseCapital } from '../../domain/capital.ts'
+import type { ExitDistance, ExitProtections, ExitRules } from '../../domain/exits.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
-import { toStrategyId, type StrategyId } from '../../domain/ids.ts'
-import { feedOfSignal, SENDER_AHEAD_MS_MAX } from '../../domain/signal.ts'
+import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import { buildInstrument, type Instrument, lotsMax } from '../../domain/instrument.ts'
+import type { MaintenanceRules, MaintenanceTier } from '../../domain/liquidation.ts'
+import { feedOfSignal, SENDER_AHEAD_MS_MAX } from '../../domain/signal.ts'
+import type { UniverseRule } from '../../domain/universe.ts'
+import type { SurvivalSettings } from '../../domain/worst-case.ts'
 import type {
   EngineSettings,
+  LiquidationSettings,
+  RosterSettings,
   ShowSettings,
   StrategySettings,
-  LiquidationSettings,
 } from '../../engine/settings.ts'
-import { accountAgeMaxOf, instrumentsMax } from './read-pace.ts'
-import { toRosterSettings, toUniverseRule } from './universe-rules.ts'
-import type { StrategyLimits } from '../../risk/risk-context.ts'
-import { toExitRules } from './exit-rules.ts'
-import { toLossSettings } from './loss-settings.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { sha256 } from '../../lib/digest.ts'
 import { createGrid, stepBelow } from '../../lib/grid.ts'
-import type { MaintenanceRules, MaintenanceTier } from '../../domain/liquidation.ts'
-import type { SurvivalSettings } from '../../domain/worst-case.ts'
-import { TAKER_FEE_RATE } from '../../config/schema/risk-schema.ts'
+import type { StrategyLimits } from '../../risk/risk-context.ts'
 import { contractsOf, listInstruments } from '../instruments/listed-instruments.ts'
+import { toLossSettings } from './loss-settings.ts'
+import { accountAgeMaxOf, type AddressUse, instrumentsMax, readableMax } from './read-pace.ts'
 
 /** Then an accepted taking order is matched or dead (docs/orders.md, A4). */
 const MATCHING_LAG_MS = 2000
@@ -39,7 +47,7 @@ const STOP_TIMEOUT_MS = 30_000
 /** Two cancel-alls for each instrument, one a second. */
 const STOP_TIMEOUT_PER_INSTRUMENT_MS = 2000
 
-export interface RunSettings {
+interface RunSettings {
   readonly salt: string
   readonly version: string
   readonly embedded: boolean
@@ -297,4 +305,98 @@ function simulatedRules(config: DaemonConfig): readonly (readonly [string, Maint
 function takerFeeRateOf({ simulator, risk: { liquidation } }: DaemonConfig): number {
   if (simulator !== undefined) return Number(simulator.takerFeeRate)
   return Number(liquidation === 'none' ? TAKER_FEE_RATE : liquidation.takerFeeRate)
+}
+
+/** `exits:` of a strategy file, with shares in millionths and durations in ms. */
+export function toExitRules(exits: ExitSettings): ExitRules {
+  const { stop, trailing, breakEven, profit, timeLimit, takeProfit, coolDown, protections } = exits
+  const rows = Object.entries(profit ?? {})
+    .map(([from, least]) => ({ fromMs: durationMs(from), least: millionths(least) }))
+    .toSorted((one, other) => one.fromMs - other.fromMs)
+  return {
+    ...(stop && { stop: toDistance(stop) }),
+    ...(stop?.atExchange === true &&
+      stop.distance !== undefined && {
+        stopAtExchange: millionths(stopAtExchangeShare(stop.distance)),
+      }),
+    ...(trailing && {
+      trailing: { after: millionths(trailing.after), distance: toDistance(trailing) },
+    }),
+    ...(breakEven && {
+      breakEven: { after: millionths(breakEven.after), offset: millionths(breakEven.offset) },
+    }),
+    ...(rows.length > 0 && { profitTable: rows }),
+    ...(timeLimit !== undefined && { timeLimitMs: durationMs(timeLimit) }),
+    ...(takeProfit && {
+      takeProfits: takeProfit.map(({ at, close }) => ({
+        at: millionths(at),
+        close: millionths(close),
+      })),
+    }),
+    ...(coolDown !== undefined && { coolDownMs: durationMs(coolDown) }),
+    ...(protections && { protections: toProtections(protections) }),
+    ...(exits.atr && {
+      atr: { intervalMs: parseInterval(exits.atr.interval) ?? 0, period: exits.atr.period },
+    }),
+  }
+}
+
+function toDistance({
+  distance,
+  atr = 0,
+}: NonNullable<ExitSettings['stop']> | NonNullable<ExitSettings['trailing']>): ExitDistance {
+  return distance === undefined
+    ? { kind: 'atr', millionths: millionths(atr) }
+    : { kind: 'share', millionths: millionths(distance) }
+}
+
+function toProtections({
+  stops,
+  lowProfit,
+}: NonNullable<ExitSettings['protections']>): ExitProtections {
+  return {
+    ...(stops && {
+      stops: {
+        count: stops.count,
+        withinMs: durationMs(stops.within),
+        pauseMs: durationMs(stops.pause),
+      },
+    }),
+    ...(lowProfit && {
+      lowProfit: {
+        trades: lowProfit.trades,
+        withinMs: durationMs(lowProfit.within),
+        below: millionths(lowProfit.below),
+        pauseMs: durationMs(lowProfit.pause),
+      },
+    }),
+  }
+}
+
+const millionths = (share: number): number => Math.round(share * 1_000_000)
+
+function toUniverseRule(section: UniverseSection): UniverseRule {
+  const { every, quote, volume, spread, age, volatility, price, top, sticky, ...rest } = section
+  const { by, order = by === 'spread' ? 'lowest' : 'highest' } = top
+  return {
+    ...rest,
+    everyMs: durationMs(every),
+    stickyMs: durationMs(sticky),
+    top: { count: top.count, by, order },
+    ...(quote !== undefined && { quote }),
+    ...(volume && { volumeMin: volume.min }),
+    ...(spread && { spreadMax: spread.max }),
+    ...(age && { ageMinMs: durationMs(age.min) }),
+    ...(volatility && { volatility }),
+    ...(price && { price }),
+  }
+}
+
+function toRosterSettings(config: DaemonConfig, use: AddressUse): RosterSettings {
+  const { productType, marginCoin, leverage } = config.account
+  return {
+    frame: { productType, marginCoin, ...(leverage !== undefined && { leverage }) },
+    fixed: new Set(Object.keys(config.instruments)),
+    readMax: readableMax(config, use),
+  }
 }

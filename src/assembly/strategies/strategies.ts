@@ -21,8 +21,7 @@ import type { ResolvedNeeds } from '../../strategy/needs.ts'
 import { createStrategyRunner, type StrategyRunner } from '../../strategy/strategy-runner.ts'
 import { type Examination, examineStrategy } from './examine-strategy.ts'
 import { type CandleHistory, readHistory } from './history.ts'
-import { readCode } from './read-code.ts'
-import { catchStrays, type Strays } from './strays.ts'
+import { catchStrays, readCode, type Strays } from './read-code.ts'
 import { type Feed, overloadedEndpoints, planFeeds } from './feed-plan.ts'
 
 export interface LoadedStrategy {

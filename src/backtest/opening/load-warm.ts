@@ -3,8 +3,12 @@ import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import { warmUp, listHistoryFiles } from '../../assembly/strategies/history.ts'
 import { loadStrategies, type LoadedStrategy } from '../../assembly/strategies/strategies.ts'
 import type { Recording } from '../../prices/recording.ts'
-import { areFilesGuarded, closeFiles, keepReadable } from '../../strategy/isolation/guard-files.ts'
-import { guardThread } from '../../strategy/isolation/guard-thread.ts'
+import {
+  areFilesGuarded,
+  closeFiles,
+  guardThread,
+  keepReadable,
+} from '../../strategy/isolation/guard-thread.ts'
 import { pathOfFeed } from './feed-files.ts'
 
 export interface LoadingRequest {

@@ -20,7 +20,7 @@ import { describeThrown, strategyFailure } from '../../strategy/strategy-failure
 import { watchImpureCalls } from '../../strategy/testing/impure-calls.ts'
 import { SEEDED, withRecorded } from '../../assembly/instruments/played-request.ts'
 import { toConfigRequest } from '../../config/config-request.ts'
-import { onBreakdown } from '../../strategy/on-breakdown.ts'
+import { onBreakdown } from '../../strategy/strategy-context.ts'
 import { listAssumptions } from '../opening/assumptions.ts'
 import { withKeptTickers } from '../opening/kept-universe.ts'
 import { UniverseRecording } from '../../recording/universe/universe-recording.ts'

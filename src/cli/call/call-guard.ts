@@ -1,6 +1,6 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { RequestOf, CallableName } from '../../protocol/endpoints.ts'
-import { type GuardedEndpoint, isGuarded } from '../../exchange/client/call-options.ts'
+import { type GuardedEndpoint, isGuarded } from '../../exchange/client/request-writer.ts'
 import { CallRefused } from './call-refused.ts'
 
 export interface GuardedCall {

@@ -5,7 +5,7 @@ import type { BookedFill, BookedFunding } from '../../journal/booking.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { newestJournal } from '../process/newest-journal.ts'
 import { loadOperated } from '../operator/operated-config.ts'
-import { type Span, type SpanOptions, toSpan } from '../process/span-options.ts'
+import { type Span, type SpanOptions, toSpan } from '../process/options.ts'
 import type { ConfigOptions } from '../../config/config-request.ts'
 
 export interface JournalSpanOptions extends ConfigOptions, SpanOptions {}

@@ -11,7 +11,7 @@ import {
 import type { BookedFill, BookedFunding } from '../../journal/booking.ts'
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
-import { addSpanOptions } from '../process/span-options.ts'
+import { addSpanOptions } from '../process/options.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { showEachAccount } from './each-account.ts'

@@ -26,7 +26,7 @@ import {
   PARITY_FILES,
   ReportDirectory,
 } from '../../backtest/playing/report-directory.ts'
-import { keepWritable } from '../../strategy/isolation/guard-files.ts'
+import { keepWritable } from '../../strategy/isolation/guard-thread.ts'
 import {
   markDecisions,
   playRun,

@@ -16,10 +16,9 @@ import { onStopSignals } from '../../lib/stop-signals.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { writeOut } from '../../lib/write-out.ts'
 import { type Granularity, GRANULARITIES, granularityOf } from '../../protocol/beyond/candles.ts'
-import { addConfigOptions } from '../process/options.ts'
+import { addConfigOptions, parseDate } from '../process/options.ts'
 import { sourceOf } from '../../assembly/recordings/kept-universe-place.ts'
 import { openPublicClient } from './public-client.ts'
-import { parseDate } from '../process/play-options.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 
 interface DownloadCommandOptions {

@@ -13,16 +13,19 @@ import { loadCredentials, type SecretsRequest } from '../../config/secrets.ts'
 import { warnOfClearText } from '../../config/clear-text.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
 import type { StrategyId } from '../../domain/ids.ts'
-import { type CheckedAccount, listPaceWarnings } from '../../assembly/strategies/pace-warnings.ts'
+import {
+  type CheckedAccount,
+  listExitWarnings,
+  listPaceWarnings,
+  listShortWindows,
+} from '../../assembly/strategies/pace-warnings.ts'
 import { CONTROL_SOCKET, stateDirectoryOf } from '../../assembly/state/state-place.ts'
 import { withContracts } from '../../assembly/instruments/fetch-contracts.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { listSlowPrices } from '../../assembly/simulator/slow-prices.ts'
-import { listExitWarnings } from '../../assembly/strategies/exit-warnings.ts'
 import { objectToPath } from '../../lib/net/socket-path.ts'
 import { toInstruments } from '../../assembly/settings/engine-settings.ts'
-import { listShortWindows } from '../../assembly/strategies/short-windows.ts'
 import { warnOfLargePositions } from './opening-distances.ts'
 import { listPositionWarnings } from './position-values.ts'
 import {
@@ -31,7 +34,7 @@ import {
   isShipped,
   readStrategies,
 } from '../../assembly/strategies/strategies.ts'
-import { catchStrays } from '../../assembly/strategies/strays.ts'
+import { catchStrays } from '../../assembly/strategies/read-code.ts'
 import type { StrategyFailure } from '../../strategy/strategy-failure.ts'
 import { findEndlessFile } from '../../strategy/testing/watched-loading.ts'
 import { checkPurities } from '../../strategy/testing/watched-purity.ts'

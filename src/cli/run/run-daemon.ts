@@ -33,7 +33,7 @@ import { assertSupported } from '../process/platform.ts'
 import type { StopPolicy } from '../../engine/event.ts'
 import { RunStop } from '../process/run-stop.ts'
 import { onStopSignals } from '../../lib/stop-signals.ts'
-import { onBreakdown } from '../../strategy/on-breakdown.ts'
+import { onBreakdown } from '../../strategy/strategy-context.ts'
 import { createSupervisor } from '../process/supervisor.ts'
 import { assertTrusted } from '../process/trusted-files.ts'
 import {

@@ -12,7 +12,7 @@ import {
   TRADING_MODES,
   type TradingMode,
 } from '../../domain/trading-mode.ts'
-import type { AnswerTimes } from '../../exchange/limiter/limiter-statistics.ts'
+import type { AnswerTimes } from '../../exchange/limiter/endpoint-queue.ts'
 import type { DurationSummary } from '../../lib/percentiles.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { PollGridStats } from '../../market/poll-grid.ts'

@@ -1,5 +1,5 @@
 import type { ApprovedItem } from '../../execution/batch.ts'
-import type { Candidate } from '../../execution/candidate.ts'
+import type { Candidate } from '../../execution/order-plans.ts'
 import { capitalAt } from '../../domain/capital.ts'
 import type { Denial, Undescribed } from '../../domain/denial.ts'
 import type { StrategyId } from '../../domain/ids.ts'
