@@ -9,8 +9,11 @@ import { messageOf } from '../lib/failure.ts'
 import type { Account } from './account/account.ts'
 import type { AccountOff } from '../views/shown-account.ts'
 import { createCalls, type ExchangeCalls } from '../assembly/account/exchange-calls.ts'
-import { countUnlimited } from '../assembly/settings/loss-settings.ts'
-import { stopTimeoutOf, toInstruments } from '../assembly/settings/engine-settings.ts'
+import {
+  countUnlimited,
+  stopTimeoutOf,
+  toInstruments,
+} from '../assembly/settings/engine-settings.ts'
 import { Readings } from './explain/readings.ts'
 import { ClosedTradeLog } from './reporting/closed-trade-log.ts'
 import { wantsTrades } from '../alerts/alerts.ts'

@@ -31,7 +31,7 @@ test('what is not too deep is parsed as ever', () => {
 const PARSED_UNBOUNDED = [
   'backtest/direct-exchange.ts',
   'backtest/memory-journal.ts',
-  'cli/control/fill-groups.ts',
+  'cli/control/fills.ts',
   'cli/control/profit.ts',
   'cli/main.ts',
   'cli/replay/replay-segments.ts',
@@ -41,7 +41,7 @@ const PARSED_UNBOUNDED = [
   'journal/repair-journal.ts',
   'lib/text/bounded-json.ts',
   'logging/logger.ts',
-  'report/page/page-script.ts',
+  'report/page/page.ts',
   'simulator/store/stored-rows.ts',
   'strategy/strategy-runner.ts',
   'sweep-run/trial-pool.ts',

@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path'
 import type { LoadedConfig } from '../../config/load-config.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
-import { shownPath } from '../../config/yaml/read-file.ts'
+import { shownPath } from '../../config/yaml/checked-file.ts'
 import type { EndpointName } from '../../protocol/endpoints.ts'
 import {
   type AddressUse,

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import type { ConfigOptions } from '../../config/config-request.ts'
+import type { ConfigOptions } from '../../config/load-config.ts'
 import type { ControlRequest } from '../../control/commands.ts'
 import type { Deposit } from '../../domain/deposit.ts'
 import { randomHex } from '../../lib/entropy.ts'

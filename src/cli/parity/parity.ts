@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { addConfigOptions, addParamOption, hungAfterOption } from '../process/options.ts'
 import { playWatched } from '../../backtest/playing/watched-play.ts'
-import type { ConfigOptions } from '../../config/config-request.ts'
+import type { ConfigOptions } from '../../config/load-config.ts'
 import type { ParityTask } from './run-parity.ts'
 
 interface ParityOptions extends ConfigOptions {

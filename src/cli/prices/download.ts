@@ -7,8 +7,7 @@ import {
   type DownloadResult,
 } from '../../assembly/recordings/download-prices.ts'
 import { ProgressBar } from '../../backtest/playing/progress-bar.ts'
-import { toConfigRequest } from '../../config/config-request.ts'
-import { loadConfig } from '../../config/load-config.ts'
+import { loadConfig, toConfigRequest } from '../../config/load-config.ts'
 import { openOf, parseInterval } from '../../domain/candles.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type ConfigOptions, PAPER_CONFIG } from '../../config/config-request.ts'
+import { type ConfigOptions, PAPER_CONFIG } from '../../config/load-config.ts'
 import { isDatabaseInClear, objectToDatabase } from '../../config/server-checks.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
 import { systemClock } from '../../lib/clock.ts'
