@@ -15,7 +15,7 @@ import { checkMarketFiles, checkPlayed, type PlayedPrices, resolveMarket } from 
 import { applyOverrides, applyParams, checkParams } from './overrides.ts'
 import { type DaemonFile, daemonFileSchema } from './schema/daemon-schema.ts'
 import { type StrategyFile, strategyFileSchema } from './schema/strategy-schema.ts'
-import { checkAlerts, checkServers, checkSignals } from './server-checks.ts'
+import { checkServers } from './server-checks.ts'
 import { checkCapitals, checkIds, checkStrategy } from './strategy-checks.ts'
 import {
   type CheckedFile,
@@ -146,9 +146,7 @@ export function readConfig(request: ConfigRequest): ConfigReading {
         isKept: request.contracts?.get(mainFile)?.isPlayed === true,
       }),
     }),
-    ...checkAlerts(daemon),
     ...checkServers(daemon),
-    ...checkSignals(daemon),
     ...checkMarketFiles(market, daemon.settings.simulator?.market),
     ...(played ? checkPlayed(daemon, readable, played) : []),
     ...strategies.flatMap((strategy) => strategy.problems),

@@ -12,14 +12,21 @@ import type { YamlSource } from './yaml/yaml-source.ts'
  */
 const OVERRIDE = 'withoutTls: true'
 
+/** The servers and ports beside the exchange. A section that is not written is not checked. */
 export function checkServers(daemon: ReadableFile<DaemonFile>): Problem[] {
+  const { alerts, control, exchange, journal, signals } = daemon.settings
   return [
-    ...checkJournal(daemon),
-    ...checkSchema(daemon),
-    ...checkSharedLimits(daemon),
-    ...checkAgents(daemon),
+    ...(alerts ? checkAlerts(daemon.source, alerts) : []),
+    ...(journal ? [...checkJournal(daemon.source, journal), ...checkSchema(daemon)] : []),
+    ...(exchange?.shared ? checkSharedLimits(daemon.source, exchange) : []),
+    ...(control?.agents?.http === true ? checkAgents(daemon.source, control) : []),
+    ...(signals ? checkSignals(daemon, signals) : []),
   ]
 }
+
+type Section<Name extends keyof DaemonFile> = NonNullable<
+  ReadableFile<DaemonFile>['settings'][Name]
+>
 
 /** The driver checks no certificate in other modes, or treats them as one of these. */
 const SSL_MODES: ReadonlySet<string> = new Set(['verify-full', 'disable'])
@@ -83,8 +90,7 @@ function checkSchema({ source, settings: { name, journal } }: ReadableFile<Daemo
 }
 
 /** Files are copied and shown, so a password must not be in one (SEC1). */
-function checkJournal({ source, settings: { journal } }: ReadableFile<DaemonFile>): Problem[] {
-  const { url } = journal ?? {}
+function checkJournal(source: YamlSource, { url, withoutTls }: Section<'journal'>): Problem[] {
   if (url === undefined) return []
   const at = ['journal', 'url']
   const objection = objectToDatabase(url)
@@ -95,17 +101,16 @@ function checkJournal({ source, settings: { journal } }: ReadableFile<DaemonFile
       'a password does not belong here: put it into the variable INTENTD_JOURNAL_PASSWORD'
     return [source.problem(at, message)]
   }
-  if (!isDatabaseInClear(url) || journal?.withoutTls === true) return []
+  if (!isDatabaseInClear(url) || withoutTls === true) return []
   const message = `this is another machine, and nothing is encrypted: add sslmode=verify-full to the address, which checks the certificate, or say ${OVERRIDE} beside it`
   return [source.problem(at, message)]
 }
 
 /** An embedded simulator has no address to share. A password must not be in a file (SEC1). */
-function checkSharedLimits({
-  source,
-  settings: { exchange },
-}: ReadableFile<DaemonFile>): Problem[] {
-  const { shared, baseUrl } = exchange ?? {}
+function checkSharedLimits(
+  source: YamlSource,
+  { shared, baseUrl }: Section<'exchange'>,
+): Problem[] {
   if (shared === undefined) return []
   const problems: Problem[] = []
   if (baseUrl === undefined) {
@@ -130,8 +135,8 @@ function objectToRedis(url: URL | null, mayBeInClear: boolean): string | undefin
   return `this is another machine, and nothing is encrypted: write rediss:, which checks the certificate, or say ${OVERRIDE} beside it`
 }
 
-function checkAgents({ source, settings: { control } }: ReadableFile<DaemonFile>): Problem[] {
-  if (control?.agents?.http !== true || control.port !== undefined) return []
+function checkAgents(source: YamlSource, { port }: Section<'control'>): Problem[] {
+  if (port !== undefined) return []
   const path = ['control', 'agents', 'http']
   return [source.problem(path, 'assistants are served at control.port: give it one, such as 8790')]
 }
@@ -141,9 +146,10 @@ const IDS_MAX = 10_000
 
 const OWN_FIELDS = ['secretField', 'idField', 'timeField'] as const
 
-export function checkSignals({ source, settings }: ReadableFile<DaemonFile>): Problem[] {
-  const { signals, control } = settings
-  if (signals === undefined) return []
+function checkSignals(
+  { source, settings: { control } }: ReadableFile<DaemonFile>,
+  signals: Section<'signals'>,
+): Problem[] {
   const variables = new Map<string, string>()
   const problems: Problem[] = []
   const { port } = signals
@@ -223,8 +229,7 @@ export function checkReadSignals(
   })
 }
 
-type AlertsSection = NonNullable<ReadableFile<DaemonFile>['settings']['alerts']>
-type TargetSection = NonNullable<NonNullable<AlertsSection['targets']>[number]>
+type TargetSection = NonNullable<NonNullable<Section<'alerts'>['targets']>[number]>
 
 const OWN_SETTINGS: Readonly<
   Record<NonNullable<TargetSection['kind']>, readonly (keyof TargetSection)[]>
@@ -236,8 +241,7 @@ const OWN_SETTINGS: Readonly<
   telegram: ['chat', 'apiUrl'],
 }
 
-export function checkAlerts({ source, settings: { alerts } }: ReadableFile<DaemonFile>): Problem[] {
-  if (alerts === undefined) return []
+function checkAlerts(source: YamlSource, alerts: Section<'alerts'>): Problem[] {
   const targets = alerts.targets ?? []
   const isEmpty = targets.length === 0 && !source.has(['alerts', 'heartbeat'])
   const problems = targets.flatMap((target, index) =>

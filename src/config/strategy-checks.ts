@@ -17,7 +17,7 @@ export const checkStrategy = (strategy: Strategy, daemon: DaemonSettings): Probl
   ...checkSymbols(strategy, daemon),
   ...checkSizes(strategy, daemon),
   ...checkAccountLimits(strategy, daemon),
-  ...checkExits(strategy, daemon),
+  ...(strategy.settings.exits ? checkExits(strategy, daemon) : []),
   ...checkUniverse(strategy, daemon),
   ...checkReadSignals(strategy, daemon),
 ]

@@ -62,13 +62,15 @@ function checkSource<S extends z.core.$ZodType>(
 ) {
   const plain = source.read(schema)
   const parsed = z.safeParse(schema, plain)
-  const found = parsed.success ? [] : problemsFromZod({ source, schema }, parsed.error.issues)
-  const settings = salvage(schema, parsed.success ? plain : correctKeys(schema, plain))
-  return {
-    problems: [...before, ...found],
-    ...(settings === undefined ? {} : { settings }),
-    ...(parsed.success ? { value: parsed.data } : {}),
-  }
+  if (parsed.success)
+    return {
+      problems: before,
+      settings: parsed.data as PartialSettings<z.infer<S>>,
+      value: parsed.data,
+    }
+  const found = problemsFromZod({ source, schema }, parsed.error.issues)
+  const settings = salvage(schema, correctKeys(schema, plain))
+  return { problems: [...before, ...found], ...(settings === undefined ? {} : { settings }) }
 }
 
 export type CheckedSection<T> =
