@@ -275,16 +275,17 @@ export class ExchangeClient implements EndpointCaller {
     grant: Grant | undefined,
     read: Reader<Data>,
   ): Promise<Answer<Data>> {
-    const { clock, unlocked, requestTimeoutMs, answerBytesMax } = this.#options
+    const { clock, offset, unlocked, requestTimeoutMs, answerBytesMax } = this.#options
     const { endpoint } = prepared
     if (isGuarded(endpoint) && endpoint !== unlocked) {
       grant?.unused()
       return this.#refuse('invalid', 'ENDPOINT_LOCKED', `${endpoint} is locked in this client`)
     }
-    const written = this.#writer.write(
-      prepared,
-      () => clock.now() + this.#aheadFor(prepared, options),
-    )
+    const signedAt = (): number => {
+      const otherwiseMs = isSignedAnew(prepared) ? clockAheadAfter(this.#clockRefusals) : undefined
+      return clock.now() + (options.clockAheadMs ?? otherwiseMs ?? offset.offsetMs)
+    }
+    const written = this.#writer.write(prepared, signedAt)
     if (written.kind === 'unwritable') {
       grant?.unused()
       const refusalClass = written.code === 'LEASE_OVER' ? 'notSent' : 'invalid'
@@ -304,11 +305,6 @@ export class ExchangeClient implements EndpointCaller {
         throw error
       })
     return outcome.kind === 'answered' ? outcome.result : this.#toLostAnswer(grant, outcome)
-  }
-
-  #aheadFor(prepared: PreparedRequest, { clockAheadMs }: CallOptions): number {
-    const otherwiseMs = isSignedAnew(prepared) ? clockAheadAfter(this.#clockRefusals) : undefined
-    return clockAheadMs ?? otherwiseMs ?? this.#options.offset.offsetMs
   }
 
   #settle<Data>(

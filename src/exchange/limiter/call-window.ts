@@ -57,10 +57,7 @@ export class CallWindow {
     return this.#leaving[0] ?? Number.POSITIVE_INFINITY
   }
 
-  get hasToken(): boolean {
-    return this.#pool.stock > 0
-  }
-
+  /** Calls for which there is a token too. */
   get ready(): number {
     return Math.min(this.free, this.#pool.stock)
   }
@@ -342,7 +339,7 @@ export class OverallLimit {
     const { window, clock } = this.#options
     const { allowed, free } = window
     const spent = this.#spentOf(allowed)
-    if (free < 1 || !window.hasToken) return false
+    if (window.ready < 1) return false
     if (free <= spent + (priority === PRIORITY.reducesRisk ? 0 : keptOf(allowed))) return false
     if (priority < PRIORITY.reads || !isSpread(allowed - free, allowed - spent)) return true
     return clock.monotonic() >= this.#nextReadAt
@@ -369,19 +366,17 @@ export class OverallLimit {
     if (this.#isSpreading) this.#spread()
   }
 
-  leave(): void {
-    const { window, clock, perMs } = this.#options
-    window.leaveAt(clock.monotonic() + perMs * (1 + DRIFT))
+  leave(endpoint: CallableName, answer: 'served' | 'refused' | 'unknown'): void {
+    const { window, clock, perMs, onCoolDown } = this.#options
+    const now = clock.monotonic()
+    window.leaveAt(now + perMs * (1 + DRIFT))
+    if (answer === 'served') this.#coolDown.noteServed()
+    const restMs = answer === 'refused' ? this.#coolDown.noteRefused(endpoint, now) : undefined
+    if (restMs !== undefined) onCoolDown(restMs)
   }
 
   putBack(): void {
     this.#options.window.putBack()
-  }
-
-  noteAnswer(endpoint: CallableName, isRateLimited: boolean): void {
-    if (!isRateLimited) return this.#coolDown.noteServed()
-    const restMs = this.#coolDown.noteRefused(endpoint, this.#options.clock.monotonic())
-    if (restMs !== undefined) this.#options.onCoolDown(restMs)
   }
 
   stop(): Promise<void> {

@@ -80,7 +80,8 @@ export class EndpointQueue {
 
   request(priority: Priority, onGranted: (grant: Grant) => void): WaitingRequest | undefined {
     const since = this.#options.clock.monotonic()
-    if (!this.#hasWaiters(priority) && this.#canGrant(priority, since)) {
+    const ahead = this.#mostUrgent()
+    if ((ahead === undefined || ahead > priority) && this.#canGrant(priority, since)) {
       this.#grant({ onGranted, since, now: since })
       return GRANTED
     }
@@ -145,11 +146,6 @@ export class EndpointQueue {
     return this.#waiters[3].length > 0 ? 3 : undefined
   }
 
-  #hasWaiters(priority: Priority): boolean {
-    const mostUrgent = this.#mostUrgent()
-    return mostUrgent !== undefined && mostUrgent <= priority
-  }
-
   #canGrant(priority: Priority, now: number): boolean {
     if (this.#window.ready < 1 || !this.#options.overall.hasRoom(priority)) return false
     return now >= this.#restsUntil(priority)
@@ -192,13 +188,12 @@ export class EndpointQueue {
   #release(grantedAt: number, call: GrantedCall): void {
     const { endpoint, perMs, overall } = this.#options
     const { requestTime, roundTripMs, isRateLimited = false } = call
-    this.#statistics.made(grantedAt)
-    if (roundTripMs !== undefined) this.#statistics.over(roundTripMs)
+    const isServed = requestTime !== undefined && !isRateLimited
+    this.#statistics.made(grantedAt, roundTripMs)
     if (isRateLimited) this.#slowDown(grantedAt)
-    else if (requestTime !== undefined) this.#forgive(grantedAt)
+    else if (isServed && grantedAt > this.#struckAt) this.#strikes = Math.max(0, this.#strikes - 1)
     this.#window.leaveAt(this.#takenAt(call, grantedAt) + perMs * (1 + DRIFT))
-    overall.leave()
-    if (isRateLimited || requestTime !== undefined) overall.noteAnswer(endpoint, isRateLimited)
+    overall.leave(endpoint, isRateLimited ? 'refused' : isServed ? 'served' : 'unknown')
   }
 
   #putBack(): void {
@@ -228,10 +223,6 @@ export class EndpointQueue {
     this.#allRestUntil = Math.max(this.#allRestUntil, now + perMs + BACK_OFF_MS)
     this.#othersRestUntil = Math.max(this.#othersRestUntil, now + perMs + backOffMs)
     this.#statistics.rateLimit()
-  }
-
-  #forgive(grantedAt: number): void {
-    if (grantedAt > this.#struckAt) this.#strikes = Math.max(0, this.#strikes - 1)
   }
 }
 
@@ -326,14 +317,12 @@ class LimiterStatistics {
     this.#counts.granted++
   }
 
-  made(grantedAt: number): void {
+  made(grantedAt: number, tookMs: number | undefined): void {
     this.#counts.made++
     this.#recentAt.push(grantedAt)
     while ((this.#recentAt[0] ?? grantedAt) <= grantedAt - this.#limit.perMs) this.#recentAt.shift()
     this.#windowMax = Math.max(this.#windowMax, this.#recentAt.length)
-  }
-
-  over(tookMs: number): void {
+    if (tookMs === undefined) return
     this.#answers += 1
     this.#answersMs += tookMs
     // Buckets rise, and most answers are in the greater half of them.
