@@ -10,10 +10,10 @@ import { installContractResolution, queryOf } from './resolve-contract.ts'
 import * as contract from './contract.ts'
 import { isStrategy, type Strategy } from './define-strategy.ts'
 import { InstrumentView } from './instrument-view.ts'
-import { runAsStrategy } from './strategy-context.ts'
 import {
   describeThrown,
   isStrategyFailure,
+  runAsStrategy,
   strategyFailure,
   type StrategyFailure,
 } from './strategy-failure.ts'

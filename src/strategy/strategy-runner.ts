@@ -8,11 +8,12 @@ import type { Strategy } from './define-strategy.ts'
 import { resolveNeeds } from './needs.ts'
 import { type IntentDenial, readIntents } from './read-intents.ts'
 import { SnapshotView } from './snapshot-view.ts'
-import { createStrategyScope, runAsStrategy } from './strategy-context.ts'
 import {
+  createStrategyScope,
   describeThrown,
   isStrategyFailure,
   placedIn,
+  runAsStrategy,
   strategyFailure,
   type StrategyFailure,
   type StrategyFailureCode,

@@ -10,7 +10,7 @@ import type { PlayOptions } from '../backtest/opening/play-options.ts'
 import { describeRecipe, openBacktest, playRun } from '../backtest/playing/run-backtest.ts'
 import { withRecorded } from '../assembly/instruments/played-request.ts'
 import type { CandleTapes } from '../simulator/market/recorded/candle-tape.ts'
-import { onBreakdown } from '../strategy/strategy-context.ts'
+import { onBreakdown } from '../strategy/strategy-failure.ts'
 
 export interface TrialOrder {
   readonly config: string | undefined

@@ -8,10 +8,9 @@ import type { Instrument } from '../../domain/instrument.ts'
 import { Failure, headlineOf, messageOf } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import type { Strategy } from '../../strategy/define-strategy.ts'
-import { checkBinding, fileOfCode, loadStrategy } from '../../strategy/load-strategy.ts'
 import { type ResolvedNeeds, resolveNeeds } from '../../strategy/needs.ts'
-import { runAsStrategy, strategyAtFault } from '../../strategy/strategy-context.ts'
-import { describeThrown } from '../../strategy/strategy-failure.ts'
+import { checkBinding, fileOfCode, loadStrategy } from '../../strategy/load-strategy.ts'
+import { describeThrown, runAsStrategy, strategyAtFault } from '../../strategy/strategy-failure.ts'
 
 interface CodeReading {
   readonly strategy: Strategy

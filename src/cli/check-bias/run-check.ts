@@ -20,7 +20,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { sha256 } from '../../lib/digest.ts'
 import { writeValue } from '../../lib/value-text.ts'
 import { showTime } from '../../report/text/figures.ts'
-import { strategyAtFault } from '../../strategy/strategy-context.ts'
+import { strategyAtFault } from '../../strategy/strategy-failure.ts'
 
 export interface BiasOptions extends PlayOptions {
   readonly cuts: number

@@ -31,7 +31,7 @@ import {
   mayBeRestricted,
   restrictedOrders,
 } from '../resolution/restricted-orders.ts'
-import { hasUnownedFills } from '../resolution/unowned-fills.ts'
+import { hasUnownedFills } from '../resolution/evidence.ts'
 import { noteDenied, noteSatisfied, ordersOf, totalsOf } from '../state/changes.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { isQuoteHeld, isUndecided } from '../state/decision-state.ts'

@@ -8,8 +8,7 @@ import Module, {
 import { resolve, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { CONTRACT_URL, installContractResolution } from '../resolve-contract.ts'
-import { runAsStrategy } from '../strategy-context.ts'
-import { strategyFailure } from '../strategy-failure.ts'
+import { runAsStrategy, strategyFailure } from '../strategy-failure.ts'
 
 /** All that a strategy may import of the program. */
 const OURS = ['src', 'dist'].map((folder) => new URL(`../../../${folder}/`, import.meta.url).href)

@@ -102,7 +102,6 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'journal-writer.ts',
     'journal.ts',
     'tables',
-    'record-chain.ts',
     'durable-mark.ts',
     'journal-failures.ts',
     'journal-layout.ts',
