@@ -4,7 +4,7 @@ import type { PlotPoint } from '../domain/plot.ts'
 import type { Snapshot } from '../domain/snapshot.ts'
 import type { Clock } from '../lib/clock.ts'
 import { deepFreeze, isRecord } from '../lib/plain-data.ts'
-import type { Strategy } from './define-strategy.ts'
+import type { Strategy, StrategyLog } from './define-strategy.ts'
 import { resolveNeeds } from './needs.ts'
 import { type IntentDenial, readIntents } from './read-intents.ts'
 import { SnapshotView } from './snapshot-view.ts'
@@ -18,7 +18,8 @@ import {
   type StrategyFailure,
   type StrategyFailureCode,
 } from './strategy-failure.ts'
-import { BoundedLog, type Listen, PlotSheet, SILENT_LOG } from './strategy-output.ts'
+import { PlotSheet } from './instrument-view.ts'
+import { cleanLine } from '../lib/text/clean-text.ts'
 
 /** A longer decision is logged as slow: it delays all other strategies. */
 export const SLOW_MS = 50
@@ -408,4 +409,65 @@ function findUnserialisable(value: unknown, path = 'state', depth = 0): string |
     if (found !== undefined) return found
   }
   return undefined
+}
+
+export interface SaidLine {
+  readonly message: string
+  readonly facts: Readonly<Record<string, unknown>>
+}
+
+type Listen = (line: SaidLine) => void
+
+const LINES_MAX = 10
+const LINES_A_MINUTE_MAX = 100
+const MINUTE_MS = 60_000
+const LENGTH_MAX = 500
+const FIELDS_MAX = 20
+
+const SILENT_LOG: StrategyLog = { info: () => undefined }
+
+export class BoundedLog implements StrategyLog {
+  readonly #listen: Listen
+  #lines = 0
+  #minuteAt = 0
+  #linesOfMinute = 0
+  #dropped = 0
+
+  constructor(listen: Listen) {
+    this.#listen = listen
+  }
+
+  /** Must be called before each decision. */
+  begin(now: number): void {
+    this.#lines = 0
+    if (Math.abs(now - this.#minuteAt) < MINUTE_MS) return
+    this.#minuteAt = now
+    this.#linesOfMinute = 0
+    if (this.#dropped > 0)
+      this.#listen({ message: 'lines were left out', facts: { lines: this.#dropped } })
+    this.#dropped = 0
+  }
+
+  info: StrategyLog['info'] = (message, fields = {}) => {
+    if (this.#lines >= LINES_MAX || this.#linesOfMinute >= LINES_A_MINUTE_MAX) {
+      this.#dropped += 1
+      return
+    }
+    this.#lines += 1
+    this.#linesOfMinute += 1
+    const shown: readonly [string, unknown][] = Object.entries(fields)
+      .slice(0, FIELDS_MAX)
+      .map(([name, value]): [string, unknown] => [
+        cleanLine(name).slice(0, LENGTH_MAX),
+        toShown(value),
+      ])
+    const line = cleanLine(String(message)).slice(0, LENGTH_MAX)
+    this.#listen({ message: line, facts: Object.fromEntries<unknown>(shown) })
+  }
+}
+
+function toShown(value: unknown): unknown {
+  return typeof value === 'number' || typeof value === 'boolean'
+    ? value
+    : cleanLine(String(value)).slice(0, LENGTH_MAX)
 }

@@ -16,7 +16,7 @@ import {
   strategyFailure,
   type StrategyFailureCode,
 } from '../strategy-failure.ts'
-import type { SaidLine } from '../strategy-output.ts'
+import type { SaidLine } from '../strategy-runner.ts'
 import {
   type DecisionMade,
   type DecisionResult,
