@@ -14,8 +14,7 @@ import {
   readRoundMs,
 } from '../settings/read-pace.ts'
 import { readStrategyCode } from '../state/running-config.ts'
-import { feedsOf, overloadedEndpoints } from './feed-plan.ts'
-import type { LoadedStrategy } from './strategies.ts'
+import { feedsOf, type LoadedStrategy, overloadedEndpoints } from './strategies.ts'
 
 export interface CheckedAccount {
   readonly loaded: LoadedConfig
