@@ -119,7 +119,6 @@ function explainLack({
 }
 
 /** A test compares these with the embedded simulator's. */
-
 const BTC: ContractRules = {
   tickSize: '0.1',
   lotSize: '0.001',

@@ -90,10 +90,8 @@ export function createLogger({ level, name, descriptor, terminal }: LoggerOption
   return logger
 }
 
-/**
- * One fact for people, in one line where it fits: time, level if not ordinary, event, telling
- * fields first.
- */
+// One fact for people, in one line where it fits: time, level if not ordinary, event, telling
+// fields first.
 
 /** Fields left out on a terminal: shown by position, or ids too long to read. */
 const FRAME: ReadonlySet<string> = new Set(['level', 'time', 'name', 'event', 'orderId', 'tradeId'])

@@ -197,7 +197,7 @@ function toStrategyFailure(error: unknown): StrategyFailure {
   })
 }
 
-/** Plain data in memory, JSON in the journal. */
+// Plain data in memory, JSON in the journal.
 
 /** Written to the journal every ten seconds, and with each new wish. */
 const STATE_LENGTH_MAX = 262_144

@@ -184,7 +184,7 @@ function listSlowLadders({
 
 const shown = (value: number): string => String(Number(value.toFixed(2)))
 
-/** Durations in params should span a few looks at the prices. */
+// Durations in params should span a few looks at the prices.
 
 interface ShortWindow {
   readonly id: string
@@ -230,7 +230,7 @@ export function listShortWindows(accounts: readonly CheckedAccount[]): readonly 
   })
 }
 
-/** Fills of exits at the exchange may halt the instrument. */
+// Fills of exits at the exchange may halt the instrument.
 
 const EXIT = /^(?!\s*(?:\/\/|\*|\/\*)).*?\b(?:takeProfitTicks|stopLossTicks)\b/
 

@@ -339,7 +339,7 @@ function toMinute(at: number): string {
   return new Date(at).toISOString().slice(5, 16).replace('T', ' ')
 }
 
-/** Answers as short lines for a narrow screen. */
+// Answers as short lines for a narrow screen.
 
 const LINES_MAX = 30
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { positiveDecimal, presetNumber, signedDecimal, wholeNumber } from './setting-values.ts'
 import { accountShape, instrumentsSchema, symbolSchema } from './exchange-schema.ts'
 
-/** Only of `intentd simulate`: accounts, and services other than futures. */
+// Only of `intentd simulate`: accounts, and services other than futures.
 
 const count = (max: number, preset: number, description: string) =>
   z.int().min(0).max(max).default(preset).meta({ description })

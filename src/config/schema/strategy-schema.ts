@@ -5,7 +5,7 @@ import { symbolSchema } from './exchange-schema.ts'
 import { strategyLossesSchema, strategyPaceSchema } from './risk-schema.ts'
 import { SIGNAL_NAME, SIGNAL_NAME_TITLE } from './signals-schema.ts'
 
-/** Exits close a position without the strategy deciding it. */
+// Exits close a position without the strategy deciding it.
 
 const UNIT_MS: Readonly<Record<string, number>> = {
   s: 1000,
@@ -230,7 +230,7 @@ export const exitsSchema = z
 
 export type ExitSettings = NonNullable<z.infer<typeof exitsSchema>>
 
-/** A rule that chooses what a strategy trades, among all that the exchange lists. */
+// A rule that chooses what a strategy trades, among all that the exchange lists.
 
 /** `intentd universe` names each; more is for several strategies. */
 const UNIVERSE_COUNT_MAX = 100

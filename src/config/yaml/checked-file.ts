@@ -91,9 +91,7 @@ export function checkSection<S extends z.core.$ZodType>(
   }
 }
 
-/**
- * Keeps the usable parts of an invalid value, so that one wrong field does not hide other problems.
- */
+// Keeps the usable parts of an invalid value, so that one wrong field does not hide other problems.
 
 export type PartialSettings<T> = T extends string
   ? T

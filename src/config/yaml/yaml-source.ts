@@ -354,8 +354,6 @@ function explainKey(key: string, seen: ReadonlySet<string>): string | undefined 
   return variable && `secrets do not belong in YAML; set ${variable} in the environment or in .env`
 }
 
-/** Rewords the parser's errors. */
-
 interface ParsedText {
   readonly document: Document
   readonly lines: LineCounter
@@ -429,7 +427,7 @@ const BRACKETS_DEEP_MAX = 64
 /** Ten times the largest sensible file. */
 const TOKENS_MAX = 100_000
 
-/** YAML 1.2. Never throws. */
+/** YAML 1.2; the parser's errors are said in other words. Never throws. */
 function parseText(text: string): ParsedText {
   const lines = new LineCounter()
   const excess = findExcess(text)

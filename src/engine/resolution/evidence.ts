@@ -160,11 +160,9 @@ export function pricesOf(
   }
 }
 
-/**
- * Fills of orderIds that no answer has named. They wait while an order of ours may own them, since
- * an answer is often later than the first fill; then they are foreign. Until then nothing that
- * opens is placed on their instrument (RSK4).
- */
+// Fills of orderIds that no answer has named. They wait while an order of ours may own them, since
+// an answer is often later than the first fill; then they are foreign. Until then nothing that
+// opens is placed on their instrument (RSK4).
 
 export function hasUnownedFills(book: Book, symbol: string): boolean {
   return unownedOf(book, symbol).length > 0

@@ -311,7 +311,7 @@ function readException(reader: PackedReader, { cells, place }: CellPlace): void 
   cells.values[place] = number
 }
 
-/** Variable length: seven bits a byte, the lowest first; the eighth says that more follow. */
+// Variable length: seven bits a byte, the lowest first; the eighth says that more follow.
 
 /** Twice as much is still exact in a float. */
 const WHOLE_MAX = 2 ** 51

@@ -230,10 +230,6 @@ function removeGlobals(): void {
   }
 }
 
-// Strategies run beside code that reads prices and writes a report. They cannot import `node:fs`,
-// but could replace methods which that code calls, and redirect it. So the functions of `node:fs`
-// are wrapped at the thread's begin, and accept only its own files from the first strategy on.
-
 /**
  * A strategy may replace methods of prototypes in its thread. Checks there call these, kept from
  * before, and use neither `for … of` nor spreads, which call replaceable methods too.
@@ -256,6 +252,10 @@ const slice = keep<string, [number, number?], string>(String.prototype, 'slice')
 const isIn = keep<ReadonlySet<string>, [string], boolean>(Set.prototype, 'has')
 const hrefOf = keep<URL, [], string>(URL.prototype, 'href')
 const { apply } = Reflect
+
+// Strategies run beside code that reads prices and writes a report. They cannot import `node:fs`,
+// but could replace methods which that code calls, and redirect it. So the functions of `node:fs`
+// are wrapped at the thread's begin, and accept only its own files from the first strategy on.
 
 type Judge = (path: string, flags: unknown) => void
 

@@ -156,13 +156,11 @@ export class CandleSource implements RowSource {
   }
 }
 
-/**
- * Nothing of a candle is shown before it happens: sizes and spread follow from earlier candles.
- * - last: a rising point traded at the ask, a falling one at the bid
- * - traded: the candle's volume, distributed at random
- * - sizes: 3 % of the median volume of the last candles, distributed like real quotes'
- * - spread: a tick, and more the wilder and thinner the last candles were
- */
+// Nothing of a candle is shown before it happens: sizes and spread follow from earlier candles.
+// - last: a rising point traded at the ask, a falling one at the bid
+// - traded: the candle's volume, distributed at random
+// - sizes: 3 % of the median volume of the last candles, distributed like real quotes'
+// - spread: a tick, and more the wilder and thinner the last candles were
 
 /** Share of an earlier candle's volume, and the standard deviation of its logarithm. */
 const DISPLAYED_SHARE = 0.03
