@@ -1,12 +1,22 @@
 import type { z } from 'zod'
 import type { storySchema } from '../../control/detail-views.ts'
 import type { OfferedVerb } from '../../control/powers.ts'
-import type { AccountView, OrderView, PositionView, StatusView } from '../../control/views.ts'
+import type { OrderView, PositionView, StatusView } from '../../control/views.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { renderPicture } from '../../report/page/chart-picture.ts'
 import type { TradeCourse } from '../../views/trade-course.ts'
 import { money } from '../process/table.ts'
 import type { ChatPicture } from './chat-picture.ts'
+import {
+  describeStatus,
+  describePositions,
+  describeOrders,
+  type ProfitRow,
+  describeProfit,
+  type TradeRow,
+  describeTrades,
+  describeStories,
+} from './phone-text.ts'
 
 interface ChatCommand {
   readonly name: string
@@ -337,121 +347,4 @@ function toBuckets(
 
 function toMinute(at: number): string {
   return new Date(at).toISOString().slice(5, 16).replace('T', ' ')
-}
-
-// Answers as short lines for a narrow screen.
-
-const LINES_MAX = 30
-
-function describeStatus(status: StatusView): string {
-  const lines = status.accounts.flatMap((account) => [
-    `${account.name}: ${account.mode}, ${account.phase}`,
-    ...account.restrictions.map(({ scope, mode, reason }) => `${scope} ${mode}: ${reason}`),
-    ...account.hindrances,
-    ...account.warnings,
-    `equity ${shown(account.equity, account.coin)}`,
-    `today ${shown(account.profit.today.net, account.coin)}, with what is held in all ${shown(account.profit.total.netWithUnrealised, account.coin)}`,
-    `${countOf(account.positions.length, 'position')}, ${countOf(sum(Object.values(account.openOrders)), 'open order')}`,
-    ...account.unattended.map(
-      ({ symbol, side, size }) => `nobody trades ${side} ${size} ${symbol}`,
-    ),
-  ])
-  return toText([...lines, ...status.off.map(({ name, reason }) => `${name} is off: ${reason}`)])
-}
-
-function describePositions(positions: readonly PositionView[]): string {
-  if (positions.length === 0) return 'nothing is held'
-  return toText(
-    positions.map((position) => {
-      const { symbol, side, size, entryPrice, markPrice, unrealisedProfit, coin } = position
-      const distance = position.liquidation?.distance
-      const near =
-        distance === null || distance === undefined
-          ? ''
-          : `, liquidated ${(distance * 100).toFixed(1)} % away`
-      return `${symbol} ${side} ${size} from ${entryPrice ?? '?'}, now ${markPrice ?? '?'}: ${shown(unrealisedProfit, coin)}${near}`
-    }),
-  )
-}
-
-function describeOrders(orders: readonly OrderView[]): string {
-  if (orders.length === 0) return 'no order is open'
-  return toText(
-    orders.map(
-      ({ symbol, action, size, price, state, strategy }) =>
-        `${symbol} ${action} ${size} at ${price ?? 'market'} (${strategy}, ${state})`,
-    ),
-  )
-}
-
-interface ProfitRow {
-  readonly name: string
-  readonly coin: string
-  readonly fills: number
-  readonly net: string
-}
-
-function describeProfit(rows: readonly ProfitRow[]): string {
-  if (rows.length === 0) return 'nothing was traded'
-  return toText(
-    rows.map(
-      ({ name, coin, fills, net }) => `${name}: ${shown(net, coin)}, ${countOf(fills, 'fill')}`,
-    ),
-  )
-}
-
-interface TradeRow {
-  readonly strategyId: string
-  readonly symbol: string
-  readonly side: string
-  readonly closedAt: number
-  readonly net: string
-  readonly coin: string
-  readonly share: number | null
-  readonly reason: string
-}
-
-function describeTrades(trades: readonly TradeRow[]): string {
-  if (trades.length === 0) return 'no trade was closed'
-  return toText(
-    trades.map(({ closedAt, symbol, side, net, coin, share, reason, strategyId }) => {
-      const at = new Date(closedAt).toISOString().slice(5, 16).replace('T', ' ')
-      const part = share === null ? '' : ` (${(share * 100).toFixed(2)} %)`
-      return `${at} ${symbol} ${side}: ${shown(net, coin)}${part}, ${reason}, ${strategyId}`
-    }),
-  )
-}
-
-function describeStories(stories: readonly z.infer<typeof storySchema>[]): string {
-  if (stories.length === 0) return 'the journal has nothing of it'
-  return toText(
-    stories.flatMap(({ title, moments, verdict }) => [
-      title,
-      ...moments
-        .slice(-8)
-        .map(({ at, text }) => `${new Date(at).toISOString().slice(11, 19)} ${text}`),
-      verdict,
-    ]),
-  )
-}
-
-function shown(amount: AccountView['equity'], coin: string): string {
-  return amount === null ? 'not known' : `${money(amount, coin)} ${coin}`
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
-}
-
-function countOf(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`
-}
-
-/** Says how much is left out, and where all of it is. */
-function toText(lines: readonly string[]): string {
-  const left = lines.length - LINES_MAX
-  return [
-    ...lines.slice(0, LINES_MAX),
-    ...(left > 0 ? [`… and ${left} more: ask at the command line`] : []),
-  ].join('\n')
 }

@@ -1,0 +1,144 @@
+import type { z } from 'zod'
+import type { storySchema } from '../../control/detail-views.ts'
+import type { AccountView, OrderView, PositionView, StatusView } from '../../control/views.ts'
+import { money } from '../process/table.ts'
+
+/** Answers as short lines for a narrow screen. */
+
+const LINES_MAX = 30
+const DIGITS = 7
+
+/** `openLong` is `open long` on a screen. */
+const toWords = (action: OrderView['action']): string =>
+  action.replace(/(?=[A-Z])/, ' ').toLowerCase()
+
+export function describeStatus(status: StatusView): string {
+  const lines = status.accounts.flatMap((account) => [
+    `${account.name}: ${account.mode}, ${account.phase}`,
+    ...account.restrictions.map(({ scope, mode, reason }) => `${scope} ${mode}: ${reason}`),
+    ...account.hindrances,
+    ...account.warnings,
+    `equity ${shown(account.equity, account.coin)}`,
+    `today ${shown(account.profit.today.net, account.coin)}, without what is held`,
+    `in all ${shown(account.profit.total.netWithUnrealised, account.coin)}, with what is held`,
+    `${count(account.positions.length, 'position')}, ${count(sum(Object.values(account.openOrders)), 'open order')}`,
+    ...account.unattended.map(
+      ({ symbol, side, size }) => `nobody trades ${side} ${size} ${symbol}`,
+    ),
+  ])
+  return toText([...lines, ...status.off.map(({ name, reason }) => `${name} is off: ${reason}`)])
+}
+
+export function describePositions(positions: readonly PositionView[]): string {
+  if (positions.length === 0) return 'nothing is held'
+  return toText(
+    positions.map((position) => {
+      const { symbol, side, size, entryPrice, markPrice, unrealisedProfit, coin } = position
+      const distance = position.liquidation?.distance ?? null
+      return [
+        `${symbol} ${side} ${size}: profit ${shown(unrealisedProfit, coin)}`,
+        `  from ${showPrice(entryPrice)}, now ${showPrice(markPrice)}`,
+        ...(distance === null ? [] : [`  liquidation ${showDistance(distance)} away`]),
+      ].join('\n')
+    }),
+  )
+}
+
+/** An average has more digits than a phone has room for. */
+function showPrice(price: number | null): string {
+  return price === null ? 'not known' : String(Number(price.toPrecision(DIGITS)))
+}
+
+/** A short position may be liquidated at several times its price. */
+function showDistance(share: number): string {
+  return share > 1 ? 'more than 100 %' : `${(share * 100).toFixed(1)} %`
+}
+
+export function describeOrders(orders: readonly OrderView[]): string {
+  if (orders.length === 0) return 'no order is open'
+  const titleOf = ({ symbol, strategy }: OrderView): string => `${symbol}, ${strategy}:`
+  return toText(
+    [...new Set(orders.map(titleOf))].flatMap((title) => [
+      title,
+      ...orders
+        .filter((order) => titleOf(order) === title)
+        .map(
+          ({ action, size, price, state }) =>
+            `  ${toWords(action)} ${size} at ${price ?? 'market'}${state === 'live' ? '' : `, ${state}`}`,
+        ),
+    ]),
+  )
+}
+
+export interface ProfitRow {
+  readonly name: string
+  readonly coin: string
+  readonly fills: number
+  readonly net: string
+}
+
+export function describeProfit(rows: readonly ProfitRow[]): string {
+  if (rows.length === 0) return 'nothing was traded'
+  return toText(
+    rows.map(
+      ({ name, coin, fills, net }) => `${name}: ${shown(net, coin)}, ${count(fills, 'fill')}`,
+    ),
+  )
+}
+
+export interface TradeRow {
+  readonly strategyId: string
+  readonly symbol: string
+  readonly side: string
+  readonly closedAt: number
+  readonly net: string
+  readonly coin: string
+  readonly share: number | null
+  readonly reason: string
+}
+
+export function describeTrades(trades: readonly TradeRow[]): string {
+  if (trades.length === 0) return 'no trade was closed'
+  return toText([
+    'times in UTC',
+    ...trades.map(({ closedAt, symbol, side, net, coin, share, reason, strategyId }) => {
+      const at = new Date(closedAt).toISOString().slice(5, 16).replace('T', ' ')
+      const part = share === null ? '' : ` (${(share * 100).toFixed(2)} %)`
+      return `${at} ${symbol} ${side}: ${shown(net, coin)}${part}, ${reason}, ${strategyId}`
+    }),
+  ])
+}
+
+export function describeStories(stories: readonly z.infer<typeof storySchema>[]): string {
+  if (stories.length === 0) return 'the journal has nothing of it'
+  return toText(
+    stories.flatMap(({ title, moments, verdict }) => [
+      `${title}, times in UTC`,
+      ...moments
+        .slice(-8)
+        .map(({ at, text }) => `${new Date(at).toISOString().slice(11, 19)} ${text}`),
+      verdict,
+    ]),
+  )
+}
+
+function shown(amount: AccountView['equity'], coin: string): string {
+  return amount === null ? 'not known' : `${money(amount, coin)} ${coin}`
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`
+}
+
+/** Says how much is left out, and where all of it is. */
+function toText(lines: readonly string[]): string {
+  const left = lines.length - LINES_MAX
+  return [
+    ...lines.slice(0, LINES_MAX),
+    ...(left > 0 ? [`… and ${left} more: ask at the command line`] : []),
+  ].join('\n')
+}
