@@ -1,4 +1,4 @@
-import { capitalOf } from '../engine/book/deposited-capital.ts'
+import { capitalOf } from '../engine/book/book.ts'
 import { ROW_MOVES, type WhatIfQuery, type WhatIfView } from '../control/what-if-view.ts'
 import {
   computeScenario,

@@ -5,8 +5,7 @@ import {
   type UsedLoss,
 } from '../../domain/loss-limits.ts'
 import { ACCOUNT, type Scope } from '../../domain/trading-mode.ts'
-import { restrictionOf } from '../book/book.ts'
-import { capitalOf } from '../book/deposited-capital.ts'
+import { capitalOf, restrictionOf } from '../book/book.ts'
 import type { LossSettings } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
 import { writePeaks } from '../state/losses.ts'

@@ -8,14 +8,6 @@ import { countUnsettled, UNSETTLED_MOVES_MAX } from '../book/allocation.ts'
 import { accountHoldingOf, type Book, holdingOf, knowsFill, openOrdersOf } from '../book/book.ts'
 import { exchangeNow, marketOf } from '../state/market-state.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
-import { settleByEvidence } from './evidence.ts'
-import { announceEnd, distrustResting, noteFillsForResolution } from './resolution.ts'
-import { halt, isFlattening, RELEASE_HINT } from '../state/trading-mode.ts'
-import { holdQuote } from '../state/decision-state.ts'
-import { askForPositionSoon, noteFillsRead, takeSettledOrphans } from '../state/readings.ts'
-import { totalsOf } from '../state/changes.ts'
-import { type EstimatedPayment, takeEndedPayments } from '../state/unseen-funding.ts'
-import { showFills } from '../strategies/take-snapshot.ts'
 import {
   announceSystemFills,
   disown,
@@ -23,7 +15,15 @@ import {
   isAnnounced,
   isForeign,
   judgeUnownedFills,
-} from './unowned-fills.ts'
+  settleByEvidence,
+} from './evidence.ts'
+import { announceEnd, distrustResting, noteFillsForResolution } from './resolution.ts'
+import { halt, isFlattening, RELEASE_HINT } from '../state/trading-mode.ts'
+import { holdQuote } from '../state/decision-state.ts'
+import { askForPositionSoon, noteFillsRead, takeSettledOrphans } from '../state/readings.ts'
+import { totalsOf } from '../state/changes.ts'
+import { type EstimatedPayment, takeEndedPayments } from '../state/unseen-funding.ts'
+import { showFills } from '../strategies/take-snapshot.ts'
 import { comparePosition, noteFundingBefore, noteRecentFills } from './reconcile.ts'
 import { hasUnreadableRows, isReadingAgain, takeUnreadableFills } from './unreadable.ts'
 import { decimal } from '../../lib/decimal.ts'
