@@ -12,8 +12,7 @@ import { showDuration } from '../../lib/text/show-duration.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 import { UniverseWriter } from '../../recording/universe/universe-writer.ts'
-import { sourceOf } from '../../assembly/recordings/kept-universe-place.ts'
-import { openPublicClient } from './public-client.ts'
+import { openPublicClient, publicSourceOf, SIMULATED } from './public-client.ts'
 
 export interface RecordUniverseOptions extends Pick<ConfigOptions, 'config' | 'set'> {
   readonly out: string
@@ -26,7 +25,7 @@ export async function recordUniverse(options: RecordUniverseOptions): Promise<nu
   const { config } = loadConfig(toConfigRequest(options))
   const { productType } = config.account
   const directory = resolve(options.out)
-  const source = sourceOf(config)
+  const source = publicSourceOf(config) ?? SIMULATED
   const writer = new UniverseWriter({
     directory,
     source,

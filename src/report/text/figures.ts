@@ -80,19 +80,23 @@ export function describeHold({
 /** Beside the name of a run with generated prices. */
 export const MADE_UP = 'made-up prices'
 
-export function listSeeded(coverage: readonly Pick<PriceCoverage, 'symbol' | 'kind'>[]): string[] {
-  return coverage.filter(({ kind }) => kind === 'seeded').map(({ symbol }) => symbol)
+type PriceOrigin = Pick<PriceCoverage, 'symbol' | 'kind' | 'madeUp'>
+
+/** Of a seeded market, or of a file that was downloaded from a simulator. */
+export function listMadeUpSymbols(coverage: readonly PriceOrigin[]): string[] {
+  return coverage
+    .filter(({ kind, madeUp }) => kind === 'seeded' || madeUp)
+    .map(({ symbol }) => symbol)
 }
 
 /** To be read before any figure; empty for real prices. */
-export function describeMadeUp(
-  coverage: readonly Pick<PriceCoverage, 'symbol' | 'kind'>[],
-): readonly string[] {
-  const seeded = listSeeded(coverage)
-  if (seeded.length === 0) return []
-  const some = seeded.length === coverage.length ? '' : ` of ${seeded.join(', ')}`
+export function describeMadeUp(coverage: readonly PriceOrigin[]): readonly string[] {
+  const madeUp = listMadeUpSymbols(coverage)
+  if (madeUp.length === 0) return []
+  const some = madeUp.length === coverage.length ? '' : ` of ${madeUp.join(', ')}`
+  const isSeeded = coverage.some(({ kind }) => kind === 'seeded')
   return [
-    `Made-up prices${some} (seeded market): the figures say how a strategy works, and nothing of what it would have earned.`,
+    `Made-up prices${some} (${isSeeded ? 'seeded market' : 'downloaded from a simulator'}): the figures say how a strategy works, and nothing of what it would have earned.`,
   ]
 }
 

@@ -4,7 +4,7 @@ import {
   describeHold,
   describeSteps,
   isPerDay,
-  listSeeded,
+  listMadeUpSymbols,
   MADE_UP,
   moneyDecimals,
   showBeside,
@@ -61,7 +61,7 @@ export function describeReport(report: BacktestReport): readonly string[] {
 
 /** Generated prices must not be taken for a market's. */
 function describePrices({ coverage }: BacktestReport): readonly string[] {
-  return listSeeded(coverage).length > 0
+  return listMadeUpSymbols(coverage).length > 0
     ? [`  on ${MADE_UP} (seeded market); real ones: --market FILE or SYMBOL=FILE`]
     : []
 }
