@@ -221,7 +221,7 @@ const BREAKAGES: readonly Breakage[] = [
     file: main,
     edits: [['priceCollarRatio: 0.05', 'priceCollarRatio: 5%']],
     problems: [
-      'config/main.yaml:15:21 risk.priceCollarRatio: expected a number above 0 and of at most 1, got "5%"',
+      'config/main.yaml:15:21 risk.priceCollarRatio: expected a number above 0 and of at most 1, got "5%": this is a share, and 5 % is 0.05',
     ],
   },
   {

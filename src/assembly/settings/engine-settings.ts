@@ -115,6 +115,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     liquidation: toLiquidationSettings(config),
     ...(survives && { survives }),
     ...(config.exchange.beyondDocumentPrivate && { listsExits: true }),
+    ...(run.embedded && { isEmbedded: true }),
     isExclusive: account.exclusive,
     execution: {
       ...execution,

@@ -26,7 +26,8 @@ interface Reads {
 }
 
 /** @param accounts share limits of the address; the main file's first */
-export function listPaceWarnings(accounts: readonly CheckedAccount[]): readonly Problem[] {
+export function listPaceWarnings(given: readonly CheckedAccount[]): readonly Problem[] {
+  const accounts = given.map(withListed)
   const [main] = accounts
   if (main === undefined) return []
   const { config, documents } = main.loaded
@@ -50,6 +51,15 @@ export function listPaceWarnings(accounts: readonly CheckedAccount[]): readonly 
       ...listSlowLadders(account),
     ]),
   ]
+}
+
+/** With the simulator inside, rules choose among the instruments of the main file. */
+function withListed(account: CheckedAccount): CheckedAccount {
+  const { loaded } = account
+  const { config } = loaded
+  if (config.exchange.baseUrl !== undefined || config.simulator === undefined) return account
+  const strategies = config.strategies.map(({ universe: _chosen, ...strategy }) => strategy)
+  return { ...account, loaded: { ...loaded, config: { ...config, strategies } } }
 }
 
 function listSlowPolls(account: CheckedAccount, use: AddressUse): readonly Problem[] {

@@ -1,5 +1,5 @@
-import { listContractRemarks } from '../../config/contract-remarks.ts'
-import { warnOfLeverage } from '../../config/liquidation-checks.ts'
+import { listContractRemarks, warnOfUnknownAges } from '../../config/contract-remarks.ts'
+import { warnOfLeverage, warnOfSimulatedLeverage } from '../../config/liquidation-checks.ts'
 import { findUntrusted } from './trusted-files.ts'
 import { join } from 'node:path'
 import { loadAlertSecrets } from '../../config/alert-secrets.ts'
@@ -8,6 +8,7 @@ import { findUndecidedLosses, listMissingProtection } from '../../config/live-ch
 import { listKeys, readAccounts } from '../../config/load-accounts.ts'
 import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import type { PlayedPrices } from '../../config/market-files.ts'
+import { listPercentWarnings } from '../../config/percent-warnings.ts'
 import { loadProxies } from '../../config/proxy.ts'
 import { loadCredentials, type SecretsRequest } from '../../config/secrets.ts'
 import { warnOfClearText } from '../../config/clear-text.ts'
@@ -113,6 +114,11 @@ export async function checkFully(
       ...listMissingProtection([main, ...others]),
       ...[main, ...others].flatMap(warnOfClearText),
       ...[main, ...others].flatMap(warnOfLeverage),
+      ...[main, ...others].flatMap(warnOfSimulatedLeverage),
+      ...[main, ...others].flatMap(listPercentWarnings),
+      ...[main, ...others].flatMap((account) =>
+        warnOfUnknownAges(account, contracts?.get(account.config.file)),
+      ),
       // A start refuses these, except with --trust-files.
       ...findUntrusted(
         [main, ...others].map(({ config }) => config),

@@ -57,7 +57,22 @@ function problemsOfIssue({ source, schema, prefix = [] }: CheckedPart, issue: Zo
     return isMisspelt(source, schemaAt(schema, issue.path.slice(0, -1)), path)
       ? []
       : [missingProblem(source, path, expected)]
-  return [source.problem(path, `expected ${expected}, got ${source.describe(path)}`)]
+  const got = source.describe(path)
+  const advice = adviseShare(schema, issue, got)
+  return [source.problem(path, `expected ${expected}, got ${got}${advice}`)]
+}
+
+/** `5`, `"5%"`, `"5 %"` */
+const PERCENT = /^"?(\d{1,4}(?:\.\d{1,6})?) ?%?"?$/
+
+/** Where a share is wanted, a number above it is mostly meant in per cent. */
+function adviseShare(schema: z.core.$ZodType, issue: ZodIssue, got: string): string {
+  const [, percent] = PERCENT.exec(got) ?? []
+  const part = schemaAt(schema, issue.path)
+  const table = schemaAt(schema, issue.path.slice(0, -1))
+  const meaning = [part, table].map((one) => one && describeMeaning(one)).join(' ')
+  if (percent === undefined || !/\bshares?\b/i.test(meaning)) return ''
+  return `: this is a share, and ${percent} % is ${Number((Number(percent) / 100).toPrecision(12))}`
 }
 
 /** Shipped files hold it where the operator must decide. */
