@@ -23,6 +23,7 @@ import { describeStale, groupStale } from './stale-readings.ts'
 import { ATR_CANDLES } from '../engine/state/candles.ts'
 import { exitStateOf } from '../engine/state/exits.ts'
 import { NO_ANSWER } from '../engine/state/readings.ts'
+import { listEmptyUniverses } from './universe-view.ts'
 import { type LateBatches, roundWait } from './journal-pace.ts'
 
 type Ages = AccountView['ages']
@@ -91,6 +92,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
     yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
   yield* listExits(account)
   yield* listWarmUps(account)
+  yield* listEmptyUniverses(account)
 }
 
 /** Nothing is held back for these, but a person should know. */
