@@ -34,8 +34,14 @@ test('[RSK3] what another daemon of the folder trades is named, and never looks 
   expect(ofPaper.said).toMatch(/not killed: mine .* trades on; `intentd kill -c config\/mine.yaml /)
 
   const second = project.run([
-    ...['-c', 'config/mine.yaml', '--summary', 'json'],
-    ...['--set', 'name=second', '--set', 'state.directory=../.intentd/second'],
+    '-c',
+    'config/mine.yaml',
+    '--summary',
+    'json',
+    '--set',
+    'name=second',
+    '--set',
+    'state.directory=../.intentd/second',
   ])
   await second.untilEvent('daemon.running')
   const several = await ask('kill', '--wait', '1s')
