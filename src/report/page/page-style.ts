@@ -1,3 +1,5 @@
+import { SCROLL_STYLE } from './html.ts'
+
 export const PAGE_STYLE = `
 :root { color-scheme: light dark; --bg: #fbfbfa; --card: #fff; --text: #1d2126; --soft: #5f6873; --edge: #e2e4e7;
   --blue: #1f66d0; --grey: #8a929c; --red: #c23a2b; --good: #17784b; --bad: #b42a1c; --teal: #0c8a83; --orange: #cf6a12;
@@ -16,7 +18,8 @@ section { background: var(--card); border: 1px solid var(--edge); border-radius:
 .tile span { display: block; color: var(--soft); font-size: 12.5px } .tile b { font-size: 21px; font-weight: 600; white-space: nowrap }
 .tile small { display: block; color: var(--soft); font-size: 12px }
 .good { color: var(--good) } .bad { color: var(--bad) }
-.scroll { overflow-x: auto } table { border-collapse: collapse; width: 100%; font-size: 13.5px }
+${SCROLL_STYLE}
+table { border-collapse: collapse; width: 100%; font-size: 13.5px }
 th, td { padding: 5px 10px; text-align: right; border-bottom: 1px solid var(--edge); white-space: nowrap; font-variant-numeric: tabular-nums }
 th { color: var(--soft); font-weight: 500 } th.text, td.text { text-align: left; white-space: normal; min-width: 110px }
 td.text:first-child { font-weight: 500 } tbody tr:last-child td { border-bottom: 0 }

@@ -102,7 +102,10 @@ function renderTabs(runs: readonly RunReport[], coin: string): string {
 }
 
 function renderRun(run: RunReport, index: number, coin: string): string {
-  const ends = run.restrictions.length === 0 ? '' : renderList(run.restrictions)
+  const ends =
+    run.restrictions.length === 0
+      ? ''
+      : renderSection('What ended the trading', renderList(run.restrictions))
   return `${ends}${renderTiles(run, coin)}${renderRunCharts(run, index, coin)}${renderRunTables(run, index, coin)}`
 }
 

@@ -73,7 +73,9 @@ export function describeHold({
   const symbols = Object.keys(instruments)
   if (symbols.length === 0) return 'nothing is traded'
   const names =
-    symbols.length > NAMED_MAX ? `the ${symbols.length} traded instruments` : symbols.join(', ')
+    symbols.length > NAMED_MAX
+      ? `the ${symbols.length} instruments that strategies may trade`
+      : symbols.join(', ')
   return `${symbols.length === 1 ? '' : 'equal parts of '}${names} from the first price to the last, without fees`
 }
 
