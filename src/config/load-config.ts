@@ -11,7 +11,7 @@ import { type DaemonFile, daemonFileSchema } from './schema/daemon-schema.ts'
 import { checkMarketFiles, checkPlayed, type PlayedPrices, resolveMarket } from './market-files.ts'
 import { applyOverrides, applyParams, checkParams } from './overrides.ts'
 import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
-import { isFile, shownPath } from './yaml/read-file.ts'
+import { adviseMissing, isFile, shownPath } from './yaml/read-file.ts'
 import { checkCapitals, checkIds, checkStrategy } from './strategy-checks.ts'
 import { type StrategyFile, strategyFileSchema } from './schema/strategy-schema.ts'
 import { type ContractAnswers, findKnownContracts } from './known-contracts.ts'
@@ -201,7 +201,10 @@ function readStrategies(
     if (name === undefined) return []
     const file = resolve(dirname(mainFile), name)
     const blame = (failure: string) =>
-      daemon.source.problem(['strategies', index], `${failure}: ${shownPath(file, cwd)}`)
+      daemon.source.problem(
+        ['strategies', index],
+        `${failure}: ${shownPath(file, cwd)}${failure === 'no such file' ? adviseMissing(file) : ''}`,
+      )
     const identity = isFile(file) ? realpathSync(file) : file
     if (seen.has(identity)) return [{ file, problems: [blame('this file is already listed')] }]
     seen.add(identity)
@@ -216,7 +219,10 @@ function readStrategy(request: FileRequest): StrategyReading {
   if (checked.source === undefined || name === undefined) return { file, ...checked }
   const moduleFile = resolve(dirname(file), name)
   if (isFile(moduleFile)) return { file, ...checked }
-  const problem = checked.source.problem(['module'], `no such file: ${shownPath(moduleFile, cwd)}`)
+  const problem = checked.source.problem(
+    ['module'],
+    `no such file: ${shownPath(moduleFile, cwd)}${adviseMissing(moduleFile)}`,
+  )
   return { file, ...checked, problems: [...checked.problems, problem] }
 }
 

@@ -116,13 +116,17 @@ const BREAKAGES: readonly Breakage[] = [
     what: 'a missing strategy file',
     file: main,
     edits: [['strategies/trend.yaml', 'strategies/tren.yaml']],
-    problems: ['config/main.yaml:28:5 strategies.1: no such file: config/strategies/tren.yaml'],
+    problems: [
+      'config/main.yaml:28:5 strategies.1: no such file: config/strategies/tren.yaml; did you mean trend.yaml?',
+    ],
   },
   {
     what: 'a missing module',
     file: grid,
     edits: [['grid.ts', 'gird.ts']],
-    problems: ['config/strategies/grid.yaml:2:9 module: no such file: strategies/gird.ts'],
+    problems: [
+      'config/strategies/grid.yaml:2:9 module: no such file: strategies/gird.ts; did you mean grid.ts?',
+    ],
   },
   {
     what: 'an unknown key',

@@ -1,5 +1,6 @@
-import { readFileSync, statSync } from 'node:fs'
-import { relative } from 'node:path'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, extname, relative } from 'node:path'
+import { didYouMean } from '../../lib/did-you-mean.ts'
 
 /** A hundred times the largest sensible file. */
 const FILE_BYTES_MAX = 1_048_576
@@ -33,6 +34,28 @@ export function explainFailure(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'not UTF-8 text'
   return FAILURES[code] ?? `cannot be read (${code})`
+}
+
+const NAMED_MAX = 4
+
+/** What to do about a file that is not there: the one that is meant, or those beside it. */
+export function adviseMissing(file: string): string {
+  const beside = listBeside(file)
+  const guess = didYouMean(basename(file), beside)
+  if (guess !== undefined) return `; did you mean ${guess}?`
+  if (beside.length === 0) return '; paths are relative to the file that they stand in'
+  const named = beside.slice(0, NAMED_MAX).join(', ')
+  return `; paths are relative to the file that they stand in, and in that folder are ${named}${beside.length > NAMED_MAX ? ', …' : ''}`
+}
+
+function listBeside(file: string): readonly string[] {
+  try {
+    return readdirSync(dirname(file)).filter(
+      (name) => extname(name) === extname(file) && !/\p{Cc}/u.test(name),
+    )
+  } catch {
+    return []
+  }
 }
 
 /** Follows links. Never throws. */
