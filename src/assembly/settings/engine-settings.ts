@@ -79,9 +79,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     salt: run.salt,
     version: run.version,
     environment: config.environment,
-    configHash: sha256([JSON.stringify(config)])
-      .toString('hex')
-      .slice(0, 16),
+    configHash: hashOf(config),
     productType: account.productType,
     positionMode: account.positionMode,
     marginMode: account.marginMode,
@@ -126,6 +124,12 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     foreignFills,
     onRestart: config.onRestart,
   }
+}
+
+function hashOf(config: DaemonConfig): string {
+  return sha256([JSON.stringify(config)])
+    .toString('hex')
+    .slice(0, 16)
 }
 
 export function toInstruments({

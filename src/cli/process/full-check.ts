@@ -112,13 +112,7 @@ export async function checkFully(
       ...warnings,
       ...contractRemarks,
       ...listMissingProtection([main, ...others]),
-      ...[main, ...others].flatMap(warnOfClearText),
-      ...[main, ...others].flatMap(warnOfLeverage),
-      ...[main, ...others].flatMap(warnOfSimulatedLeverage),
-      ...[main, ...others].flatMap(listPercentWarnings),
-      ...[main, ...others].flatMap((account) =>
-        warnOfUnknownAges(account, contracts?.get(account.config.file)),
-      ),
+      ...[main, ...others].flatMap((account) => listOwnWarnings(account, contracts)),
       // A start refuses these, except with --trust-files.
       ...findUntrusted(
         [main, ...others].map(({ config }) => config),
@@ -129,6 +123,19 @@ export async function checkFully(
       ...listShortWindows(checked),
     ]),
   }
+}
+
+function listOwnWarnings(
+  account: LoadedConfig,
+  contracts: ConfigRequest['contracts'],
+): readonly Problem[] {
+  return [
+    ...warnOfClearText(account),
+    ...warnOfLeverage(account),
+    ...warnOfSimulatedLeverage(account),
+    ...listPercentWarnings(account),
+    ...warnOfUnknownAges(account, contracts?.get(account.config.file)),
+  ]
 }
 
 /** Shipped strategies load, and isolated ones load in their thread. */

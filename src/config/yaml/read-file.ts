@@ -38,7 +38,7 @@ export function explainFailure(error: unknown): string {
 
 const NAMED_MAX = 4
 
-/** What to do about a file that is not there: the one that is meant, or those beside it. */
+/** Advice on a file that is not there: the one that is meant, or those beside it. */
 export function adviseMissing(file: string): string {
   const beside = listBeside(file)
   const guess = didYouMean(basename(file), beside)

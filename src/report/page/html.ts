@@ -6,7 +6,7 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;')
 }
 
-/** What stands between backticks in a text is code on the page. */
+/** Words between backticks are code on the page. */
 export function toHtml(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`\n]+)`/g, '<code>$1</code>')
 }

@@ -45,7 +45,7 @@ function describeLooks(looks: PriceLooks | undefined): string | undefined {
   return `normal in this run: prices are read every ${everyMs} ms (backtest.pollMs) and are too old after ${dataAgeMaxMs} ms (risk.dataAgeMaxMs), so what is wanted in between is denied until the next look`
 }
 
-/** What the exchange means by a code, where its own words do not say it. */
+/** Causes of rejections, where the exchange's own words do not say them. */
 const REJECTION_HINTS: Readonly<Record<string, string>> = {
   '43009':
     'the price of the order is too far above the market: a fast move since it was decided, or a wide risk.priceCollarRatio',

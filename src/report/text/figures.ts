@@ -84,7 +84,7 @@ export const MADE_UP = 'made-up prices'
 
 type PriceOrigin = Pick<PriceCoverage, 'symbol' | 'kind' | 'madeUp'>
 
-/** Of a seeded market, or of a file that was downloaded from a simulator. */
+/** A seeded market, or a file that was downloaded from a simulator. */
 export function listMadeUpSymbols(coverage: readonly PriceOrigin[]): string[] {
   return coverage
     .filter(({ kind, madeUp }) => kind === 'seeded' || madeUp)
