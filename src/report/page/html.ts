@@ -7,7 +7,7 @@ export function escapeHtml(text: string): string {
 }
 
 /** Words between backticks are code on the page. */
-export function toHtml(text: string): string {
+function toHtml(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`\n]+)`/g, '<code>$1</code>')
 }
 
