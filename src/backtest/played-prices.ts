@@ -102,13 +102,14 @@ export function describeRecording(
   recording: Recording,
   stepMs = rowStep(recording),
 ): PriceCoverage {
-  const { symbol, source, sha256, rows, funding } = recording
+  const { symbol, source, sha256, rows, funding, madeUp } = recording
   const { at, kind } = rows
   return {
     symbol,
     source,
     sha256,
     kind,
+    ...(madeUp && { madeUp }),
     stepMs,
     fromAt: at[0] ?? 0,
     toAt: (at.at(-1) ?? 0) + stepMs,

@@ -41,6 +41,34 @@ export function listContractRemarks(
   })
 }
 
+/**
+ * A rule by age counts from the first sight where the exchange does not state the listing. With the
+ * simulator inside it chooses among the instruments of the main file.
+ */
+export function warnOfUnknownAges(
+  { config, documents }: LoadedConfig,
+  answer: ContractsAnswer | undefined,
+): readonly Problem[] {
+  const listed = answer?.now?.contracts
+  const isInside = config.exchange.baseUrl === undefined
+  if (listed === undefined && !isInside) return []
+  const symbols = isInside ? Object.keys(config.instruments) : [...(listed?.keys() ?? [])]
+  const unknown = symbols.filter((symbol) => listed?.get(symbol)?.launchedAt === undefined)
+  if (unknown.length === 0) return []
+  return config.strategies.flatMap(({ id, enabled, universe }) => {
+    if (!enabled || universe?.age === undefined) return []
+    const { min } = universe.age
+    const message = `of ${symbols.length} contracts ${unknown.length} state no time of their listing (${nameSome(unknown)}): their age counts from the first look of this state directory, so for ${min} they are not chosen; include names those that are wanted before`
+    return documents.strategies.get(id)?.problem(['universe', 'age', 'min'], message) ?? []
+  })
+}
+
+const NAMED_MAX = 4
+
+function nameSome(symbols: readonly string[]): string {
+  return `${symbols.slice(0, NAMED_MAX).join(', ')}${symbols.length > NAMED_MAX ? ', …' : ''}`
+}
+
 interface InstrumentPlace {
   readonly config: DaemonConfig
   readonly source: YamlSource

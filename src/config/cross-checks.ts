@@ -33,7 +33,9 @@ export const checkDaemon = (daemon: DaemonSource, pricing: Pricing = {}): Proble
   ...checkAccount(daemon.source, ['account'], daemon.settings.account ?? {}),
   ...(pricing.isChosen === true
     ? checkMinSizes(daemon.source, daemon.settings.instruments)
-    : checkInstruments(daemon.source, daemon.settings.instruments)),
+    : checkInstruments(daemon.source, daemon.settings.instruments, {
+        isInside: daemon.settings.simulator !== undefined,
+      })),
   ...checkCalendar(daemon),
   ...checkRisk(daemon),
   ...checkLosses(daemon),
@@ -319,13 +321,16 @@ export function checkAccount(
 export function checkInstruments(
   source: YamlSource,
   instruments: DaemonSource['settings']['instruments'],
+  { isInside = false }: { readonly isInside?: boolean } = {},
 ): Problem[] {
   if (instruments === undefined) return []
   if (Object.keys(instruments).length > 0) return checkMinSizes(source, instruments)
   if (source.has(['instruments']))
     return [source.problem(['instruments'], 'expected at least one instrument')]
-  const message =
-    'the key "instruments" is missing: expected a list of symbols, or a mapping of symbols'
+  const why = isInside
+    ? '; the simulator inside the daemon trades only what is listed here, also for a universe (also at live prices)'
+    : ''
+  const message = `the key "instruments" is missing: expected a list of symbols, or a mapping of symbols${why}`
   return [source.problemOfKey([], message)]
 }
 

@@ -42,9 +42,14 @@ type Settings = PartialSettings<
   Pick<DaemonFile, 'environment' | 'account' | 'exchange' | 'simulator'>
 >
 
+/** The exchange whose public prices the simulator inside the daemon follows. */
+export function followedBy({ exchange, simulator }: Settings): string | undefined {
+  return exchange?.baseUrl === undefined ? simulator?.market?.live?.baseUrl : undefined
+}
+
 /** Whose contracts are meant; undefined: the simulator's own alone. */
-export function contractsAddressOf({ exchange, simulator }: Settings): string | undefined {
-  const address = exchange?.baseUrl ?? simulator?.market?.live?.baseUrl
+export function contractsAddressOf(settings: Settings): string | undefined {
+  const address = settings.exchange?.baseUrl ?? followedBy(settings)
   return address !== undefined && URL.canParse(address) ? new URL(address).origin : undefined
 }
 

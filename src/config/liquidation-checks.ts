@@ -19,3 +19,22 @@ export function warnOfLeverage({
     return [source.problemOfKey(['instruments', symbol], message)]
   })
 }
+
+/** The simulator inside has one leverage; nothing is added to a position with another. */
+export function warnOfSimulatedLeverage({
+  config: { account, instruments, simulator },
+  documents: { main: source },
+}: LoadedConfig): readonly Problem[] {
+  if (simulator === undefined) return []
+  const written = [
+    [['account', 'leverage'], account.leverage] as const,
+    ...Object.entries(instruments).map(
+      ([symbol, { leverage }]) => [['instruments', symbol, 'leverage'], leverage] as const,
+    ),
+  ]
+  return written.flatMap(([path, leverage]) => {
+    if (leverage === undefined || leverage === simulator.leverage) return []
+    const message = `${leverage} here, and every position of the simulator inside the daemon has the ${simulator.leverage} of simulator.leverage: after the first fill nothing is added to it; write the same in both`
+    return [source.problem([...path], message)]
+  })
+}

@@ -18,6 +18,7 @@ import { type StrategyFile, strategyFileSchema } from './schema/strategy-schema.
 import { checkServers } from './server-checks.ts'
 import { checkCapitals, checkIds, checkStrategy } from './strategy-checks.ts'
 import {
+  adviseMissing,
   type CheckedFile,
   checkFile,
   type FileRequest,
@@ -209,7 +210,10 @@ function readStrategies(
     if (name === undefined) return []
     const file = resolve(dirname(mainFile), name)
     const blame = (failure: string) =>
-      daemon.source.problem(['strategies', index], `${failure}: ${shownPath(file, cwd)}`)
+      daemon.source.problem(
+        ['strategies', index],
+        `${failure}: ${shownPath(file, cwd)}${failure === 'no such file' ? adviseMissing(file) : ''}`,
+      )
     const identity = isFile(file) ? realpathSync(file) : file
     if (seen.has(identity)) return [{ file, problems: [blame('this file is already listed')] }]
     seen.add(identity)
@@ -224,7 +228,10 @@ function readStrategy(request: FileRequest): StrategyReading {
   if (checked.source === undefined || name === undefined) return { file, ...checked }
   const moduleFile = resolve(dirname(file), name)
   if (isFile(moduleFile)) return { file, ...checked }
-  const problem = checked.source.problem(['module'], `no such file: ${shownPath(moduleFile, cwd)}`)
+  const problem = checked.source.problem(
+    ['module'],
+    `no such file: ${shownPath(moduleFile, cwd)}${adviseMissing(moduleFile)}`,
+  )
   return { file, ...checked, problems: [...checked.problems, problem] }
 }
 

@@ -116,6 +116,8 @@ export interface EngineSettings {
   readonly liquidation?: LiquidationSettings
   /** Absent: no move must be survived. */
   readonly survives?: SurvivalSettings
+  /** The exchange is the simulator inside the daemon, which has no page to change a setting on. */
+  readonly isEmbedded?: boolean
   /** One call may cancel every order of the product type. */
   readonly isExclusive: boolean
   readonly execution: ExecutionSettings

@@ -35,6 +35,7 @@ const headerSchema = z.object({
   intervalMs: z.int().positive().optional(),
   rows: z.int().min(1).max(ROWS_MAX),
   sources: z.array(z.string()),
+  madeUp: z.literal(true).optional(),
   funding: z
     .object({
       source: z.string(),
@@ -68,7 +69,7 @@ export function isPriceFile(bytes: Uint8Array): boolean {
 /** `sources` are the names of the imported files. */
 export type PriceFileContent = Pick<
   Recording,
-  'symbol' | 'market' | 'intervalMs' | 'rows' | 'funding'
+  'symbol' | 'market' | 'intervalMs' | 'rows' | 'funding' | 'madeUp'
 > & {
   readonly sources: readonly string[]
 }
@@ -81,6 +82,7 @@ export function buildPriceFile({
   rows,
   sources,
   funding,
+  madeUp,
 }: PriceFileContent): Buffer {
   assertRowCount(rows.at.length)
   const columns = toColumns(rows).map(({ field, numbers }) => ({
@@ -94,6 +96,7 @@ export function buildPriceFile({
     ...(intervalMs !== undefined && { intervalMs }),
     rows: rows.at.length,
     sources: [...sources],
+    ...(madeUp && { madeUp }),
     ...(funding && {
       funding: { source: funding.source, at: [...funding.at], rate: [...funding.rate] },
     }),
@@ -147,6 +150,7 @@ export function parsePriceFile(input: {
   const known = {
     ...(market && { market }),
     ...(intervalMs !== undefined && { intervalMs }),
+    ...(header.madeUp && { madeUp: header.madeUp }),
     ...(header.funding && { funding: parseFunding(header.funding, source) }),
   }
   return { symbol: header.symbol, ...known, source, sha256, rows }

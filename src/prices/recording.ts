@@ -40,6 +40,8 @@ export interface Recording {
    */
   readonly sha256: string
   readonly rows: CandleRows | QuoteRows
+  /** A simulator made its prices, so they are of no market. */
+  readonly madeUp?: true
   /** Absent if none were recorded. */
   readonly funding?: RecordedFunding
 }

@@ -13,6 +13,8 @@ export interface PriceCoverage {
   /** Hash of the unpacked contents, hex; empty for a seeded market. */
   readonly sha256: string
   readonly kind: 'candles' | 'quotes' | 'seeded'
+  /** The file says that a simulator made its prices. */
+  readonly madeUp?: true
   readonly fromAt: number
   /** End of the last candle or quote. */
   readonly toAt: number

@@ -1,4 +1,5 @@
 import { showDuration } from '../lib/text/show-duration.ts'
+import { showUtc } from '../lib/text/show-utc.ts'
 import type { Readiness } from '../control/controlled.ts'
 import type { AccountView } from '../control/views.ts'
 import { candleKey, formatInterval } from '../domain/candles.ts'
@@ -23,6 +24,7 @@ import { describeStale, groupStale } from './stale-readings.ts'
 import { ATR_CANDLES } from '../engine/state/candles.ts'
 import { exitStateOf } from '../engine/state/exits.ts'
 import { NO_ANSWER } from '../engine/state/readings.ts'
+import { listEmptyUniverses } from './universe-view.ts'
 import { type LateBatches, roundWait } from './journal-pace.ts'
 
 type Ages = AccountView['ages']
@@ -67,7 +69,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   for (const [symbol, ageMs] of Object.entries(ages.tickersMs)) {
     const gone = account.vanished?.get(symbol)
     if (gone)
-      yield `${symbol}: the tickers lack it since ${new Date(gone.seenAt).toISOString()}${Number.isNaN(gone.last) ? '' : `, when its price was ${gone.last}`}: look whether the exchange still lists it`
+      yield `${symbol}: the tickers lack it since ${showUtc(gone.seenAt)}${Number.isNaN(gone.last) ? '' : `, when its price was ${gone.last}`}: look whether the exchange still lists it`
     else if (ageMs === null || ageMs > dataAgeMaxMs)
       yield `${symbol}: the price is ${inWords(ageMs)}; ${inWords(dataAgeMaxMs)} is the most (risk.dataAgeMaxMs)`
   }
@@ -91,6 +93,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
     yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
   yield* listExits(account)
   yield* listWarmUps(account)
+  yield* listEmptyUniverses(account)
 }
 
 /** Nothing is held back for these, but a person should know. */
@@ -245,7 +248,7 @@ function* describeExits(
       yield `${symbol}: the fills of ${id} do not explain at which price it is ${side}: of its exits only the time limit counts`
   }
   if (state.pause)
-    yield `${symbol}: ${id} enters nothing: ${PAUSE_CAUSES[state.pause.cause]}, until ${new Date(state.pause.untilAt).toISOString()}`
+    yield `${symbol}: ${id} enters nothing: ${PAUSE_CAUSES[state.pause.cause]}, until ${showUtc(state.pause.untilAt)}`
   else if (state.lock)
     yield `${symbol}: ${id} was exited, and its ${state.lock} target counts again once it has wanted something else`
 }

@@ -15,6 +15,39 @@ export function viewUniverses(account: ShownAccount): readonly UniverseView[] {
   })
 }
 
+/** Universes without a member, so that their strategies trade nothing, and why. */
+export function* listEmptyUniverses({
+  settings,
+  book,
+}: Pick<ShownAccount, 'settings' | 'book'>): Generator<string> {
+  for (const { id, universe, symbols } of settings.strategies.values()) {
+    if (universe === undefined || symbols.length > 0) continue
+    const { count } = universe.rule.top
+    const kept = book.universes.get(id)
+    if (kept === undefined)
+      yield `universe of ${id}: it was not evaluated yet; its first tickers and contracts are waited for`
+    else
+      yield `universe of ${id}: 0 of ${count} chosen: ${wordsOfAll(kept)} (intentd universe names each)`
+  }
+}
+
+/** `4 are out like BTCUSDT (age 1 h below 30 d)`, the most frequent reasons first. */
+function wordsOfAll({ verdicts }: KeptUniverse): string {
+  const all = Object.entries(verdicts)
+  if (all.length === 0) return 'the exchange listed nothing'
+  const groups = [...Map.groupBy(all, ([, { reason }]) => reason).values()]
+    .toSorted((one, other) => other.length - one.length)
+    .slice(0, REASONS_SHOWN)
+  return groups
+    .map((group) => {
+      const [[symbol, verdict]] = group as [(typeof all)[number]]
+      return `${group.length} out like ${symbol} (${wordsOfVerdict(verdict)})`
+    })
+    .join(', ')
+}
+
+const REASONS_SHOWN = 3
+
 function viewUniverse(
   account: ShownAccount,
   { id }: StrategySettings,

@@ -1,5 +1,6 @@
 import type { UniverseRecord } from '../domain/record.ts'
 import type { UniverseReason, UniverseVerdict } from '../domain/universe.ts'
+import { showTime } from '../report/text/figures.ts'
 import { showDuration } from '../lib/text/show-duration.ts'
 
 export function wordsOfVerdict(verdict: UniverseVerdict): string {
@@ -9,9 +10,9 @@ export function wordsOfVerdict(verdict: UniverseVerdict): string {
 type Words = (verdict: UniverseVerdict) => string
 
 const REASONS: Readonly<Record<UniverseReason, Words>> = {
-  ranked: ({ value, limit }) => `rank ${value} of ${limit}`,
+  ranked: ({ value, limit }) => `rank ${value}, and the first ${limit} are chosen`,
   included: () => 'always, by include',
-  sticky: ({ limit }) => `stays until ${new Date(limit ?? 0).toISOString()}, by sticky`,
+  sticky: ({ limit }) => `stays until ${showTime(limit ?? 0)} UTC, by sticky`,
   changesUsed: ({ limit }) => `stays, since ${limit} have left within 24 h, by changesPerDay`,
   fixed: () => 'in instruments of the strategy, whatever the rule says',
   excluded: () => 'excluded',
@@ -42,7 +43,7 @@ const REASONS: Readonly<Record<UniverseReason, Words>> = {
   volatilityLow: compared('volatility', 'below', showPercent),
   volatilityHigh: compared('volatility', 'above', showPercent),
   noMeasure: () => 'no value to rank it by',
-  outranked: ({ value, limit }) => `rank ${value} of ${limit}`,
+  outranked: ({ value, limit }) => `rank ${value}, and only the first ${limit} are chosen`,
   waitsForPlace: () => 'waits until others have left',
   noRoom: ({ value, limit }) =>
     `no room in the poll budget: ${value} of ${limit} instruments are read`,

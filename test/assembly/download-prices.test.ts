@@ -94,6 +94,7 @@ function download(change: Partial<DownloadRequest> = {}) {
     toAt: Date.UTC(2026, 0, 4),
     file,
     source: 'exchange.example',
+    isMadeUp: false,
     timers: {
       after: (_ms, run) => {
         queueMicrotask(run)
@@ -149,6 +150,15 @@ test('an exchange that shows other candles than the file has is refused', async 
 
   await expect(download()).rejects.toMatchObject({ code: 'DOWNLOAD_DIFFERS' })
   expect((await loadRecording(file)).rows.at.length).toBe(7 * 60)
+})
+
+test('made-up prices are marked in the file, and never continued by an exchange', async () => {
+  await download({ toAt: Date.UTC(2026, 0, 3, 12), isMadeUp: true })
+  expect(await loadRecording(file)).toMatchObject({ madeUp: true })
+
+  await expect(download()).rejects.toMatchObject({ code: 'DOWNLOAD_OTHER_FILE' })
+  await download({ isMadeUp: true })
+  expect(await loadRecording(file)).toMatchObject({ madeUp: true })
 })
 
 test('a file of another interval is left alone, and so is one that begins later than wanted', async () => {

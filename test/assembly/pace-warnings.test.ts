@@ -101,6 +101,30 @@ describe('what a configuration asks of the exchange in vain is said, with its pl
     )
   })
 
+  test('a universe adds no instrument to those of the simulator inside, and does at an exchange', async () => {
+    const { loaded, strategies } = await account()
+    const wide = loaded.config.strategies.map((strategy) => ({
+      ...strategy,
+      universe: { top: { count: 8, by: 'volume' } },
+    }))
+    const config = { ...loaded.config, strategies: wide } as unknown as typeof loaded.config
+    const said = (simulator: typeof config.simulator, baseUrl?: string) =>
+      listPaceWarnings([
+        {
+          loaded: {
+            ...loaded,
+            config: { ...config, simulator, exchange: { ...config.exchange, baseUrl } },
+          },
+          strategies,
+        },
+      ]).map(formatProblem)
+
+    expect(said(config.simulator)).toEqual([])
+    expect(said(undefined, 'http://127.0.0.1:1').join('\n')).toMatch(
+      /the positions of \d\d instruments/,
+    )
+  })
+
   test('the tickers of two product types are read twice as often', async () => {
     const main = await account(['exchange.limitsUse=0.5', 'polling.fillsMs=1000'])
     const other = structuredClone(main.loaded.config)

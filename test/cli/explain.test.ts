@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { main } from '../../src/cli/main.ts'
 import { explainKey } from '../../src/views/explain/explain-key.ts'
 import { explainOrder, type ExplainFrame } from '../../src/views/explain/explain-order.ts'
 import { explainSymbol } from '../../src/views/explain/explain-symbol.ts'
@@ -170,4 +171,39 @@ test('intentd explain says so when the journal has nothing, or no journal', asyn
 
   expect((await explained.ended).code).toBe(66)
   expect(explained.stderr.join('\n')).toContain('JOURNAL_NOT_FOUND')
+})
+
+test('without --since a symbol is told of as far back as something happened, and what to type is said', async () => {
+  const bench = new EngineBench()
+  bench.now = Date.now() - 40 * 60_000
+  bench.start().quote(BID)
+  const folder = mkdtempSync(join(tmpdir(), 'explain-'))
+  const file = join(folder, 'journal.sqlite')
+  const journal = openSqliteJournal({ file, identity: 'test', keepSince: () => 0 })
+  for (const record of bench.records) journal.append(record)
+  journal.close()
+  opened.push(() => rmSync(folder, { recursive: true }))
+  const said: string[] = []
+  const write = vi
+    .spyOn(process.stdout, 'write')
+    .mockImplementation((text) => said.push(String(text)) > 0)
+  const words = [
+    'explain',
+    SYMBOL,
+    '--journal',
+    file,
+    '-c',
+    `${import.meta.dirname}/../../config/paper.yaml`,
+  ]
+  try {
+    expect(await main(words)).toBe(0)
+    expect(said.join('')).toMatch(
+      /decided .*a ladder of 1 level[^]*; --since 24h looks further back/,
+    )
+    said.length = 0
+    await main([...words, '--since', '10m'])
+    expect(said.join('')).toContain('= nothing happened')
+  } finally {
+    write.mockRestore()
+  }
 })

@@ -108,7 +108,7 @@ describe.concurrent('[RSK2] an order of the operator at the command line', () =>
     const released = await order(project, 'release', 'BTCUSDT')
     await run.stop()
 
-    const held = String.raw`held: BTCUSDT halted since \S+ \(operator\): drill, by .+$`
+    const held = String.raw`held: BTCUSDT halted since [^(]+ UTC \(operator\): drill, by .+$`
     expect([halted, loosened, elsewhere, released]).toEqual([
       { code: 0, printed: expect.stringMatching(`^${held}`) as string },
       {

@@ -643,6 +643,7 @@ test('a position that can be liquidated has the price, and how far it is', () =>
   expect(shownAs({ ratio: null, ratioTrust: 'stated' })).toContain(
     'maintenance margin ratio is 4.3 %',
   )
+  expect(shownAs({ ratio: 0.0004, statedRatio: 0.0004 })).not.toContain('margin ratio')
   expect(formatPositions([{ ...held, liquidationPrice: null, liquidation: null }])).not.toContain(
     'margin',
   )

@@ -116,13 +116,17 @@ const BREAKAGES: readonly Breakage[] = [
     what: 'a missing strategy file',
     file: main,
     edits: [['strategies/trend.yaml', 'strategies/tren.yaml']],
-    problems: ['config/main.yaml:28:5 strategies.1: no such file: config/strategies/tren.yaml'],
+    problems: [
+      'config/main.yaml:28:5 strategies.1: no such file: config/strategies/tren.yaml; did you mean trend.yaml?',
+    ],
   },
   {
     what: 'a missing module',
     file: grid,
     edits: [['grid.ts', 'gird.ts']],
-    problems: ['config/strategies/grid.yaml:2:9 module: no such file: strategies/gird.ts'],
+    problems: [
+      'config/strategies/grid.yaml:2:9 module: no such file: strategies/gird.ts; did you mean grid.ts?',
+    ],
   },
   {
     what: 'an unknown key',
@@ -221,7 +225,7 @@ const BREAKAGES: readonly Breakage[] = [
     file: main,
     edits: [['priceCollarRatio: 0.05', 'priceCollarRatio: 5%']],
     problems: [
-      'config/main.yaml:15:21 risk.priceCollarRatio: expected a number above 0 and of at most 1, got "5%"',
+      'config/main.yaml:15:21 risk.priceCollarRatio: expected a number above 0 and of at most 1, got "5%": this is a share, and 5 % is 0.05',
     ],
   },
   {

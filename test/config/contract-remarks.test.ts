@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { listContractRemarks } from '../../src/config/contract-remarks.ts'
+import { listContractRemarks, warnOfUnknownAges } from '../../src/config/contract-remarks.ts'
 import { mergeContracts } from '../../src/config/kept-contracts.ts'
 import { formatProblem } from '../../src/config/yaml/problem.ts'
 import type { ContractRules } from '../../src/domain/contract-rules.ts'
@@ -83,4 +83,30 @@ test('a change since the start before is said with both values; silence with wha
   expect(remark({ before, reason: 'TIMEOUT' }, part)).toEqual([
     'contracts.notRead config/main.yaml:1:1 exchange.beyondDocument: the exchange did not say the rules of its contracts (TIMEOUT): rules that are not written are those of 1970-01-01T00:00Z',
   ])
+})
+
+test('a rule by age is warned of while contracts state no listing', () => {
+  workspace.fill({
+    'config/strategies/grid.yaml': `id: grid
+module: ../../strategies/grid.ts
+universe: { age: { min: 30d }, top: { count: 2, by: volume } }
+risk: { positionNotionalMax: "100", openOrdersMax: 2 }
+`,
+  })
+  const { loaded } = workspace.read()
+  if (loaded === undefined) throw new Error('it has problems')
+  const said = (btc: ContractRules, eth: ContractRules) =>
+    warnOfUnknownAges(loaded, {
+      before: undefined,
+      now: listed({ BTCUSDT: btc, ETHUSDT: eth, XUSDT: BTC }, 0),
+    }).map(formatProblem)
+
+  const dated = { ...BTC, launchedAt: 1 }
+  expect(said(BTC, dated)).toEqual([
+    expect.stringMatching(
+      /grid\.yaml:3:\d+ universe\.age\.min: of 2 contracts 1 state no time of their listing \(BTCUSDT\): .* for 30d they are not chosen/,
+    ),
+  ])
+  expect(said(dated, dated)).toEqual([])
+  expect(warnOfUnknownAges(loaded, undefined)).toHaveLength(1)
 })

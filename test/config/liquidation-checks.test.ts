@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { warnOfLeverage } from '../../src/config/liquidation-checks.ts'
+import { warnOfLeverage, warnOfSimulatedLeverage } from '../../src/config/liquidation-checks.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { formatProblem } from '../../src/config/yaml/problem.ts'
 
@@ -23,4 +23,18 @@ test('an isolated position that begins too near to its liquidation is warned of 
   expect(warningsOf(isolated, 'account.leverage=10')).toEqual([])
   expect(warningsOf('account.leverage=20')).toEqual([])
   expect(warningsOf(isolated, 'account.leverage=20', 'risk.liquidation=none')).toEqual([])
+})
+
+test('a leverage that the simulator inside does not have is warned of', () => {
+  const warningsWith = (...overrides: readonly string[]) =>
+    warnOfSimulatedLeverage(
+      loadConfig({ file: 'config/paper.yaml', cwd: join(import.meta.dirname, '../..'), overrides }),
+    ).map(formatProblem)
+
+  expect(warningsWith('account.leverage=5')).toEqual([
+    expect.stringMatching(/account\.leverage: 5 here, .* has the 10 of simulator\.leverage/),
+  ])
+  expect(warningsWith('instruments.BTCUSDT.leverage=5')).toHaveLength(1)
+  expect(warningsWith('account.leverage=5', 'simulator.leverage=5')).toEqual([])
+  expect(warningsWith()).toEqual([])
 })

@@ -81,7 +81,7 @@ test.each([
   [
     'a missing file',
     'strategies.0=none.yaml',
-    '--set strategies.0: no such file: config/none.yaml',
+    '--set strategies.0: no such file: config/none.yaml; paths are relative to the file that they stand in, and in that folder are main.yaml',
   ],
   ['broken YAML', 'risk.openOrdersMax=[1', '--set risk.openOrdersMax: the value is not valid YAML'],
   [

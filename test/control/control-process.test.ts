@@ -306,7 +306,9 @@ describe.concurrent('a running daemon', () => {
     const other = projects.open()
     const second = other.run([...FAST, '--set', `control.port=${port}`])
     await second.untilEvent('order.fill')
-    expect(second.events('control.notListening')).toMatchObject([{ address: `127.0.0.1:${port}` }])
+    expect(second.events('control.notListening')).toMatchObject([
+      { address: `127.0.0.1:${port}`, advice: expect.stringContaining('control.port') },
+    ])
     const statusOfSecond = async () => (await ask(other, 'status')).out.replaceAll(/\s+/g, ' ')
     expect(await statusOfSecond()).toMatch(`control ! nothing listens at 127.0.0.1:${port} since `)
     for (const answer of await Promise.all(cutOff)) expect(answer).toMatch(/^HTTP\/1\.1 408 /)

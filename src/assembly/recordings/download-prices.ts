@@ -37,6 +37,8 @@ export interface DownloadRequest {
   readonly file: string
   /** The exchange's address, kept in the file. */
   readonly source: string
+  /** A simulator makes the prices, and the file says so. */
+  readonly isMadeUp: boolean
   readonly timers: Timers
   readonly onProgress: (share: number, label: string) => void
   /** Why it should end. */
@@ -231,7 +233,7 @@ class Download {
 
   save(): void {
     const { payments } = this
-    const { symbol, file, source } = this.#request
+    const { symbol, file, source, isMadeUp } = this.#request
     const columns = COLUMNS.map((name) => [name, Float64Array.from(this.#columns[name])] as const)
     const rows = { kind: 'candles', ...Object.fromEntries(columns) } as unknown as CandleRows
     const paid = {
@@ -246,6 +248,7 @@ class Download {
       intervalMs: this.#lengthMs,
       rows,
       sources: [source],
+      ...(isMadeUp && { madeUp: true }),
       ...(payments.length > 0 && { funding }),
     })
     writeNewFile(file, bytes, { isReplacing: true })
@@ -320,9 +323,10 @@ interface KnownCandles {
 }
 
 async function loadCandles(request: DownloadRequest): Promise<KnownCandles> {
-  const { file, symbol, granularity } = request
+  const { file, symbol, granularity, isMadeUp } = request
   const recording = await loadRecording(file)
   const { rows, intervalMs, funding } = recording
+  if (recording.madeUp && !isMadeUp) throw madeUpBefore(request)
   if (rows.kind === 'candles' && intervalMs === lengthOf(request) && recording.symbol === symbol)
     return { rows, funding }
   throw new Failure({
@@ -333,6 +337,15 @@ async function loadCandles(request: DownloadRequest): Promise<KnownCandles> {
       holds: `${rows.kind} of ${recording.symbol}${intervalMs === undefined ? '' : ` of ${formatInterval(intervalMs)}`}`,
       wanted: `candles of ${symbol} of ${granularity}`,
     },
+    hint: 'name another --out, or remove the file',
+  })
+}
+
+function madeUpBefore({ file, source }: DownloadRequest): Failure {
+  return new Failure({
+    code: 'DOWNLOAD_OTHER_FILE',
+    sentence: 'the file that would be continued has prices that a simulator made up',
+    facts: { file, 'would be continued from': source },
     hint: 'name another --out, or remove the file',
   })
 }

@@ -89,9 +89,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     salt: run.salt,
     version: run.version,
     environment: config.environment,
-    configHash: sha256([JSON.stringify(config)])
-      .toString('hex')
-      .slice(0, 16),
+    configHash: hashOf(config),
     productType: account.productType,
     positionMode: account.positionMode,
     marginMode: account.marginMode,
@@ -125,6 +123,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     liquidation: toLiquidationSettings(config),
     ...(survives && { survives }),
     ...(config.exchange.beyondDocumentPrivate && { listsExits: true }),
+    ...(run.embedded && { isEmbedded: true }),
     isExclusive: account.exclusive,
     execution: {
       ...execution,
@@ -135,6 +134,12 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     foreignFills,
     onRestart: config.onRestart,
   }
+}
+
+function hashOf(config: DaemonConfig): string {
+  return sha256([JSON.stringify(config)])
+    .toString('hex')
+    .slice(0, 16)
 }
 
 export function toInstruments({

@@ -38,10 +38,13 @@ export function noteRunning({ file, state }: DaemonConfig, set: readonly string[
 
 export function findRunning(file: string): readonly RunningFile[] {
   const real = realOf(file)
+  return listRunning().filter((note) => note.file === real)
+}
+
+/** All of this user. */
+export function listRunning(): readonly RunningFile[] {
   const notes = places().flatMap((place) => listNotes(place).map(({ note }) => note))
-  const found = notes.filter(
-    (note) => note.file === real && listHeldDirectories(note.directory).length > 0,
-  )
+  const found = notes.filter((note) => listHeldDirectories(note.directory).length > 0)
   return [...new Map(found.map((note) => [note.directory, note])).values()]
 }
 

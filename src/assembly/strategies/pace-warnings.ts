@@ -28,7 +28,8 @@ interface Reads {
 }
 
 /** @param accounts share limits of the address; the main file's first */
-export function listPaceWarnings(accounts: readonly CheckedAccount[]): readonly Problem[] {
+export function listPaceWarnings(given: readonly CheckedAccount[]): readonly Problem[] {
+  const accounts = given.map(withListed)
   const [main] = accounts
   if (main === undefined) return []
   const { config, documents } = main.loaded
@@ -52,6 +53,15 @@ export function listPaceWarnings(accounts: readonly CheckedAccount[]): readonly 
       ...listSlowLadders(account),
     ]),
   ]
+}
+
+/** With the simulator inside, rules choose among the instruments of the main file. */
+function withListed(account: CheckedAccount): CheckedAccount {
+  const { loaded } = account
+  const { config } = loaded
+  if (config.exchange.baseUrl !== undefined || config.simulator === undefined) return account
+  const strategies = config.strategies.map(({ universe: _chosen, ...strategy }) => strategy)
+  return { ...account, loaded: { ...loaded, config: { ...config, strategies } } }
 }
 
 function listSlowPolls(account: CheckedAccount, use: AddressUse): readonly Problem[] {
@@ -235,6 +245,35 @@ export function listShortWindows(accounts: readonly CheckedAccount[]): readonly 
 const EXIT = /^(?!\s*(?:\/\/|\*|\/\*)).*?\b(?:takeProfitTicks|stopLossTicks)\b/
 
 export function listExitWarnings(accounts: readonly CheckedAccount[]): readonly Problem[] {
+  return [...listKeptExits(accounts), ...accounts.flatMap(listOtherStops)]
+}
+
+/** Sizes by risk count from a param, and the stop stands elsewhere. */
+function listOtherStops({
+  loaded: { config, documents },
+  strategies,
+}: CheckedAccount): readonly Problem[] {
+  return strategies.flatMap(({ id, params }) => {
+    const distance = config.strategies.find((one) => one.id === id)?.exits?.stop?.distance
+    if (distance === undefined) return []
+    const others = Object.entries(params as object).filter(
+      ([name, value]) => /stop/i.test(name) && isShare(value) && Number(value) !== distance,
+    )
+    return others.flatMap(([name, value]) => {
+      const message = `${value}, and exits.stop.distance is ${distance}: if ${name} is the distance from which sizes are counted (market.lotsForRisk), a stop loses ${shownTimes(distance / Number(value))} of what is meant; write the same in both`
+      return documents.strategies.get(id)?.problem(['params', name], message) ?? []
+    })
+  })
+}
+
+function isShare(value: unknown): boolean {
+  const share = typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
+  return share > 0 && share < 1
+}
+
+const shownTimes = (ratio: number): string => `${Number(ratio.toPrecision(3))} times`
+
+function listKeptExits(accounts: readonly CheckedAccount[]): readonly Problem[] {
   return accounts
     .filter(({ loaded }) => loaded.config.risk.foreignFills === 'halt')
     .flatMap(({ loaded, strategies }) =>

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
+import { followedBy } from '../../config/known-contracts.ts'
 import { loadCredentials } from '../../config/secrets.ts'
 import { contractsOf, listInstruments } from '../../assembly/instruments/listed-instruments.ts'
 import {
@@ -38,13 +39,17 @@ export function platformCoinOf({ exchange }: DaemonConfig): string | undefined {
 }
 
 /**
- * The simulator needs no keys. @throws ConfigError for missing keys; CallRefused for a state
+ * The simulator needs no keys. Public calls are answered by the exchange whose prices it follows,
+ * if there is one. @throws ConfigError for missing keys; CallRefused for a state
  * without a simulator
  */
 export async function openCallExchange(options: CallExchangeOptions): Promise<CallExchange> {
   const { config, endpoint, state, cwd } = options
   const platformCoin = platformCoinOf(config)
   const { baseUrl, gatewayUrl } = config.exchange
+  const followed = state === undefined ? followedBy(config) : undefined
+  if (followed !== undefined && endpointNamed(endpoint).auth === 'public')
+    return { baseUrl: followed, platformCoin, close: async () => {} }
   if (baseUrl === undefined) return { ...(await startForOneCall(options)), platformCoin }
   if (state !== undefined) {
     throw new CallRefused({

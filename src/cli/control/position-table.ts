@@ -78,6 +78,9 @@ function describeCapitals({ capitals = {}, coin }: PositionView): readonly strin
   )
 }
 
+/** Below, a position is far from needing its margin. */
+const RATIO_SHOWN = 0.01
+
 function describeMargin({ symbol, side, liquidation }: PositionView): readonly string[] {
   if (liquidation === null) return []
   const { moves, ratio, statedRatio, ratioTrust } = liquidation
@@ -87,7 +90,9 @@ function describeMargin({ symbol, side, liquidation }: PositionView): readonly s
     ...(moves === null
       ? []
       : [`its liquidation is ${moves.toFixed(1)} typical moves of an hour away`]),
-    ...(needed === null ? [] : [`its maintenance margin ratio is ${percent(needed)}${other}`]),
+    ...(needed === null || (needed < RATIO_SHOWN && ratioTrust !== 'disputed')
+      ? []
+      : [`its maintenance margin ratio is ${percent(needed)}${other}`]),
   ]
   return parts.length === 0 ? [] : [`${symbol} ${side}: ${parts.join('; ')}`]
 }

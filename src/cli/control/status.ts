@@ -1,3 +1,4 @@
+import { showUtc } from '../../lib/text/show-utc.ts'
 import { showCoin } from '../../domain/coin-amount.ts'
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
@@ -202,7 +203,7 @@ function describeAlerts({ alerts = [] }: StatusView): string {
     .map(({ target, since, reason }, index) =>
       line(
         index === 0 ? 'alerts' : '',
-        `! none arrives at ${target} since ${toTime(since)}: ${reason}`,
+        `! none arrives at ${target} since ${showUtc(since)}: ${reason}`,
       ),
     )
     .join('')
@@ -222,7 +223,7 @@ function describeClosedPort({ closedPort }: StatusView): string {
   const { address, reason, since } = closedPort
   return line(
     'control',
-    `! nothing listens at ${address} since ${toTime(since)} (${reason}); tried every 2 s: end what has the port, or set another control.port and run \`intentd reload\``,
+    `! nothing listens at ${address} since ${showUtc(since)} (${reason}); tried every 2 s: end what has the port, or set another control.port and run \`intentd reload\``,
   )
 }
 
@@ -338,14 +339,14 @@ function describeMode(mode: AccountView['mode'], restrictions: readonly Restrict
 /** A command has a line of its own, to be pasted. */
 function formatRestriction(restriction: RestrictionView, account: AccountView): string {
   const { scope, mode, code, reason, by, at, ends, command, releasableAt } = restriction
-  const what = `! ${scope} ${mode} since ${toTime(at)} by ${by} (${code}): ${reason}; ends when ${ends}${describeWait(releasableAt)}`
+  const what = `! ${scope} ${mode} since ${showUtc(at)} by ${by} (${code}): ${reason}; ends when ${ends}${describeWait(releasableAt)}`
   return command === null
     ? line('', what)
     : `${line('', `${what}. ${leadTo(restriction, account)}`)}${' '.repeat(LABEL + 2)}${command}\n`
 }
 
 function describeWait(releasableAt: number | null): string {
-  return releasableAt === null ? '' : `, from ${toTime(releasableAt)} on`
+  return releasableAt === null ? '' : `, from ${showUtc(releasableAt)} on`
 }
 
 /** After a release a strategy may order its whole target again. */
@@ -368,10 +369,6 @@ function line(label: string, text: string): string {
   return `${begin}${lines.join(`\n${' '.repeat(LABEL)}`).replaceAll('\u00A0', ' ')}\n`
 }
 
-function toTime(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
-}
-
 const MACHINE_SAID_MS = 1000
 
 function describeAges({ ages, clock, limits }: AccountView): string {
@@ -392,7 +389,9 @@ function describeAges({ ages, clock, limits }: AccountView): string {
 }
 
 function describeUnknown({ unknownSince }: AccountView): string {
-  return unknownSince === null ? '' : `; the oldest unknown one was sent at ${toTime(unknownSince)}`
+  return unknownSince === null
+    ? ''
+    : `; the oldest unknown one was sent at ${showUtc(unknownSince)}`
 }
 
 /** Comparing two periods, only closed profit and payments count. */

@@ -37,22 +37,29 @@ async function showUniverses(options: UniverseOptions): Promise<number> {
   )
   if (found.kind === 'nothing') return found.exitCode
   const { strategy, symbol } = options
-  const views = found.view
-    .filter((view) => strategy === undefined || view.strategy === strategy)
-    .map((view) => ({
-      ...view,
-      instruments: view.instruments.filter((row) => row.symbol === (symbol ?? row.symbol)),
-    }))
-  writeOut(options.json ? `${JSON.stringify(views, undefined, 2)}\n` : formatUniverses(views))
+  const views = found.view.filter((view) => strategy === undefined || view.strategy === strategy)
+  const ofSymbol = ({ instruments }: UniverseView): UniverseView['instruments'] =>
+    instruments.filter((row) => row.symbol === (symbol ?? row.symbol))
+  const shown = views.map((view) => ({ ...view, instruments: ofSymbol(view) }))
+  writeOut(
+    options.json
+      ? `${JSON.stringify(shown, undefined, 2)}\n`
+      : formatUniverses(views, { onlySymbol: symbol }),
+  )
   return 0
 }
 
-export function formatUniverses(views: readonly UniverseView[]): string {
-  if (views.length === 0) return 'no strategy has a universe\n'
-  return views.map(formatUniverse).join('\n')
+interface ShownRows {
+  readonly onlySymbol?: string | undefined
 }
 
-function formatUniverse(view: UniverseView): string {
+/** The counts above the rows are of all instruments. */
+export function formatUniverses(views: readonly UniverseView[], shown: ShownRows = {}): string {
+  if (views.length === 0) return 'no strategy has a universe\n'
+  return views.map((view) => formatUniverse(view, shown)).join('\n')
+}
+
+function formatUniverse(view: UniverseView, { onlySymbol }: ShownRows): string {
   const { strategy, evaluatedAt, dueAt, waitsFor, count, left, leftMax, instruments } = view
   const members = instruments.filter(({ state }) => state === 'in').length
   const when =
@@ -61,7 +68,11 @@ function formatUniverse(view: UniverseView): string {
       : `evaluated ${showTime(evaluatedAt)} UTC, next ${showTime(dueAt ?? evaluatedAt)}`
   const changes = `${left}${leftMax === null ? '' : ` of ${leftMax}`} have left within 24 h`
   const head = `${strategy}: ${members} of ${count} chosen; ${when}; ${changes}\n`
-  if (instruments.length === 0) return head
+  const rows = instruments.filter(({ symbol }) => symbol === (onlySymbol ?? symbol))
+  if (rows.length === 0)
+    return onlySymbol === undefined || evaluatedAt === null
+      ? head
+      : `${head}${onlySymbol}: the exchange does not list it\n`
   return `${head}${formatTable(
     [
       { title: 'symbol', of: ({ symbol }) => symbol },
@@ -73,6 +84,6 @@ function formatUniverse(view: UniverseView): string {
         isElastic: true,
       },
     ],
-    instruments,
+    rows,
   )}`
 }

@@ -15,7 +15,9 @@ import { parseInstant } from '../process/options.ts'
 import type { ConfigOptions } from '../../config/load-config.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
-const SINCE_MS = 600_000
+const HOUR_MS = 3_600_000
+/** Without `--since`, the first in which something happened. */
+const SINCE_MS = [600_000, 2 * HOUR_MS, 24 * HOUR_MS, 168 * HOUR_MS]
 const EXIT_NOTHING = 1
 
 interface ExplainOptions extends ConfigOptions {
@@ -35,7 +37,7 @@ export function addExplainCommand(program: Command, { setExit }: VerbFrame): voi
     )
     .option(
       '--since <when>',
-      'for a symbol: the last 10m or 2h, or from an instant such as 2025-06-02T06:00Z',
+      'for a symbol: the last 10m or 2h, or from an instant such as 2025-06-02T06:00Z (default: the last 10m; if nothing happened in it, 2h, a day, a week)',
       parseInstant,
     )
     .option('--journal <file>', 'another journal file than that of the configuration')
@@ -67,10 +69,28 @@ function storiesOf(
   subject: string,
   since: number | undefined,
 ): readonly Story[] {
-  if (frame.instruments.has(subject))
-    return [explainSymbol(frame, subject, since ?? systemClock.now() - SINCE_MS)]
+  if (frame.instruments.has(subject)) return [explainLately(frame, subject, since)]
   const order = explainOrder(frame, subject)
-  return order === undefined ? explainKey(frame, subject) : [order]
+  const found = order === undefined ? explainKey(frame, subject) : [order]
+  if (found.length > 0 || !SYMBOL.test(subject)) return found
+  // A universe judges also what it never took in.
+  const judged = explainLately(frame, subject, since)
+  return judged.moments.length > 0 ? [judged] : []
+}
+
+const SYMBOL = /^[A-Z0-9]{2,30}(_[A-Z0-9]{1,12})?$/
+
+function explainLately(frame: ExplainFrame, symbol: string, since: number | undefined): Story {
+  if (since !== undefined) return explainSymbol(frame, symbol, since)
+  const now = systemClock.now()
+  let story: Story | undefined
+  for (const spanMs of SINCE_MS) {
+    story = explainSymbol(frame, symbol, now - spanMs)
+    if (story.moments.length === 0) continue
+    const verdict = `${story.verdict}; --since 24h looks further back`
+    return spanMs < 24 * HOUR_MS ? { ...story, verdict } : story
+  }
+  return story ?? explainSymbol(frame, symbol, now)
 }
 
 function nothingOf(subject: string, file: string): string {

@@ -29,6 +29,12 @@ import {
   loadOperated,
 } from '../operator/operated-config.ts'
 import {
+  isUnnamed,
+  listOtherDaemons,
+  type OtherDaemon,
+  shownDefault,
+} from '../operator/other-daemons.ts'
+import {
   explainSilence,
   leaveOrder,
   lookFor,
@@ -158,9 +164,37 @@ async function cancelServed({ config, own }: FleetConfig): Promise<void> {
   }
 }
 
-/** Does not ask which: all daemons of one state directory are killed. */
+/**
+ * Does not ask which: all daemons of one state directory are killed. Without `-c`, where that one's
+ * does not run, the only other daemon of the folder is.
+ */
 export async function killHere(options: KillOptions): Promise<number> {
   const places = listRunningPlaces(options)
+  const others = listOtherDaemons(loadForAll(options))
+  if (places.length === 0 && isUnnamed(options) && others.length > 0)
+    return killOther(options, others)
+  const code = await killPlaces(options, places)
+  for (const { words, options: own } of others)
+    printResult(`not killed: ${words} trades on; \`intentd kill${own}\` kills it`)
+  return code
+}
+
+async function killOther(options: KillOptions, others: readonly OtherDaemon[]): Promise<number> {
+  const [only, second] = others
+  if (only !== undefined && second === undefined) {
+    print(
+      `${shownDefault()} does not run: this kills the one daemon of this folder that does, ${only.words}`,
+    )
+    return kill({ ...options, state: only.directory })
+  }
+  printResult(
+    `NOTHING IS KILLED: ${shownDefault()} does not run, and ${others.length} other daemons of this folder do. Say which:`,
+  )
+  for (const { words, options: own } of others) printResult(`  intentd kill${own}    ${words}`)
+  return EXIT_NOT_PROVED
+}
+
+async function killPlaces(options: KillOptions, places: readonly string[]): Promise<number> {
   if (places.length <= 1) return kill(options)
   print(`${places.length} daemons run with this state.directory: all of them are killed`)
   const order = { reason: options.reason, by: operatorName(), at: systemClock.now() }
@@ -232,7 +266,9 @@ async function cancelHere(config: DaemonConfig, request: ConfigRequest): Promise
   if (!isSilent) print('no daemon has seen it; one that starts here will, before its first write')
   if (config.exchange.baseUrl === undefined) {
     if (isSilent) return EXIT_NOT_PROVED
-    print('the exchange of this configuration is inside the daemon: with no daemon nothing trades')
+    print(
+      'the exchange of this configuration is inside its daemon: while that does not run nothing of it trades',
+    )
     return 0
   }
   const missing = findMissingKeys(config, request)

@@ -14,6 +14,7 @@ import { findRunning, type RunningFile } from '../../assembly/state/running-file
 import { listHeldDirectories, listHolders } from '../../assembly/state/state-directory.ts'
 import { Failure } from '../../lib/failure.ts'
 import type { MarketOptions } from '../../assembly/instruments/played-request.ts'
+import { isUnnamed, listOtherDaemons, shownDefault } from './other-daemons.ts'
 import { findNewestJournal } from '../process/newest-journal.ts'
 import { print, printOnce } from '../process/operator.ts'
 import { addConfigOptions } from '../process/options.ts'
@@ -34,7 +35,16 @@ export function addOperatedOptions(command: Command): Command {
 export function loadOperated(options: ConfigOptions): DaemonConfig {
   const config = loadForAll(options)
   assertOneRuns(config.state.directory)
+  if (isUnnamed(options) && listHolders(config.state.directory).length === 0) sayOthers(config)
   return config
+}
+
+/** No daemon runs with the configuration that is taken where none is named. */
+function sayOthers(config: DaemonConfig): void {
+  for (const { words, options } of listOtherDaemons(config))
+    printOnce(
+      `! this is about ${shownDefault()}, which does not run. Another daemon of this folder does: ${words}. Add${options} if it is meant`,
+    )
 }
 
 /** Where the daemons of this configuration run now. @throws like {@link loadOperated}, but for STATE_AMBIGUOUS */

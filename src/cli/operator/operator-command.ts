@@ -41,6 +41,7 @@ import {
 } from '../process/operator.ts'
 import { middlemanKind } from '../process/middleman.ts'
 import { durationOption, repeatOptions } from '../process/options.ts'
+import { showUtc } from '../../lib/text/show-utc.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 
 const READ_WITHIN_MS = 10_000
@@ -355,5 +356,5 @@ function printHeld({ held }: CommandAnswer): void {
 }
 
 function wordsOf({ scope, mode, code, reason, by, at }: Restriction): string {
-  return `${scope} ${mode} since ${new Date(at).toISOString()} (${code}): ${reason}, by ${by}`
+  return `${scope} ${mode} since ${showUtc(at)} (${code}): ${reason}, by ${by}`
 }

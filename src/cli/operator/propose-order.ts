@@ -1,3 +1,4 @@
+import { showUtc } from '../../lib/text/show-utc.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { ControlAnswer, ControlRequest, ProposalView } from '../../control/commands.ts'
 import type { RiskierOrder } from '../../control/powers.ts'
@@ -45,6 +46,6 @@ export function describeProposal({
     `  by ${by}: ${JSON.stringify(reason)}`,
     ...changes.map((line) => `  would change  ${line}`),
     ...notes.map((line) => `  note          ${line}`),
-    `  until ${new Date(expiresAt).toISOString()}`,
+    `  until ${showUtc(expiresAt)}`,
   ]
 }

@@ -1,3 +1,4 @@
+import { showUtc } from '../../lib/text/show-utc.ts'
 import { hostname } from 'node:os'
 import { resolve, sep } from 'node:path'
 import { type ConfigOptions, type DaemonConfig, toConfigRequest } from '../../config/load-config.ts'
@@ -45,7 +46,7 @@ export async function findServerKill(
 
 export function describeServerKill({ kill }: Pick<KilledAccount, 'kill'>): string {
   const { state, by, orderedAt, reason, answeredBy } = kill
-  const ordered = `a kill was ordered on the server of the journal by ${by} at ${new Date(orderedAt).toISOString()} (${reason})`
+  const ordered = `a kill was ordered on the server of the journal by ${by} at ${showUtc(orderedAt)} (${reason})`
   if (state === 'asked') return `${ordered}, and no daemon has obeyed it yet`
   if (state === 'seen')
     return `${ordered}; ${answeredBy} obeys it, and has not proved yet that nothing rests`

@@ -101,11 +101,12 @@ function findTick(rows: Recording['rows']): string | undefined {
 type Facts = ReturnType<typeof describe>
 
 function toText({ recording, name, gaps, findings, tick }: Facts): string {
-  const { symbol, market, source, sha256, rows } = recording
+  const { symbol, market, source, sha256, rows, madeUp } = recording
   return [
     describeLine({ symbol, name, at: rows.at, gaps }),
     describeFacts([
       ['file', source],
+      ...(madeUp ? [['prices', 'made up: downloaded from a simulator'] as const] : []),
       ...(market === undefined ? [] : [['market', market]]),
       ...(tick === undefined ? [] : [['tick', `${tick}, as far as its prices show`]]),
       ...describeGaps(gaps),
@@ -116,13 +117,14 @@ function toText({ recording, name, gaps, findings, tick }: Facts): string {
 }
 
 function toJson(file: string, { recording, intervalMs, gaps, findings, tick }: Facts): object {
-  const { symbol, market, sha256, rows } = recording
+  const { symbol, market, sha256, rows, madeUp } = recording
   const { kind, at } = rows
   const [from, to] = [at[0], at[at.length - 1]]
   return {
     file,
     symbol,
     market,
+    madeUp,
     kind,
     intervalMs,
     rows: at.length,

@@ -13,11 +13,10 @@ import { systemClock } from '../../lib/clock.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 import { onStopSignals } from '../../lib/stop-signals.ts'
 import { systemTimers } from '../../lib/timers.ts'
-import { writeOut } from '../../lib/write-out.ts'
+import { writeAside, writeOut } from '../../lib/write-out.ts'
 import { type Granularity, GRANULARITIES, granularityOf } from '../../protocol/beyond/candles.ts'
 import { addConfigOptions, parseDate } from '../process/options.ts'
-import { sourceOf } from '../../assembly/recordings/kept-universe-place.ts'
-import { openPublicClient } from './public-client.ts'
+import { openPublicClient, publicSourceOf, SIMULATED } from './public-client.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 
 interface DownloadCommandOptions {
@@ -29,6 +28,9 @@ interface DownloadCommandOptions {
   readonly out: string
   readonly json?: boolean
 }
+
+const MADE_UP_SAID =
+  'made-up prices: this configuration names no exchange, so its simulator makes them. The files are marked. For real ones set exchange.baseUrl, or simulator.market.live.baseUrl'
 
 export function addDownloadCommand(program: Command, { setExit }: VerbFrame): void {
   const command = program
@@ -68,6 +70,8 @@ async function download(
   const directory = resolve(options.out)
   makeDirectory(directory)
   const exchange = await openPublicClient({ config, directory, endpoint: 'historyCandles' })
+  const source = publicSourceOf(config)
+  if (source === undefined) writeAside(`! ${MADE_UP_SAID}\n`)
   let stopReason: string | undefined
   const unlisten = onStopSignals((why) => (stopReason = why))
   const progress = new ProgressBar(process.stderr, systemClock)
@@ -85,7 +89,8 @@ async function download(
           fromAt: from,
           toAt: Math.min(to, openOf(systemClock.now(), lengthMs)),
           file: join(directory, nameDownload(symbol, lengthMs)),
-          source: sourceOf(config),
+          source: source ?? SIMULATED,
+          isMadeUp: source === undefined,
           timers: systemTimers,
           onProgress: (share, label) => progress.show((index + share) / symbols.length, label),
           stopReason: () => stopReason,

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import process from 'node:process'
 import type { DaemonConfig } from '../../config/load-config.ts'
+import { followedBy } from '../../config/known-contracts.ts'
 import { loadProxies } from '../../config/proxy.ts'
 import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
@@ -15,8 +16,16 @@ export interface PublicClient {
   close(): Promise<void>
 }
 
+/** Named in files as the source of what a simulator showed. */
+export const SIMULATED = 'simulator'
 /** So that a continued download has the same past. */
 const SIMULATOR_FILE = 'simulator.sqlite'
+/** The exchange that public calls go to; undefined: a simulator with made-up prices. */
+export function publicSourceOf(config: DaemonConfig): string | undefined {
+  const address = config.exchange.baseUrl ?? followedBy(config)
+  return address === undefined ? undefined : new URL(address).host
+}
+
 /** Leaves half of the limits to a daemon at the same address. */
 const LIMITS_USE_MAX = 0.5
 
@@ -30,11 +39,10 @@ export async function openPublicClient({
   readonly directory: string
   readonly endpoint: CallableName
 }): Promise<PublicClient> {
-  const isSimulated = config.exchange.baseUrl === undefined
   const exchange = await openCallExchange({
     config,
     endpoint,
-    state: isSimulated ? join(directory, SIMULATOR_FILE) : undefined,
+    state: publicSourceOf(config) === undefined ? join(directory, SIMULATOR_FILE) : undefined,
     cwd: process.cwd(),
     clock: systemClock,
   })

@@ -2,7 +2,6 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import process from 'node:process'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { sourceOf } from '../../assembly/recordings/kept-universe-place.ts'
 import { UniverseRecorder } from '../../assembly/recordings/record-universe.ts'
 import { readRecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 import {
@@ -25,7 +24,7 @@ import { addConfigOptions, parseDuration } from '../process/options.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { writeFeedFiles } from './feed-report.ts'
 import { printImports } from './print-imports.ts'
-import { openPublicClient } from './public-client.ts'
+import { openPublicClient, publicSourceOf, SIMULATED } from './public-client.ts'
 
 interface RecordCommandOptions extends Pick<ConfigOptions, 'config' | 'set'> {
   readonly out: string
@@ -115,7 +114,7 @@ export async function recordUniverse(options: RecordUniverseOptions): Promise<nu
   const { config } = loadConfig(toConfigRequest(options))
   const { productType } = config.account
   const directory = resolve(options.out)
-  const source = sourceOf(config)
+  const source = publicSourceOf(config) ?? SIMULATED
   const writer = new UniverseWriter({
     directory,
     source,

@@ -18,12 +18,13 @@ import {
 } from '../../assembly/strategies/strategies.ts'
 import { loadAlertSecrets } from '../../config/alert-secrets.ts'
 import { warnOfClearText } from '../../config/clear-text.ts'
-import { listContractRemarks } from '../../config/contract-remarks.ts'
-import { warnOfLeverage } from '../../config/liquidation-checks.ts'
+import { listContractRemarks, warnOfUnknownAges } from '../../config/contract-remarks.ts'
+import { warnOfLeverage, warnOfSimulatedLeverage } from '../../config/liquidation-checks.ts'
 import { findUndecidedLosses, listMissingProtection } from '../../config/live-checks.ts'
 import { listKeys, readAccounts } from '../../config/load-accounts.ts'
 import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import type { PlayedPrices } from '../../config/market-files.ts'
+import { listPercentWarnings } from '../../config/percent-warnings.ts'
 import { loadProxies } from '../../config/proxy.ts'
 import { loadCredentials, type SecretsRequest } from '../../config/secrets.ts'
 import { loadSignalSecrets } from '../../config/signal-secrets.ts'
@@ -115,8 +116,7 @@ export async function checkFully(
       ...warnings,
       ...contractRemarks,
       ...listMissingProtection([main, ...others]),
-      ...[main, ...others].flatMap(warnOfClearText),
-      ...[main, ...others].flatMap(warnOfLeverage),
+      ...[main, ...others].flatMap((account) => listOwnWarnings(account, contracts)),
       // A start refuses these, except with --trust-files.
       ...findUntrusted(
         [main, ...others].map(({ config }) => config),
@@ -127,6 +127,19 @@ export async function checkFully(
       ...listShortWindows(checked),
     ]),
   }
+}
+
+function listOwnWarnings(
+  account: LoadedConfig,
+  contracts: ConfigRequest['contracts'],
+): readonly Problem[] {
+  return [
+    ...warnOfClearText(account),
+    ...warnOfLeverage(account),
+    ...warnOfSimulatedLeverage(account),
+    ...listPercentWarnings(account),
+    ...warnOfUnknownAges(account, contracts?.get(account.config.file)),
+  ]
 }
 
 /** Shipped strategies load, and isolated ones load in their thread. */

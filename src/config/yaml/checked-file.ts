@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from 'node:fs'
-import { relative } from 'node:path'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, extname, relative } from 'node:path'
 import { z } from 'zod'
 import { didYouMean } from '../../lib/did-you-mean.ts'
 import { isRecord } from '../../lib/plain-data.ts'
@@ -191,7 +191,22 @@ function problemsOfIssue({ source, schema, prefix = [] }: CheckedPart, issue: Zo
     return isMisspelt(source, schemaAt(schema, issue.path.slice(0, -1)), path)
       ? []
       : [missingProblem(source, path, expected)]
-  return [source.problem(path, `expected ${expected}, got ${source.describe(path)}`)]
+  const got = source.describe(path)
+  const advice = adviseShare(schema, issue, got)
+  return [source.problem(path, `expected ${expected}, got ${got}${advice}`)]
+}
+
+/** `5`, `"5%"`, `"5 %"` */
+const PERCENT = /^"?(\d{1,4}(?:\.\d{1,6})?) ?%?"?$/
+
+/** Where a share is wanted, a number above it is mostly meant in per cent. */
+function adviseShare(schema: z.core.$ZodType, issue: ZodIssue, got: string): string {
+  const [, percent] = PERCENT.exec(got) ?? []
+  const part = schemaAt(schema, issue.path)
+  const table = schemaAt(schema, issue.path.slice(0, -1))
+  const meaning = [part, table].map((one) => one && describeMeaning(one)).join(' ')
+  if (percent === undefined || !/\bshares?\b/i.test(meaning)) return ''
+  return `: this is a share, and ${percent} % is ${Number((Number(percent) / 100).toPrecision(12))}`
 }
 
 /** Shipped files hold it where the operator must decide. */
@@ -394,6 +409,28 @@ export function explainFailure(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'not UTF-8 text'
   return FAILURES[code] ?? `cannot be read (${code})`
+}
+
+const NAMED_MAX = 4
+
+/** Advice on a file that is not there: the one that is meant, or those beside it. */
+export function adviseMissing(file: string): string {
+  const beside = listBeside(file)
+  const guess = didYouMean(basename(file), beside)
+  if (guess !== undefined) return `; did you mean ${guess}?`
+  if (beside.length === 0) return '; paths are relative to the file that they stand in'
+  const named = beside.slice(0, NAMED_MAX).join(', ')
+  return `; paths are relative to the file that they stand in, and in that folder are ${named}${beside.length > NAMED_MAX ? ', …' : ''}`
+}
+
+function listBeside(file: string): readonly string[] {
+  try {
+    return readdirSync(dirname(file)).filter(
+      (name) => extname(name) === extname(file) && !/\p{Cc}/u.test(name),
+    )
+  } catch {
+    return []
+  }
 }
 
 /** Follows links. Never throws. */

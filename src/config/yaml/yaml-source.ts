@@ -364,7 +364,8 @@ interface ParsedText {
 /** The parser's messages may repeat a secret pasted into the wrong file. */
 const SENTENCES: Readonly<Record<string, string>> = {
   BAD_DQ_ESCAPE: 'unknown escape in a text between double quotes',
-  BAD_INDENT: 'the indentation does not fit the lines above',
+  BAD_INDENT:
+    'the indentation does not fit the lines above: keys of one section begin in one column, with spaces, and what belongs to a key stands deeper than it',
   BAD_SCALAR_START: 'a text that starts with a special character needs quotes',
   BLOCK_AS_IMPLICIT_KEY: 'a second ": " on this line; a text with ": " in it needs quotes',
   MISSING_CHAR:

@@ -97,7 +97,14 @@ export function serveControl(
     onUnreachable: (address, cause) => {
       const reason = address === socket ? cause : nameHolder(cause, port)
       if (address !== socket) unreachable = { address, reason, since: options.clock.now() }
-      logger.log('warn', 'control.notListening', { address, reason })
+      logger.log('warn', 'control.notListening', {
+        address,
+        reason,
+        advice:
+          address === socket
+            ? 'it is tried again every two seconds'
+            : 'end what has the port, or set another control.port (0 takes any free one) and run `intentd reload`',
+      })
     },
   })
   const announce = () => announceListening(server, { logger, files, socket })

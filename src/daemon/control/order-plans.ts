@@ -1,3 +1,4 @@
+import { showUtc } from '../../lib/text/show-utc.ts'
 import type { OrderPlan } from '../../control/controlled.ts'
 import type { ReloadView } from '../../control/detail-views.ts'
 import type { RiskierOrder } from '../../control/powers.ts'
@@ -138,7 +139,7 @@ function describeRest({ book }: ShownAccount, lifted: readonly Restriction[]): r
 
 function describeRestriction({ scope, mode, code, reason, by, at }: Restriction): string {
   const named = scope === ACCOUNT ? 'the whole account' : scope
-  return `${named} ${mode} since ${new Date(at).toISOString()} (${code}): ${reason}, by ${by}`
+  return `${named} ${mode} since ${showUtc(at)} (${code}): ${reason}, by ${by}`
 }
 
 function describeWorst(shown: ShownAccount): readonly string[] {

@@ -5,7 +5,7 @@ import type { BacktestView } from '../../control/detail-views.ts'
 import type { BacktestReport, RunReport } from '../../report/run-report.ts'
 import { showCoin } from '../../domain/coin-amount.ts'
 import { readReport, RECIPE_FILE, REPORT_FILE } from '../../report/read-report.ts'
-import { listSeeded } from '../../report/text/figures.ts'
+import { listMadeUpSymbols } from '../../report/text/figures.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 const REPORTS_MAX = 12
@@ -30,7 +30,7 @@ export function listBacktests(folder: string): readonly BacktestView[] {
       const report = tryReport(join(folder, id))
       if (report === undefined) return []
       const { name, coin, runs, coverage } = report
-      const madeUp = listSeeded(coverage)
+      const madeUp = listMadeUpSymbols(coverage)
       const given = readGiven(join(folder, id, RECIPE_FILE))
       return [
         { id, name, coin, writtenAt, given, madeUp, runs: runs.map((run) => viewRun(run, coin)) },

@@ -13,11 +13,11 @@ export function number(value, digits = 2, least = 0) {
   return (/[1-9]/.test(text) ? text : text.replace('-', '')).replace('-', MINUS)
 }
 
-/** A price of 0.00001234 is not 0. */
-export function fine(value, digits) {
+/** Seven digits, as on the terminal: no tick is lost. */
+export function price(value) {
   const size = Math.abs(Number(value))
-  const needed = size > 0 ? 3 - Math.floor(Math.log10(size)) : 0
-  return number(value, Math.min(20, Math.max(digits, needed)))
+  const needed = size > 0 ? 6 - Math.floor(Math.log10(size)) : 0
+  return number(value, Math.min(20, Math.max(0, needed)))
 }
 
 /** Must equal `coin-amount.ts`: a hundredth of a bitcoin is a lot of money. */

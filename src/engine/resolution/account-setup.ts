@@ -168,8 +168,7 @@ function compare(
   )
     return
   if (!isRight) {
-    const advice =
-      remedy ?? `set it back on the exchange's page or in its app, or change ${path} and restart`
+    const advice = remedy ?? adviseOn(core, { setting, path })
     const reason = `the position says ${setting} ${found}, the configuration ${wanted}: ${advice}; it ends by itself then`
     return halt(core, symbol, setting, reason)
   }
@@ -180,6 +179,16 @@ function compare(
       setting,
       `two readings of the position agree with ${path} ${wanted} again`,
     )
+}
+
+function adviseOn(
+  { settings }: Core,
+  { setting, path }: Pick<Comparison, 'setting' | 'path'>,
+): string {
+  if (settings.isEmbedded !== true)
+    return `set it back on the exchange's page or in its app, or change ${path} and restart`
+  const simulated = setting === 'leverage' ? 'simulator.leverage and ' : ''
+  return `the exchange is the simulator inside the daemon, and its account keeps what it began with: make ${simulated}${path} equal to that and restart, or begin anew with another state.directory`
 }
 
 /** Without a configured leverage a change is logged, and then known. */

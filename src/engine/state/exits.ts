@@ -1,3 +1,4 @@
+import { showUtc } from '../../lib/text/show-utc.ts'
 import { candleKey } from '../../domain/candles.ts'
 import {
   type BelievedTicks,
@@ -68,7 +69,7 @@ export function entryPauseOn(
   if (due) return `${EXIT_KINDS[due.kind]} is due`
   if (!state?.pause) return undefined
   const { cause, untilAt } = state.pause
-  return `${PAUSE_CAUSES[cause]}, until ${new Date(untilAt).toISOString()}`
+  return `${PAUSE_CAUSES[cause]}, until ${showUtc(untilAt)}`
 }
 
 /** With the newest best prices. */

@@ -51,6 +51,8 @@ export interface ImportedPrices extends CleanRows {
   readonly name: string
   readonly sources: readonly string[]
   readonly trades: number
+  /** One of its sources is a price file that says so. */
+  readonly madeUp?: true
   readonly written?: WrittenFile
 }
 
@@ -124,7 +126,8 @@ export function* writePrices(
     const name = intervalMs === undefined ? 'quotes' : nameInterval(intervalMs)
     const sources = [...new Set(tables.map(({ source }) => source))]
     const trades = tables.reduce((sum, table) => sum + (table.trades?.count ?? 0), 0)
-    const imported = { symbol, name, sources, trades, ...clean }
+    const madeUp = tables.some((table) => table.madeUp) ? { madeUp: true as const } : {}
+    const imported = { symbol, name, sources, trades, ...madeUp, ...clean }
     const isRefused = options.isStrict && !isClean(clean)
     yield isRefused ? imported : { ...imported, written: writePriceFile(imported, options) }
   }
@@ -178,12 +181,12 @@ export function isClean({
 type WriteOptions = Pick<ImportOptions, 'directory' | 'market' | 'isReplacing'>
 
 function writePriceFile(
-  { symbol, name, sources, rows, intervalMs }: Omit<ImportedPrices, 'written'>,
+  { symbol, name, sources, rows, intervalMs, madeUp }: Omit<ImportedPrices, 'written'>,
   options: WriteOptions,
 ): WrittenFile {
   const { market } = options
   const file = placeOf([symbol, market, name], 'prices', options)
-  const known = intervalMs === undefined ? {} : { intervalMs }
+  const known = { ...(intervalMs !== undefined && { intervalMs }), ...(madeUp && { madeUp }) }
   const bytes = buildPriceFile({ symbol, rows, sources, ...known, ...(market && { market }) })
   writeNewFile(file, bytes, options)
   return { file, bytes: bytes.length, sha256: bytes.toString('hex', bytes.length - 32) }

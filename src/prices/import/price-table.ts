@@ -35,6 +35,8 @@ export interface PriceTable {
   readonly instrument?: string
   readonly exchange?: string
   readonly isPriceFile?: boolean
+  /** A price file says that a simulator made its prices. */
+  readonly madeUp?: true
   /** Whole Unix ms in `at`; all columns have the same length. */
   readonly columns: ReadonlyMap<Field, Float64Array>
   readonly intervalMs?: number

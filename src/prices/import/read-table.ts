@@ -72,13 +72,14 @@ function beginOf(bytes: Buffer, from: number): string {
 }
 
 function readPriceFile({ name, bytes }: PackedFile): PriceTable {
-  const { rows, intervalMs, symbol } = parsePriceFile({ bytes, source: name })
+  const { rows, intervalMs, symbol, madeUp } = parsePriceFile({ bytes, source: name })
   const columns = new Map(toColumns(rows).map(({ field, numbers }) => [field, numbers]))
   return {
     kind: rows.kind,
     source: name,
     instrument: symbol,
     isPriceFile: true,
+    ...(madeUp && { madeUp }),
     columns,
     ...(intervalMs !== undefined && { intervalMs }),
     whereOf: (row) => `${name}, row ${row + 1}`,

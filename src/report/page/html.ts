@@ -6,12 +6,24 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;')
 }
 
+/** Words between backticks are code on the page. */
+function toHtml(text: string): string {
+  return escapeHtml(text).replaceAll(/`([^`\n]+)`/g, '<code>$1</code>')
+}
+
 export function toScriptJson(
   value: unknown,
   replacer?: (key: string, value: unknown) => unknown,
 ): string {
   return JSON.stringify(value, replacer).replaceAll('<', String.raw`\u003c`)
 }
+
+/** Shades the edge behind which a table goes on; the page defines --card and --edge. */
+export const SCROLL_STYLE = `.scroll { overflow-x: auto; background:
+  linear-gradient(to right, var(--card) 40%, transparent) 0 0 / 36px 100% no-repeat local,
+  linear-gradient(to left, var(--card) 40%, transparent) 100% 0 / 36px 100% no-repeat local,
+  linear-gradient(to right, var(--edge), transparent) 0 0 / 14px 100% no-repeat scroll,
+  linear-gradient(to left, var(--edge), transparent) 100% 0 / 14px 100% no-repeat scroll }`
 
 /** Numbers are aligned right. */
 export type Cell = string | { readonly text: string; readonly tone?: 'good' | 'bad' | 'none' }
@@ -33,7 +45,7 @@ export function renderTable(
 }
 
 function renderCell(cell: Cell, align: string): string {
-  if (typeof cell === 'string') return `<td${align}>${escapeHtml(cell)}</td>`
+  if (typeof cell === 'string') return `<td${align}>${toHtml(cell)}</td>`
   return `<td class="${cell.tone ?? 'none'}">${escapeHtml(cell.text)}</td>`
 }
 
@@ -42,10 +54,10 @@ export function toned(value: number, text: string): Cell {
 }
 
 export function renderSection(title: string, content: string, note = ''): string {
-  const says = note === '' ? '' : `<p class="note">${escapeHtml(note)}</p>`
+  const says = note === '' ? '' : `<p class="note">${toHtml(note)}</p>`
   return `<section><h2>${escapeHtml(title)}</h2>${says}${content}</section>`
 }
 
 export function renderList(facts: readonly string[]): string {
-  return `<ul>${facts.map((fact) => `<li>${escapeHtml(fact)}</li>`).join('')}</ul>`
+  return `<ul>${facts.map((fact) => `<li>${toHtml(fact)}</li>`).join('')}</ul>`
 }

@@ -19,6 +19,7 @@ import {
   renderList,
   renderSection,
   renderTable,
+  SCROLL_STYLE,
   toned,
   toScriptJson,
 } from './html.ts'
@@ -43,7 +44,8 @@ section { background: var(--card); border: 1px solid var(--edge); border-radius:
 .tile span { display: block; color: var(--soft); font-size: 12.5px } .tile b { font-size: 21px; font-weight: 600; white-space: nowrap }
 .tile small { display: block; color: var(--soft); font-size: 12px }
 .good { color: var(--good) } .bad { color: var(--bad) }
-.scroll { overflow-x: auto } table { border-collapse: collapse; width: 100%; font-size: 13.5px }
+${SCROLL_STYLE}
+table { border-collapse: collapse; width: 100%; font-size: 13.5px }
 th, td { padding: 5px 10px; text-align: right; border-bottom: 1px solid var(--edge); white-space: nowrap; font-variant-numeric: tabular-nums }
 th { color: var(--soft); font-weight: 500 } th.text, td.text { text-align: left; white-space: normal; min-width: 110px }
 td.text:first-child { font-weight: 500 } tbody tr:last-child td { border-bottom: 0 }
@@ -192,7 +194,10 @@ function renderTabs(runs: readonly RunReport[], coin: string): string {
 }
 
 function renderRun(run: RunReport, index: number, coin: string): string {
-  const ends = run.restrictions.length === 0 ? '' : renderList(run.restrictions)
+  const ends =
+    run.restrictions.length === 0
+      ? ''
+      : renderSection('What ended the trading', renderList(run.restrictions))
   return `${ends}${renderTiles(run, coin)}${renderRunCharts(run, index, coin)}${renderRunTables(run, index, coin)}`
 }
 

@@ -1,4 +1,9 @@
-import { type ClosedTrade, EXIT_REASONS, type TradeFigures } from '../../domain/closed-trade.ts'
+import {
+  type ClosedTrade,
+  EXIT_REASONS,
+  type ExitReason,
+  type TradeFigures,
+} from '../../domain/closed-trade.ts'
 import { coinDigits } from '../../domain/coin-amount.ts'
 import { showDuration } from '../../lib/text/show-duration.ts'
 import type { Cause, MoveCurve, PartReport, RunReport, WorstMoment } from '../run-report.ts'
@@ -379,7 +384,7 @@ function renderMoves(curve: MoveCurve, decimals: number): string {
 }
 
 /** Sums by reason, and the last trades. Empty where none were folded. */
-function renderTrades({ trades }: RunReport): string {
+export function renderTrades({ trades }: RunReport): string {
   if (trades === undefined) return ''
   const { count, last, reasons, tags = [] } = trades
   if (count === 0) return renderSection('Closed trades', '<p class="note">No trade was closed.</p>')
@@ -391,9 +396,14 @@ function renderTrades({ trades }: RunReport): string {
       : `<h3>By what they were entered as</h3>${renderSums(tags, ({ tag }) => tag || 'no tag')}`
   return renderSection(
     'Closed trades',
-    `<h3>By what ended them</h3>${renderSums(reasons, ({ reason }) => EXIT_REASONS[reason])}${byTag}<h3>In order of time, ${shown}</h3>${renderLast(last)}`,
+    `<h3>By what ended them</h3>${renderSums(reasons, ({ reason }) => nameReason(reason))}${byTag}<h3>In order of time, ${shown}</h3>${renderLast(last)}`,
     'A trade is that of one strategy on one side of one instrument, from flat to flat, as the daemon booked it. Net is after fees and funding; of its size is net over the largest size at the mean entry price.',
   )
+}
+
+/** A backtest has no older journal. */
+function nameReason(reason: ExitReason): string {
+  return reason === 'order' ? 'an order of the strategy' : EXIT_REASONS[reason]
 }
 
 function renderSums<Sums extends TradeFigures>(

@@ -73,26 +73,32 @@ export function describeHold({
   const symbols = Object.keys(instruments)
   if (symbols.length === 0) return 'nothing is traded'
   const names =
-    symbols.length > NAMED_MAX ? `the ${symbols.length} traded instruments` : symbols.join(', ')
+    symbols.length > NAMED_MAX
+      ? `the ${symbols.length} instruments that strategies may trade`
+      : symbols.join(', ')
   return `${symbols.length === 1 ? '' : 'equal parts of '}${names} from the first price to the last, without fees`
 }
 
 /** Beside the name of a run with generated prices. */
 export const MADE_UP = 'made-up prices'
 
-export function listSeeded(coverage: readonly Pick<PriceCoverage, 'symbol' | 'kind'>[]): string[] {
-  return coverage.filter(({ kind }) => kind === 'seeded').map(({ symbol }) => symbol)
+type PriceOrigin = Pick<PriceCoverage, 'symbol' | 'kind' | 'madeUp'>
+
+/** A seeded market, or a file that was downloaded from a simulator. */
+export function listMadeUpSymbols(coverage: readonly PriceOrigin[]): string[] {
+  return coverage
+    .filter(({ kind, madeUp }) => kind === 'seeded' || madeUp)
+    .map(({ symbol }) => symbol)
 }
 
 /** To be read before any figure; empty for real prices. */
-export function describeMadeUp(
-  coverage: readonly Pick<PriceCoverage, 'symbol' | 'kind'>[],
-): readonly string[] {
-  const seeded = listSeeded(coverage)
-  if (seeded.length === 0) return []
-  const some = seeded.length === coverage.length ? '' : ` of ${seeded.join(', ')}`
+export function describeMadeUp(coverage: readonly PriceOrigin[]): readonly string[] {
+  const madeUp = listMadeUpSymbols(coverage)
+  if (madeUp.length === 0) return []
+  const some = madeUp.length === coverage.length ? '' : ` of ${madeUp.join(', ')}`
+  const isSeeded = coverage.some(({ kind }) => kind === 'seeded')
   return [
-    `Made-up prices${some} (seeded market): the figures say how a strategy works, and nothing of what it would have earned.`,
+    `Made-up prices${some} (${isSeeded ? 'seeded market' : 'downloaded from a simulator'}): the figures say how a strategy works, and nothing of what it would have earned.`,
   ]
 }
 

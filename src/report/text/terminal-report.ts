@@ -4,7 +4,7 @@ import {
   describeHold,
   describeSteps,
   isPerDay,
-  listSeeded,
+  listMadeUpSymbols,
   MADE_UP,
   moneyDecimals,
   showBeside,
@@ -61,7 +61,7 @@ export function describeReport(report: BacktestReport): readonly string[] {
 
 /** Generated prices must not be taken for a market's. */
 function describePrices({ coverage }: BacktestReport): readonly string[] {
-  return listSeeded(coverage).length > 0
+  return listMadeUpSymbols(coverage).length > 0
     ? [`  on ${MADE_UP} (seeded market); real ones: --market FILE or SYMBOL=FILE`]
     : []
 }
@@ -307,10 +307,23 @@ function describeLooks(looks: PriceLooks | undefined): string | undefined {
   return `normal in this run: prices are read every ${everyMs} ms (backtest.pollMs) and are too old after ${dataAgeMaxMs} ms (risk.dataAgeMaxMs), so what is wanted in between is denied until the next look`
 }
 
+/** Causes of rejections, where the exchange's own words do not say them. */
+const REJECTION_HINTS: Readonly<Record<string, string>> = {
+  '43009':
+    'the price of the order is too far above the market: a fast move since it was decided, or a wide risk.priceCollarRatio',
+  '43039':
+    'the price of the order is above what the exchange allows at that moment: mostly the market fell between the decision and the order; a narrower risk.priceCollarRatio or execution.takerCollarRatio denies it before',
+  '43008':
+    'the price of the order is too far below the market: a fast move since it was decided, or a wide risk.priceCollarRatio',
+  '43040':
+    'the price of the order is below what the exchange allows at that moment: mostly the market rose between the decision and the order; a narrower risk.priceCollarRatio or execution.takerCollarRatio denies it before',
+}
+
 function describeRejections(rejections: readonly Cause[]): readonly string[] {
-  return mostOf(rejections).map(
-    ({ code, meaning, count }) => `${count} rejected by the exchange, ${code} (${meaning})`,
-  )
+  return mostOf(rejections).map(({ code, meaning, count }) => {
+    const hint = REJECTION_HINTS[code]
+    return `${count} rejected by the exchange, ${code} (${meaning})${hint === undefined ? '' : `: ${hint}`}`
+  })
 }
 
 function mostOf(causes: readonly Cause[]): readonly Cause[] {

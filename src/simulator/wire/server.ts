@@ -141,7 +141,7 @@ function listenFailure(host: string, port: number, cause: Error): Failure {
     code: 'SIMULATOR_LISTEN_FAILED',
     sentence: 'the simulator cannot listen at its address',
     facts: { host, port, ...(holder && { 'has it': `${holder.program} (pid ${holder.pid})` }) },
-    hint: 'choose another port, or 0 for any that is free; another simulator may still be running',
+    hint: 'choose another one with --port (0 takes any that is free), or end what has it, such as a simulator that still runs',
     cause,
   })
 }

@@ -1,3 +1,4 @@
+import { showUtc } from '../../lib/text/show-utc.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
@@ -33,7 +34,7 @@ export function explainSymbol(frame: ExplainFrame, symbol: string, since: number
   const counts = Map.groupBy(moments, ({ what }) => what)
   const summary = [...counts].map(([what, group]) => `${group.length} ${what}`).join(', ')
   return {
-    title: `${symbol} since ${new Date(since).toISOString()}`,
+    title: `${symbol} since ${showUtc(since)}`,
     moments,
     verdict: [summary || 'nothing happened', ...listWishes(frame, symbol)].join('; '),
   }

@@ -4,6 +4,7 @@ import {
   renderList,
   renderSection,
   renderTable,
+  SCROLL_STYLE,
 } from '../../report/page/html.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { isWithdrawal, showInstant } from './build-statement.ts'
@@ -14,7 +15,7 @@ const TRADES_MAX = 5000
 
 /** Black on white, for a printer; each section begins on the page where it fits. */
 const STYLE = `
-:root { color-scheme: light; --text: #16191d; --soft: #5a626c; --edge: #cfd3d8; --good: #17693f; --bad: #a3261a }
+:root { color-scheme: light; --card: #fff; --text: #16191d; --soft: #5a626c; --edge: #cfd3d8; --good: #17693f; --bad: #a3261a }
 * { box-sizing: border-box }
 body { margin: 0 auto; padding: 24px 20px 48px; max-width: 900px; background: #fff; color: var(--text);
   font: 13.5px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif }
@@ -22,13 +23,13 @@ h1 { font-size: 22px; margin: 0 0 2px; overflow-wrap: anywhere } h2 { font-size:
 p { margin: 0 0 8px } .sub, .note { color: var(--soft) } section { margin: 22px 0 0 }
 table { border-collapse: collapse; width: 100%; font-size: 12.5px }
 th, td { padding: 3px 8px; text-align: right; border-bottom: 1px solid var(--edge); font-variant-numeric: tabular-nums; vertical-align: top }
-th { color: var(--soft); font-weight: 500; border-bottom-color: var(--text) } th.text, td.text { text-align: left; overflow-wrap: anywhere }
+th { color: var(--soft); font-weight: 500; border-bottom-color: var(--text) } th.text, td.text { text-align: left; overflow-wrap: break-word }
 td:not(.text) { white-space: nowrap } .good { color: var(--good) } .bad { color: var(--bad) }
 .sums td { border-bottom: 0 } .sums tr:first-child td, .sums tr.end td { border-top: 1px solid var(--text); font-weight: 600 }
 .warning { border: 2px solid var(--bad); padding: 8px 12px; margin: 12px 0 0 } ul { margin: 0; padding-left: 18px }
 @media print { body { max-width: none; padding: 0; font-size: 10.5pt } table { font-size: 9pt } thead { display: table-header-group }
   tr, .sums, .warning { break-inside: avoid } h2 { break-after: avoid } @page { size: A4; margin: 16mm 14mm } }
-@media (max-width: 640px) { .scroll { overflow-x: auto } }
+@media screen { ${SCROLL_STYLE} .scroll td.text:first-child { white-space: nowrap } }
 `
 
 /** One file that nothing has to be fetched for, and without scripts. */

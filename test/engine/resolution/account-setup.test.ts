@@ -6,9 +6,12 @@ import { EngineBench, refused, SYMBOL } from '../engine-bench.ts'
 const HOLDING = { longLots: 20, shortLots: 0 }
 
 /** A run that holds a position under the configuration of every test here: one-way, crossed, leverage 10. */
-function holding(leverage: number | null = 10): EngineBench {
+function holding(
+  leverage: number | null = 10,
+  change: ConstructorParameters<typeof EngineBench>[0] = {},
+): EngineBench {
   const instrument = { ...madeInstrument(), ...(leverage === null ? {} : { leverage }) }
-  const bench = new EngineBench({ instruments: new Map([[SYMBOL, instrument]]) }).start()
+  const bench = new EngineBench({ instruments: new Map([[SYMBOL, instrument]]), ...change }).start()
   bench.buy(20)
   bench.effects = []
   return bench
@@ -266,5 +269,18 @@ describe('settings of the account that were changed by hand', () => {
       { level: 'warn', fields: { symbol: SYMBOL, was: '10', is: '20' } },
     ])
     expect(codes(bench)).toEqual([])
+  })
+
+  test.each([
+    [{}, /set it back on the exchange's page or in its app/],
+    [
+      { isEmbedded: true },
+      /the simulator inside the daemon.*make simulator\.leverage and .*account\.leverage equal/,
+    ],
+  ])('what to do names what there is: a page, or the simulator inside (%j)', (change, words) => {
+    const bench = holding(10, change)
+    for (let reads = 0; reads < 2; reads++) readOnce(bench, { leverage: 20 })
+
+    expect(bench.engine.restrictions[0]?.reason).toMatch(words)
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { type Capital } from '../../../src/domain/capital.ts'
 import { type EngineSettings } from '../../../src/engine/settings.ts'
+import { listEmptyUniverses } from '../../../src/views/universe-view.ts'
 import { STRATEGY } from '../engine-bench.ts'
 import { UniverseBench } from '../universe-bench.ts'
 
@@ -359,4 +360,17 @@ describe('a member that leaves', () => {
     expect(next.symbols).toEqual([])
     expect(next.book.account.get('BUSDT')).toMatchObject({ longLots: 10 })
   })
+})
+
+test('a universe that has chosen nothing is in the way, with the reasons of most', () => {
+  const said = (bench: UniverseBench) => [...listEmptyUniverses(bench.engine)]
+  const young = new UniverseBench({ ageMinMs: 30 * 86_400_000 })
+  expect(said(young)).toEqual([
+    expect.stringContaining(`universe of ${STRATEGY}: it was not evaluated`),
+  ])
+  young.start()
+  expect(said(young)).toEqual([
+    `universe of ${STRATEGY}: 0 of 2 chosen: 3 out like AUSDT (age 0 ms below 30 d, counted since it was first seen) (intentd universe names each)`,
+  ])
+  expect(said(new UniverseBench().start())).toEqual([])
 })

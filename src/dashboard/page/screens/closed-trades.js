@@ -1,5 +1,5 @@
 import { read } from '../api.js'
-import { age, exact, fine, percent, signed, time, words } from '../format.js'
+import { age, exact, percent, price, signed, time, words } from '../format.js'
 import { Card, Gain, html, Table, usePolled } from '../parts.js'
 
 /** The daemon folds all fills of its journal: a second for a hundred thousand. */
@@ -38,8 +38,8 @@ export function ClosedTrades({ live, symbol }) {
         ...(hasTags ? [['tags', (row) => [row.entryTag, row.exitTag].filter(Boolean).join(' → ')]] : []),
         ['held', (row) => age(row.closedAt - row.openedAt), 'number'],
         ['size', (row) => exact(row.size), 'number'],
-        ['entry', (row) => fine(row.entryPrice, 4), 'number'],
-        ['exit', (row) => fine(row.exitPrice, 4), 'number'],
+        ['entry', (row) => price(row.entryPrice), 'number'],
+        ['exit', (row) => price(row.exitPrice), 'number'],
         ['gross', (row) => signed(row.gross, row.coin), 'number'],
         ['fees', (row) => feesOf(row), 'number'],
         ['funding', (row) => (Number(row.funding) === 0 ? '–' : signed(row.funding, row.coin)), 'number'],

@@ -1,4 +1,4 @@
-import { age, exact, fine, money, number, percent, signed, time, uncounted } from '../format.js'
+import { age, exact, money, number, percent, price, signed, time, uncounted } from '../format.js'
 import { CurveChart, drawdownsOf } from '../charts.js'
 import { ACTIONS, Badge, Card, Fields, Gain, html, Mode, scopeName, Table, Use, usePolled } from '../parts.js'
 import { read } from '../api.js'
@@ -318,16 +318,16 @@ function Positions({ account, order }) {
         ],
         ['side', (row) => `${row.side === 'long' ? '▲' : '▼'} ${row.side}`],
         ['size', (row) => exact(row.size), 'number'],
-        ['entry', (row) => fine(row.entryPrice, 2), 'number'],
+        ['entry', (row) => price(row.entryPrice), 'number'],
         [
           'unrealised',
           (row) =>
             html`<${Gain} value=${row.unrealisedProfit} text=${signed(row.unrealisedProfit, row.coin)} />`,
           'number',
         ],
-        ['mark', (row) => fine(row.markPrice, 4), 'number'],
+        ['mark', (row) => price(row.markPrice), 'number'],
         ['to liquidation', (row) => html`<${Distance} of=${row.liquidation} />`, 'number'],
-        ['maintenance margin ratio', (row) => html`<${MarginRatio} of=${row.liquidation} />`, 'number'],
+        ['margin ratio', (row) => html`<${MarginRatio} of=${row.liquidation} />`, 'number'],
       ]}
     />
   <//>`
@@ -437,7 +437,7 @@ function usedOf({ scope, limit, used, max }, coin) {
   if (limit === 'survives') return `${percent(used)} of the equity`
   if (limit === 'streak') return `${number(used, 0)} of ${max}`
   const isShare = scope === '*' && limit.startsWith('drawdown')
-  return isShare ? `${percent(used, 2)} of ${percent(max)}` : `${money(used, coin)} of ${fine(max, 2)}`
+  return isShare ? `${percent(used, 2)} of ${percent(max)}` : `${money(used, coin)} of ${number(max, 2)}`
 }
 
 /** Repeated alerts on one subject are a line, with the newest. */

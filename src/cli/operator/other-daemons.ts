@@ -1,0 +1,70 @@
+import { dirname, join, relative } from 'node:path'
+import { readdirSync } from 'node:fs'
+import process from 'node:process'
+import { type ConfigOptions, type DaemonConfig, toConfigRequest } from '../../config/load-config.ts'
+import { readRunStart } from '../../assembly/state/running-config.ts'
+import { listRunning } from '../../assembly/state/running-files.ts'
+import { listHolders } from '../../assembly/state/state-directory.ts'
+import { toShellWord } from '../../lib/text/shell-word.ts'
+
+/** A daemon of the same folder that runs with another configuration. */
+export interface OtherDaemon {
+  readonly name: string
+  readonly pid: number
+  /** `my-live (pid 8933, intentd run -c config/my-live.yaml)` */
+  readonly words: string
+  /** The options of a command that is for it: ` -c config/my-live.yaml`. */
+  readonly options: string
+  readonly directory: string
+}
+
+/** Neither a configuration nor a state was named, so another daemon may be meant. */
+export function isUnnamed({ config, state, set }: ConfigOptions): boolean {
+  return config === undefined && state === undefined && set.length === 0
+}
+
+/**
+ * Daemons whose state lies beside this one's, or whose main file lies beside this one's. Accounts
+ * of one daemon are named once.
+ */
+export function listOtherDaemons({
+  file,
+  state: { directory },
+}: Pick<DaemonConfig, 'file' | 'state'>): readonly OtherDaemon[] {
+  const own = new Set(listHolders(directory).map(({ pid }) => pid))
+  const noted = listRunning().filter((one) => dirname(one.file) === dirname(file))
+  const places = [...foldersBeside(directory), ...noted.map((one) => one.directory)]
+  const others = new Map<number, OtherDaemon>()
+  for (const place of new Set(places)) {
+    if (place === directory) continue
+    for (const { pid, name, command } of listHolders(place)) {
+      if (own.has(pid) || others.has(pid)) continue
+      const words = `${name} (pid ${pid}, intentd ${command})`
+      others.set(pid, { name, pid, words, options: optionsFor(place), directory: place })
+    }
+  }
+  return [...others.values()]
+}
+
+function optionsFor(directory: string): string {
+  const start = readRunStart({ state: { directory } })
+  if (start === undefined) return ` --state ${toShellWord(directory)}`
+  const set = start.set.map((text) => ` --set ${toShellWord(text)}`).join('')
+  return ` -c ${toShellWord(relative(process.cwd(), start.mainFile))}${set}`
+}
+
+function foldersBeside(directory: string): readonly string[] {
+  const above = dirname(directory)
+  try {
+    const entries = readdirSync(above, { withFileTypes: true })
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(above, name))
+  } catch {
+    return []
+  }
+}
+
+/** The main file that commands take without `-c`, as they would write it. */
+export function shownDefault(): string {
+  const { file, cwd } = toConfigRequest({ set: [] })
+  return relative(cwd, file) || file
+}

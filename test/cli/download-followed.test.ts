@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeEach, expect, test, vi } from 'vitest'
+import { describeRecording } from '../../src/backtest/played-prices.ts'
+import { main } from '../../src/cli/main.ts'
+import { loadRecording } from '../../src/prices/load-recording.ts'
+import { describeMadeUp } from '../../src/report/text/figures.ts'
+import { startSimulator } from '../../src/simulator/start-simulator.ts'
+import { MAIN, replaceOnce, Workspace } from '../config/workspace.ts'
+import { typed } from './call-fixture.ts'
+
+const workspace = new Workspace()
+const followed = await startSimulator({
+  seed: 9,
+  market: {
+    kind: 'seeded',
+    prices: { BTCUSDT: '150' },
+    yearlyVolatility: 0.1,
+    stepMs: 100,
+    speed: 1,
+  },
+  accounts: [],
+})
+afterAll(async () => {
+  await followed.stop()
+  workspace.remove()
+})
+
+const EMBEDDED = join(workspace.directory, 'config/main.yaml')
+const FOLLOWING = join(workspace.directory, 'config/following.yaml')
+const OUT = join(workspace.directory, 'data')
+const SINCE = ['--from', new Date(Date.now() - 7_200_000).toISOString().slice(0, 16)]
+
+beforeEach(() => {
+  workspace.fill({
+    'config/following.yaml': replaceOnce(
+      MAIN,
+      'startPrices: { BTCUSDT: "60000", ETHUSDT: "3000" }',
+      `live: { baseUrl: "${followed.baseUrl}" }`,
+    ),
+  })
+})
+
+async function download(config: string, out: string) {
+  const said: string[] = []
+  const listen = (text: string | Uint8Array): boolean => said.push(String(text)) > 0
+  const spies = [process.stdout, process.stderr].map((stream) =>
+    vi.spyOn(stream, 'write').mockImplementation(listen),
+  )
+  const words = ['download', 'BTCUSDT', '--interval', '1m', ...SINCE, '--out', out, '-c', config]
+  const code = await main(words).finally(() => spies.forEach((spy) => spy.mockRestore()))
+  return { code, said: said.join(''), file: join(out, 'BTCUSDT-futures-1m.prices') }
+}
+
+test('a download for paper trading at live prices reads the exchange that is followed', async () => {
+  const { code, said, file } = await download(FOLLOWING, join(OUT, 'followed'))
+
+  expect([code, said]).toEqual([0, expect.not.stringContaining('made-up')])
+  const { rows, madeUp } = await loadRecording(file)
+  expect(madeUp).toBeUndefined()
+  expect(rows.kind === 'candles' && Math.max(...rows.close)).toBeLessThan(300)
+  expect(readFileSync(file, 'latin1')).toContain(new URL(followed.baseUrl).host)
+})
+
+test('a public call is answered by the exchange that is followed', async () => {
+  const words = ['tickers', '--productType', 'USDT-FUTURES']
+  const { out, err } = await typed(words, { config: FOLLOWING })
+
+  expect(err).toBe('')
+  const [, price] = /symbol +BTCUSDT\s+lastPr +([\d.]+)/.exec(out) ?? []
+  expect(Number(price)).toBeLessThan(300)
+})
+
+test('a download from the simulator inside says and marks that its prices are made up', async () => {
+  const { code, said, file } = await download(EMBEDDED, join(OUT, 'embedded'))
+
+  expect([code, said]).toEqual([0, expect.stringContaining('made-up prices')])
+  const recording = await loadRecording(file)
+  expect(recording.madeUp).toBe(true)
+  expect(describeMadeUp([describeRecording(recording)])).toEqual([
+    expect.stringContaining('Made-up prices (downloaded from a simulator)'),
+  ])
+})

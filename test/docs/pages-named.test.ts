@@ -1,0 +1,12 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+test.each(['README.md', 'llms.txt'])('%s names every page of docs/', (list) => {
+  const text = readFileSync(join(ROOT, list), 'utf8')
+  const pages = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
+
+  expect(pages.filter((page) => !text.includes(`](docs/${page})`))).toEqual([])
+})
