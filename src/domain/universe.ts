@@ -58,6 +58,7 @@ export const UNIVERSE_REASONS = [
   'included',
   'sticky',
   'changesUsed',
+  'unconfirmed',
   'fixed',
   'excluded',
   'otherQuote',
@@ -100,6 +101,8 @@ export interface UniverseVerdict {
   readonly isSeenOnly?: true
   /** Word of the exchange, for `notTradable`. */
   readonly text?: string
+  /** Why one that is `unconfirmed` would leave. */
+  readonly doubted?: UniverseReason
 }
 
 export interface UniverseMember {
@@ -138,6 +141,8 @@ export interface UniverseMemory {
   readonly departures: readonly number[]
   /** Keyed by symbol, where the exchange states no listing. */
   readonly firstSeen: ReadonlyMap<string, number>
+  /** Members that the last evaluation would have let go. */
+  readonly doubted: ReadonlySet<string>
 }
 
 export const NO_UNIVERSE: UniverseMemory = {
@@ -145,6 +150,7 @@ export const NO_UNIVERSE: UniverseMemory = {
   members: new Map(),
   departures: [],
   firstSeen: new Map(),
+  doubted: new Set(),
 }
 
 /** One evaluation. Lists are sorted by symbol. */
@@ -158,11 +164,20 @@ export interface UniverseChoice {
   readonly forgotten: readonly string[]
 }
 
-/** Whether a rule is to be evaluated at this instant. Times of evaluations are multiples of the interval. */
+/**
+ * Whether a rule is to be evaluated at this instant. Times of evaluations are multiples of the
+ * interval; a doubt is judged again in the next minute.
+ */
 export function isUniverseDue(
   { everyMs }: Pick<UniverseRule, 'everyMs'>,
-  { evaluatedAt }: Pick<UniverseMemory, 'evaluatedAt'>,
+  { evaluatedAt, hasDoubts }: { readonly evaluatedAt: number; readonly hasDoubts: boolean },
   at: number,
 ): boolean {
-  return Math.floor(at / everyMs) > Math.floor(evaluatedAt / everyMs)
+  const stepMs = hasDoubts ? judgedAgainMs({ everyMs }) : everyMs
+  return Math.floor(at / stepMs) > Math.floor(evaluatedAt / stepMs)
+}
+
+/** The first answer of each minute is kept for replays (`recordUniverse`), so none between counts. */
+export function judgedAgainMs({ everyMs }: Pick<UniverseRule, 'everyMs'>): number {
+  return Math.min(everyMs, 60_000)
 }

@@ -46,8 +46,7 @@ function listStops(
   if (stop) add('stop', at(entryTicks, stop))
   // 0 is at once, also while the best price has yet to reach the entry.
   const trails = trailing && (trailing.after === 0 || hasGained(trailing.after))
-  if (trails && bestTicks !== null)
-    add('trailing', at(bestTicks, trailing.distance))
+  if (trails && bestTicks !== null) add('trailing', at(bestTicks, trailing.distance))
   if (breakEven && hasGained(breakEven.after))
     add('breakEven', stopTicks(side, entryTicks, breakEven.offset))
   return levels

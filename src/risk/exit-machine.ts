@@ -90,7 +90,10 @@ function noteRest(state: ExitState, { side, moment }: SideMoment): ExitState {
   return known === undefined ? withRests(state, { ...others, [side]: moment.net }) : state
 }
 
-function withRests({ rests: _, ...state }: ExitState, rests: ExitState['rests'] = {}): ExitState {
+function withRests(
+  { rests: _before, ...state }: ExitState,
+  rests: NonNullable<ExitState['rests']>,
+): ExitState {
   return Object.keys(rests).length === 0 ? state : { ...state, rests }
 }
 

@@ -12,6 +12,8 @@ const REASONS: Readonly<Record<UniverseReason, Words>> = {
   ranked: ({ value, limit }) => `rank ${value} of ${limit}`,
   included: () => 'always, by include',
   sticky: ({ limit }) => `stays until ${new Date(limit ?? 0).toISOString()}, by sticky`,
+  unconfirmed: ({ doubted = 'noRule', ...verdict }) =>
+    `${REASONS[doubted](verdict)}; stays unless the next answer says so too`,
   changesUsed: ({ limit }) => `stays, since ${limit} have left within 24 h, by changesPerDay`,
   fixed: () => 'in instruments of the strategy, whatever the rule says',
   excluded: () => 'excluded',

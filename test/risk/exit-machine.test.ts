@@ -375,7 +375,10 @@ describe('over drawn prices with gaps', () => {
       const rules = Object.fromEntries(
         Object.entries({
           stop: maybe(share(draw(1, 100_000))),
-          trailing: maybe({ after: draw(0, 2) * draw(0, 25_000), distance: share(draw(1, 50_000)) }),
+          trailing: maybe({
+            after: draw(0, 2) * draw(0, 25_000),
+            distance: share(draw(1, 50_000)),
+          }),
           breakEven: maybe({ after: draw(10_000, 50_000), offset: draw(0, 9000) }),
           timeLimitMs: maybe(draw(1, 60) * 1000),
           profitTable: maybe([

@@ -22,14 +22,27 @@ const NEVER_EVALUATED: KeptUniverse = {
   verdicts: {},
 }
 
-export function toUniverseMemory(kept: KeptUniverse = NEVER_EVALUATED): UniverseMemory {
+/** @param rule as JSON: doubts of another rule are none */
+export function toUniverseMemory(
+  kept: KeptUniverse = NEVER_EVALUATED,
+  rule = kept.rule,
+): UniverseMemory {
   const { evaluatedAt, departures } = kept
   return {
     evaluatedAt,
     departures,
     members: new Map(Object.entries(kept.members)),
     firstSeen: new Map(Object.entries(kept.firstSeen)),
+    doubted: new Set(kept.rule === rule ? listDoubted(kept) : []),
   }
+}
+
+function listDoubted({ members, verdicts }: KeptUniverse): readonly string[] {
+  return Object.keys(members).filter((symbol) => verdicts[symbol]?.reason === 'unconfirmed')
+}
+
+export function hasDoubts(kept: KeptUniverse): boolean {
+  return listDoubted(kept).length > 0
 }
 
 export function applyUniverse(book: WritableBook, record: UniverseRecord): void {

@@ -1,6 +1,5 @@
 import type { ClockRefusals } from '../../domain/answer.ts'
 import type { OpenCandle } from '../../domain/candles.ts'
-import type { ContractRules } from '../../domain/contract-rules.ts'
 import type { DenialState } from '../../domain/denial.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
 import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
@@ -21,6 +20,7 @@ import type { Recorded } from '../../domain/proofs.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import { Failure } from '../../lib/failure.ts'
 import { own } from '../../lib/own.ts'
+import type { HeardContracts } from '../../market/believe-contracts.ts'
 import { applyRecord } from '../book/apply-record.ts'
 import type { Book } from '../book/book.ts'
 import { buildBookings, waitingFillsOf } from '../book/bookings.ts'
@@ -38,6 +38,7 @@ import {
 } from './changes.ts'
 import type { InstrumentStart, RunState } from './run-state.ts'
 import { forgetSettled, type KeptSettled } from './settled-money.ts'
+import type { UniverseRefusal } from './universe-refusals.ts'
 
 /**
  * Everything that the engine knows. The book is durable; the rest is lost at a restart, and may be.
@@ -85,6 +86,8 @@ export interface Core {
   readonly settled: KeptSettled
   /** Orders by price are left out too. */
   readonly ladders: KeptLadders
+  /** By strategy. Changed by `universe-refusals.ts`. */
+  readonly universeRefusals: ReadonlyMap<StrategyId, UniverseRefusal>
 }
 
 /** Whether the exchange knows names that this state has not sent. Changed by `older-state.ts`. */
@@ -149,7 +152,7 @@ export interface MarketState {
   /** Keyed by symbol: what this run's last reading said beside the size. */
   readonly marks: ReadonlyMap<string, PositionMark>
   /** Undefined before they were read. */
-  readonly contracts: ReadonlyMap<string, ContractRules> | undefined
+  readonly contracts: HeardContracts | undefined
 }
 
 /**

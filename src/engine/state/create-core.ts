@@ -75,6 +75,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     totals: new Map(),
     settled: createSettled(),
     ladders: new Map(),
+    universeRefusals: new Map(),
   }
 }
 
