@@ -235,10 +235,25 @@ function keepEnded(
   before: readonly EndedTrade[],
   trade: EndedTrade,
 ): readonly EndedTrade[] {
-  const { stops, lowProfit } = protections ?? {}
-  const withinMs = Math.max(stops?.withinMs ?? 0, lowProfit?.withinMs ?? 0)
+  const withinMs = lookedAtMs(protections)
   if (withinMs === 0) return before
   return [...before, trade].filter(({ at }) => trade.at - at < withinMs).slice(-ENDED_MAX)
+}
+
+function lookedAtMs({ stops, lowProfit }: ExitRules['protections'] = {}): number {
+  return Math.max(stops?.withinMs ?? 0, lowProfit?.withinMs ?? 0)
+}
+
+/** What counts on while the strategy does not trade the instrument; undefined: nothing any more. */
+export function pausesOf(
+  { protections }: ExitRules,
+  { pause, ended }: ExitState,
+  at: number,
+): ExitState | undefined {
+  const lasting = pause !== null && at < pause.untilAt ? pause : null
+  const counted = ended.filter((trade) => at - trade.at < lookedAtMs(protections))
+  if (lasting === null && counted.length === 0) return undefined
+  return { ...NO_EXITS, pause: lasting, ended: counted }
 }
 
 /** The configuration lets no protection count more. */

@@ -1,4 +1,5 @@
 import { type ContractRules } from '../../src/domain/contract-rules.ts'
+import { type ExitRules } from '../../src/domain/exits.ts'
 import { type Fill } from '../../src/domain/fill.ts'
 import { FLAT, type Holding } from '../../src/domain/position.ts'
 import { type PositionMode } from '../../src/domain/instrument.ts'
@@ -214,6 +215,12 @@ export class UniverseBench extends EngineBench {
     )
     return texts.every((text) => text === texts[0])
   }
+}
+
+/** The settings of a bench whose strategy has exits. */
+export function withExits(exits: ExitRules, rules: Partial<UniverseRule> = {}) {
+  const { strategies } = universeSettings(rules)
+  return { strategies: new Map([...strategies].map(([id, one]) => [id, { ...one, exits }])) }
 }
 
 function universeSettings(rules: Partial<UniverseRule>) {

@@ -18,6 +18,7 @@ import type { StrategySettings, StrategyUniverse } from '../settings.ts'
 import { followRoster } from '../state/candles.ts'
 import { noteChanged } from '../state/changes.ts'
 import { announce, type Core, record } from '../state/core.ts'
+import { forgetSpentPauses } from '../state/exits.ts'
 import { addInstrument } from '../state/instrument-state.ts'
 import { exchangeNow } from '../state/market-state.ts'
 import { enterMembers } from '../state/roster.ts'
@@ -89,6 +90,7 @@ function evaluate(core: Core, strategy: StrategySettings, evaluation: Evaluation
   })
   record(core, toRecord(core, strategy, { ...evaluation, choice, kept }), true)
   takeIn(core)
+  forgetSpentPauses(core, strategy)
   logChange(core, strategy, choice)
 }
 

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { type Capital } from '../../../src/domain/capital.ts'
+import { type ExitRules } from '../../../src/domain/exits.ts'
 import { type EngineSettings } from '../../../src/engine/settings.ts'
 import { STRATEGY } from '../engine-bench.ts'
-import { HOUR, MINUTE, UniverseBench } from '../universe-bench.ts'
+import { HOUR, MINUTE, UniverseBench, withExits } from '../universe-bench.ts'
 
 const BY_ANNA = { reason: 'enough', by: 'anna' } as const
 
@@ -18,6 +19,66 @@ function holding(...args: ConstructorParameters<typeof UniverseBench>): Universe
   bench.fillBatch()
   return bench
 }
+
+describe('pauses after exits', () => {
+  const coolDown: ExitRules = { timeLimitMs: 1000, coolDownMs: 12 * HOUR }
+  const guarded: ExitRules = {
+    timeLimitMs: 1000,
+    protections: {
+      lowProfit: { trades: 1, withinMs: 3 * HOUR, below: 1_000_000, pauseMs: 6 * HOUR },
+    },
+  }
+  const stateOf = ({ book }: UniverseBench) => book.exitStates.get(`${STRATEGY}|BUSDT`)
+
+  /** An exit closes what is held of the second contract, and others pass it. */
+  function exitedAndLeft(exits: ExitRules): UniverseBench {
+    const bench = new UniverseBench({}, withExits(exits)).start()
+    bench.decide({ kind: 'target', symbol: 'BUSDT', lots: 10 })
+    bench.fillBatch()
+    bench.fillBatch()
+    expect(stateOf(bench)?.pause).not.toBeNull()
+    rotate(bench)
+    expect(bench.members).toEqual(['AUSDT', 'CUSDT'])
+    return bench
+  }
+
+  /** It is chosen again, and wanted. */
+  function isEntered(bench: UniverseBench): boolean {
+    bench.volumes.set('CUSDT', 1)
+    bench.nextHour()
+    expect(bench.members).toEqual(['AUSDT', 'BUSDT'])
+    bench.take('askGrant')
+    bench.decide({ kind: 'target', symbol: 'BUSDT', lots: 10 })
+    return bench.take('askGrant').some(({ endpoint }) => endpoint === 'batchPlaceOrder')
+  }
+
+  test.each([
+    ['a cool-down', coolDown, 'coolDown'],
+    ['too little profit', guarded, 'lowProfit'],
+  ] as const)('%s goes on while the instrument is out of the universe', (_, exits, cause) => {
+    const bench = exitedAndLeft(exits)
+    expect(stateOf(bench)).toMatchObject({ long: null, lock: null, pause: { cause } })
+    expect(stateOf(bench)?.ended).toHaveLength(cause === 'lowProfit' ? 1 : 0)
+
+    expect(isEntered(bench)).toBe(false)
+    expect(bench.isBookWhole).toBe(true)
+  })
+
+  test('also through a restart', () => {
+    const left = exitedAndLeft(coolDown)
+    const next = left.reborn().start()
+    expect(stateOf(next)).toEqual(stateOf(left))
+    expect(isEntered(next)).toBe(false)
+  })
+
+  test('[BND1] and is forgotten when it is over', () => {
+    const bench = exitedAndLeft(coolDown)
+    for (let hour = 0; hour < 12; hour++) bench.goOn(HOUR)
+    expect(stateOf(bench)).toBeUndefined()
+    expect(bench.isBookWhole).toBe(true)
+    expect(isEntered(bench)).toBe(true)
+  })
+})
 
 /** Twelve instruments, the first eight held. */
 function holdingMany(rule: ConstructorParameters<typeof UniverseBench>[0] = {}): UniverseBench {
