@@ -14,7 +14,12 @@ import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
 import { isFile, shownPath } from './yaml/read-file.ts'
 import { checkCapitals, checkIds, checkStrategy } from './strategy-checks.ts'
 import { type StrategyFile, strategyFileSchema } from './schema/strategy-schema.ts'
-import { type ContractAnswers, findKnownContracts } from './known-contracts.ts'
+import type { ContractRules } from '../domain/contract-rules.ts'
+import {
+  type ContractAnswers,
+  type ContractsAnswer,
+  findKnownContracts,
+} from './known-contracts.ts'
 import { asTraded, resolveRules, type TradedInstrument } from './resolve-rules.ts'
 import type { PartialSettings } from './yaml/salvage.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
@@ -65,6 +70,8 @@ export interface LoadedConfig {
   readonly config: DaemonConfig
   readonly documents: ConfigDocuments
   readonly given: GivenChanges
+  /** As the exchange stated them just now. Absent: it did not. */
+  readonly contracts?: ReadonlyMap<string, ContractRules>
 }
 
 export interface ConfigReading {
@@ -158,7 +165,15 @@ export function readConfig(request: ConfigRequest): ConfigReading {
   }
   const instruments = asTraded(rules.instruments)
   const parts = { mainFile, main: main.source, value: main.value, instruments, strategies, given }
-  return { problems: [], loaded: assemble(parts) }
+  const contracts = listStated(request.contracts?.get(mainFile))
+  return { problems: [], loaded: { ...assemble(parts), ...(contracts && { contracts }) } }
+}
+
+/** Played ones are of another time. */
+function listStated({ now, isPlayed }: Partial<ContractsAnswer> = {}): LoadedConfig['contracts'] {
+  if (now === undefined || isPlayed) return undefined
+  const stated = [...now.contracts].filter(([, { readAt }]) => readAt === now.readAt)
+  return new Map(stated.map(([symbol, { readAt: _readAt, ...rules }]) => [symbol, rules]))
 }
 
 /** With `--set`; instruments may be a list of symbols. */

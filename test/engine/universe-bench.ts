@@ -193,6 +193,17 @@ export class UniverseBench extends EngineBench {
     return this.#handOver(new UniverseBench({}, { ...this.#change, strategies }))
   }
 
+  /** The same, after the exchange has stated other rules of members. */
+  restated(change: Readonly<Record<string, Partial<ContractRules>>>): UniverseBench {
+    const { roster } = this.settings
+    if (roster === undefined) throw new Error('no universe')
+    const stated = new Map(
+      Object.entries(change).map(([symbol, rules]) => [symbol, { ...RULES, ...rules }]),
+    )
+    const settings = { ...this.#change, roster: { ...roster, stated } }
+    return this.#handOver(new UniverseBench(this.#rules, settings, this.settings.positionMode))
+  }
+
   #handOver(next: UniverseBench): UniverseBench {
     next.records.push(...this.records)
     next.now = this.now + 1000

@@ -1,5 +1,5 @@
 import { canRest } from '../../domain/order.ts'
-import type { DepartedRecord, UniverseRecord } from '../../domain/record.ts'
+import type { BootRecord, DepartedRecord, UniverseRecord } from '../../domain/record.ts'
 import type {
   KeptUniverse,
   UniverseMember,
@@ -69,6 +69,17 @@ export function applyUniverse(book: WritableBook, record: UniverseRecord): void 
     firstSeen: changeFirstSeen(kept, record),
     verdicts: changeVerdicts(kept, record),
   })
+}
+
+/** The exchange has changed them since members have joined. */
+export function applyRules(book: WritableBook, changed: NonNullable<BootRecord['rules']>): void {
+  for (const [id, kept] of Array.from(book.universes)) {
+    const members = Object.entries(kept.members).map(([symbol, member]) => {
+      const rules = changed[symbol]
+      return [symbol, rules ? { ...member, rules } : member] as const
+    })
+    book.universes.set(id, { ...kept, members: Object.fromEntries(members) })
+  }
 }
 
 function changeFirstSeen(

@@ -20,6 +20,50 @@ function holding(...args: ConstructorParameters<typeof UniverseBench>): Universe
   return bench
 }
 
+describe('rules that the exchange has changed since a member joined', () => {
+  const changesOf = (bench: UniverseBench) =>
+    bench.take('announce').filter(({ event }) => event.startsWith('contract.'))
+
+  test('[DET2] count from the next start on, are said once, and the book is converted', () => {
+    const bench = holding()
+    const is = { BUSDT: { tickSize: '0.01', minSize: '0.005', status: 'off' } }
+    const next = bench.restated(is).start()
+
+    expect(changesOf(next).map(({ event, fields }) => [event, fields['reason']])).toEqual([
+      ['contract.changed', 'the exchange has changed tickSize of BUSDT: 0.1 before, 0.01 now'],
+      ['contract.changed', 'the exchange has changed minSize of BUSDT: 0.001 before, 0.005 now'],
+    ])
+    expect(next.engine.settings.instruments.get('BUSDT')).toMatchObject({
+      tick: { step: '0.01' },
+      lotsMin: 5,
+    })
+    expect(next.book.grids.get('BUSDT')?.tick).toBe('0.01')
+    // Whether it may be traded is judged by two answers.
+    const { rules } = next.book.universes.get(STRATEGY)?.members['BUSDT'] ?? {}
+    expect(rules).toMatchObject({ tickSize: '0.01', minSize: '0.005' })
+    expect(rules?.status).toBeUndefined()
+    expect(next.isBookWhole).toBe(true)
+
+    const last = next.restated(is).start()
+    expect(changesOf(last)).toEqual([])
+    expect(last.engine.settings.instruments.get('BUSDT')?.tick.step).toBe('0.01')
+  })
+
+  test('stay where what is held would not convert, and that is said', () => {
+    const bench = holding()
+    const next = bench.restated({ BUSDT: { lotSize: '0.1', minSize: '0.1' } }).start()
+
+    expect(changesOf(next).map(({ event }) => event)).toEqual([
+      'contract.changed',
+      'contract.changed',
+      'contract.differs',
+    ])
+    expect(next.engine.settings.instruments.get('BUSDT')?.lot.step).toBe('0.001')
+    expect(next.book.holdings.get(`${STRATEGY}|BUSDT`)).toMatchObject({ longLots: 10 })
+    expect(next.isBookWhole).toBe(true)
+  })
+})
+
 describe('pauses after exits', () => {
   const coolDown: ExitRules = { timeLimitMs: 1000, coolDownMs: 12 * HOUR }
   const guarded: ExitRules = {
