@@ -102,7 +102,7 @@ export interface UniverseVerdict {
   /** Word of the exchange, for `notTradable`. */
   readonly text?: string
   /** Why one that is `unconfirmed` would leave. */
-  readonly doubted?: UniverseReason
+  readonly objection?: UniverseReason
 }
 
 export interface UniverseMember {
@@ -133,6 +133,16 @@ export interface UniverseLeaving {
   readonly verdict: UniverseVerdict
 }
 
+/** An evaluation that was not carried out, since most of the exchange's list was missing. */
+export interface UniverseRefusal {
+  /** Exchange clock: of the first one in a row, and of the last. */
+  readonly since: number
+  readonly at: number
+  /** Instruments of the evaluation before, and how many of them the answer lacks. */
+  readonly known: number
+  readonly missing: number
+}
+
 /** One evaluation hands it to the next. Unix ms, exchange clock. */
 export interface UniverseMemory {
   readonly evaluatedAt: number
@@ -142,7 +152,7 @@ export interface UniverseMemory {
   /** Keyed by symbol, where the exchange states no listing. */
   readonly firstSeen: ReadonlyMap<string, number>
   /** Members that the last evaluation would have let go. */
-  readonly doubted: ReadonlySet<string>
+  readonly unconfirmed: ReadonlySet<string>
 }
 
 export const NO_UNIVERSE: UniverseMemory = {
@@ -150,7 +160,7 @@ export const NO_UNIVERSE: UniverseMemory = {
   members: new Map(),
   departures: [],
   firstSeen: new Map(),
-  doubted: new Set(),
+  unconfirmed: new Set(),
 }
 
 /** One evaluation. Lists are sorted by symbol. */
@@ -166,14 +176,17 @@ export interface UniverseChoice {
 
 /**
  * Whether a rule is to be evaluated at this instant. Times of evaluations are multiples of the
- * interval; a doubt is judged again in the next minute.
+ * interval; what is unconfirmed is judged again in the next minute.
  */
 export function isUniverseDue(
   { everyMs }: Pick<UniverseRule, 'everyMs'>,
-  { evaluatedAt, hasDoubts }: { readonly evaluatedAt: number; readonly hasDoubts: boolean },
+  {
+    evaluatedAt,
+    hasUnconfirmed,
+  }: { readonly evaluatedAt: number; readonly hasUnconfirmed: boolean },
   at: number,
 ): boolean {
-  const stepMs = hasDoubts ? judgedAgainMs({ everyMs }) : everyMs
+  const stepMs = hasUnconfirmed ? judgedAgainMs({ everyMs }) : everyMs
   return Math.floor(at / stepMs) > Math.floor(evaluatedAt / stepMs)
 }
 

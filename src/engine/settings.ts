@@ -48,7 +48,7 @@ export interface StrategyUniverse {
 /** For instruments that join while the daemon runs. */
 export interface RosterSettings {
   readonly frame: InstrumentFrame
-  /** Of members, as the exchange stated them for this start. Absent: it did not. */
+  /** Rules of members, as the exchange stated them for this start. Absent: it did not. */
   readonly stated?: ReadonlyMap<string, ContractRules>
   /** Those of the configuration: they never leave. */
   readonly fixed: ReadonlySet<string>

@@ -79,7 +79,7 @@ function listSymbols({ tickers, memory }: UniverseInput): readonly string[] {
 /** Reasons of instruments that an evaluation did not see. */
 const UNSEEN: ReadonlySet<UniverseReason> = new Set(['notListed', 'noTicker', 'noRule'])
 
-/** Of the instruments that the last evaluation saw, those without a row or a contract now. */
+/** Counts instruments that the last evaluation saw, and those without a row or a contract now. */
 export function countMissing(
   verdicts: Readonly<Record<string, UniverseVerdict>>,
   {
@@ -88,11 +88,11 @@ export function countMissing(
   }: Pick<UniverseInput, 'contracts'> & { readonly tickers: Pick<TickerTable, 'rowOf'> },
 ): { readonly known: number; readonly missing: number } {
   const known = Object.entries(verdicts).filter(
-    ([, { reason, doubted = reason }]) => !UNSEEN.has(doubted),
+    ([, { reason, objection = reason }]) => !UNSEEN.has(objection),
   )
   const missing = known.filter(
-    ([symbol, { reason, doubted = reason }]) =>
-      tickers.rowOf(symbol) < 0 || (doubted !== 'noContract' && !contracts.has(symbol)),
+    ([symbol, { reason, objection = reason }]) =>
+      tickers.rowOf(symbol) < 0 || (objection !== 'noContract' && !contracts.has(symbol)),
   )
   return { known: known.length, missing: missing.length }
 }
@@ -161,7 +161,7 @@ const AT_ONCE: ReadonlySet<UniverseReason> = new Set([
   'fixed',
 ])
 
-/** Of these one evaluation is enough: the operator says so, and no answer of the exchange. */
+/** One evaluation is enough: the operator says so, and no answer of the exchange. */
 const BY_OPERATOR: ReadonlySet<UniverseReason> = new Set(['excluded', 'fixed'])
 
 function judgeListing(input: UniverseInput, symbol: string): UniverseVerdict | undefined {
@@ -292,9 +292,9 @@ function chooseLeaving(input: LeavingInput): string[] {
   const { memory, verdicts } = input
   return listUnwanted(input).filter((symbol) => {
     const verdict = verdicts.get(symbol)
-    if (!verdict || BY_OPERATOR.has(verdict.reason) || memory.doubted.has(symbol)) return true
-    const { reason: doubted } = verdict
-    verdicts.set(symbol, { ...verdict, isIn: true, reason: 'unconfirmed', doubted })
+    if (!verdict || BY_OPERATOR.has(verdict.reason) || memory.unconfirmed.has(symbol)) return true
+    const { reason: objection } = verdict
+    verdicts.set(symbol, { ...verdict, isIn: true, reason: 'unconfirmed', objection })
     return false
   })
 }
@@ -312,12 +312,12 @@ function listUnwanted({ rule, memory, at, verdicts }: LeavingInput): string[] {
   }
   const recent = memory.departures.filter((leftAt) => at - leftAt < DAY_MS).length + left.length
   const most = rule.changesPerDay ?? Number.POSITIVE_INFINITY
-  const doubtOf = ({ symbol }: { readonly symbol: string }): number =>
-    memory.doubted.has(symbol) ? 1 : 0
+  const waitOf = ({ symbol }: { readonly symbol: string }): number =>
+    memory.unconfirmed.has(symbol) ? 1 : 0
   // Those no longer admitted leave before those overtaken, the lowest rank first.
   others.sort(
     (one, other) =>
-      doubtOf(other) - doubtOf(one) ||
+      waitOf(other) - waitOf(one) ||
       rankOf(other.verdict) - rankOf(one.verdict) ||
       byNames(one, other),
   )

@@ -244,7 +244,7 @@ function lookedAtMs({ stops, lowProfit }: ExitRules['protections'] = {}): number
   return Math.max(stops?.withinMs ?? 0, lowProfit?.withinMs ?? 0)
 }
 
-/** What counts on while the strategy does not trade the instrument; undefined: nothing any more. */
+/** They count on while the strategy does not trade the instrument; undefined: none any more. */
 export function pausesOf(
   { protections }: ExitRules,
   { pause, ended }: ExitState,

@@ -133,7 +133,7 @@ export class UniverseBench extends EngineBench {
     this.step({ kind: 'positionRead', reading: { symbol, rows, isSilent: false, ...times } })
   }
 
-  /** The next hour begins: the rule is evaluated, and a minute later what was doubted. */
+  /** The next hour begins: the rule is evaluated, and a minute later what is unconfirmed. */
   nextHour(): void {
     this.goOn(HOUR)
     this.goOn(MINUTE)

@@ -83,8 +83,8 @@ function choose(rows: Readonly<Record<string, Row>>, change: Change = {}): Unive
 
 /** The evaluation before has said the same of all members. */
 function chooseAgain(rows: Readonly<Record<string, Row>>, change: Change = {}): UniverseChoice {
-  const doubted = new Set(change.memory?.members?.keys())
-  return choose(rows, { ...change, memory: { ...change.memory, doubted } })
+  const unconfirmed = new Set(change.memory?.members?.keys())
+  return choose(rows, { ...change, memory: { ...change.memory, unconfirmed } })
 }
 
 function member(since: number, change: Partial<UniverseMember> = {}): UniverseMember {
@@ -220,7 +220,7 @@ describe('members', () => {
     expect(verdicts.get('CUSDT')).toEqual({
       isIn: true,
       reason: 'unconfirmed',
-      doubted: 'outranked',
+      objection: 'outranked',
       value: 3,
       limit: 2,
     })
@@ -301,16 +301,16 @@ test.each([
 })
 
 test('evaluations are due at multiples of the interval', () => {
-  const sure = { hasDoubts: false }
-  expect(isUniverseDue(RULE, { ...sure, evaluatedAt: AT }, AT + HOUR - 1)).toBe(false)
-  expect(isUniverseDue(RULE, { ...sure, evaluatedAt: AT + HOUR - 1 }, AT + HOUR)).toBe(true)
+  const settled = { hasUnconfirmed: false }
+  expect(isUniverseDue(RULE, { ...settled, evaluatedAt: AT }, AT + HOUR - 1)).toBe(false)
+  expect(isUniverseDue(RULE, { ...settled, evaluatedAt: AT + HOUR - 1 }, AT + HOUR)).toBe(true)
 })
 
-test('doubts are judged again in the next minute, or as often as the rule is', () => {
-  const doubtful = { evaluatedAt: AT + 500, hasDoubts: true }
-  expect(isUniverseDue(RULE, doubtful, AT + 59_999)).toBe(false)
-  expect(isUniverseDue(RULE, doubtful, AT + 60_000)).toBe(true)
-  expect(isUniverseDue({ ...RULE, everyMs: 1000 }, doubtful, AT + 1000)).toBe(true)
+test('what is unconfirmed is judged again in the next minute, or as often as the rule is', () => {
+  const open = { evaluatedAt: AT + 500, hasUnconfirmed: true }
+  expect(isUniverseDue(RULE, open, AT + 59_999)).toBe(false)
+  expect(isUniverseDue(RULE, open, AT + 60_000)).toBe(true)
+  expect(isUniverseDue({ ...RULE, everyMs: 1000 }, open, AT + 1000)).toBe(true)
 })
 
 /** Some days of a market with listings and removals, missing values, and a rule that is drawn. */
@@ -370,10 +370,10 @@ describe('over drawn days', () => {
     for (const symbol of choice.forgotten) firstSeen.delete(symbol)
     for (const symbol of choice.seen) firstSeen.set(symbol, at)
     const departures = [...memory.departures, ...choice.left.map(() => at)]
-    const doubted = new Set(
+    const unconfirmed = new Set(
       [...choice.verdicts].flatMap(([one, { reason }]) => (reason === 'unconfirmed' ? one : [])),
     )
-    return { evaluatedAt: at, members, firstSeen, departures, doubted }
+    return { evaluatedAt: at, members, firstSeen, departures, unconfirmed }
   }
 
   test.each([1, 2, 3, 4, 5, 6])(
@@ -407,7 +407,7 @@ describe('over drawn days', () => {
 
         for (const symbol of choice.left) {
           const isExcluded = choice.verdicts.get(symbol)?.reason === 'excluded'
-          if (!isExcluded) expect(memory.doubted).toContain(symbol)
+          if (!isExcluded) expect(memory.unconfirmed).toContain(symbol)
           left += 1
           const isSticky = at - (memory.members.get(symbol)?.since ?? 0) < rule.stickyMs
           if (isSticky) expect(choice.verdicts.get(symbol)?.reason).toBe('notListed')

@@ -1541,8 +1541,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'leaves-by-one-answer',
     what: 'one answer of the exchange is enough to make a member leave its universe',
-    find: 'BY_OPERATOR.has(verdict.reason) || memory.doubted.has(symbol)',
-    replace: 'BY_OPERATOR.has(verdict.reason) || memory.doubted !== undefined',
+    find: 'BY_OPERATOR.has(verdict.reason) || memory.unconfirmed.has(symbol)',
+    replace: 'BY_OPERATOR.has(verdict.reason) || memory.unconfirmed !== undefined',
     isOfUniverses: true,
   },
   {

@@ -22,7 +22,7 @@ const NEVER_EVALUATED: KeptUniverse = {
   verdicts: {},
 }
 
-/** @param rule as JSON: doubts of another rule are none */
+/** @param rule as JSON: those unconfirmed by another rule are none */
 export function toUniverseMemory(
   kept: KeptUniverse = NEVER_EVALUATED,
   rule = kept.rule,
@@ -33,16 +33,16 @@ export function toUniverseMemory(
     departures,
     members: new Map(Object.entries(kept.members)),
     firstSeen: new Map(Object.entries(kept.firstSeen)),
-    doubted: new Set(kept.rule === rule ? listDoubted(kept) : []),
+    unconfirmed: new Set(kept.rule === rule ? listUnconfirmed(kept) : []),
   }
 }
 
-function listDoubted({ members, verdicts }: KeptUniverse): readonly string[] {
+function listUnconfirmed({ members, verdicts }: KeptUniverse): readonly string[] {
   return Object.keys(members).filter((symbol) => verdicts[symbol]?.reason === 'unconfirmed')
 }
 
-export function hasDoubts(kept: KeptUniverse): boolean {
-  return listDoubted(kept).length > 0
+export function hasUnconfirmed(kept: KeptUniverse): boolean {
+  return listUnconfirmed(kept).length > 0
 }
 
 export function applyUniverse(book: WritableBook, record: UniverseRecord): void {

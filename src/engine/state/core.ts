@@ -9,6 +9,7 @@ import type { Holding, HoldingChange, HoldSide } from '../../domain/position.ts'
 import type { LogEvent } from '../../domain/log-events.ts'
 import type { Scope } from '../../domain/trading-mode.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
+import type { UniverseRefusal } from '../../domain/universe.ts'
 import type { GrantedEndpoint } from '../event.ts'
 import type { ExitWatch, KeptExitsWatch } from '../../domain/exits.ts'
 import type { Instrument, MarginMode } from '../../domain/instrument.ts'
@@ -38,7 +39,6 @@ import {
 } from './changes.ts'
 import type { InstrumentStart, RunState } from './run-state.ts'
 import { forgetSettled, type KeptSettled } from './settled-money.ts'
-import type { UniverseRefusal } from './universe-refusals.ts'
 
 /**
  * Everything that the engine knows. The book is durable; the rest is lost at a restart, and may be.
@@ -86,7 +86,7 @@ export interface Core {
   readonly settled: KeptSettled
   /** Orders by price are left out too. */
   readonly ladders: KeptLadders
-  /** By strategy. Changed by `universe-refusals.ts`. */
+  /** Keyed by strategy. Changed by `universe-refusals.ts`. */
   readonly universeRefusals: ReadonlyMap<StrategyId, UniverseRefusal>
 }
 
@@ -135,10 +135,7 @@ export interface ClockState {
   readonly synchronisedAt: number
   /** Why the clock cannot be relied on. */
   readonly unsynchronised: string | undefined
-  /**
-   * Batches in a row refused for their time, the last code, and the end of the pause; Unix ms, our
-   * clock.
-   */
+  /** Batches in a row refused for their time, last code, end of the pause; Unix ms, our clock. */
   readonly refusals: number
   readonly refused: string
   readonly refusedUntil: number

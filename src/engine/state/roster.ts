@@ -43,7 +43,7 @@ export interface ChangedRules {
   readonly was: ContractRules
   readonly is: ContractRules
   readonly differing: readonly (typeof COUNTED)[number][]
-  /** What the journal counts does not convert, so the rules stay as they were. */
+  /** A count of the journal does not convert, so the rules stay as they were. */
   readonly conflict: GridConflict | undefined
 }
 

@@ -1,16 +1,7 @@
 import type { StrategyId } from '../../domain/ids.ts'
+import type { UniverseRefusal } from '../../domain/universe.ts'
 import { own } from '../../lib/own.ts'
 import type { Core } from './core.ts'
-
-/** An evaluation that was not carried out, since most of the exchange's list was missing. */
-export interface UniverseRefusal {
-  /** Exchange clock: of the first one in a row, and of the last. */
-  readonly since: number
-  readonly at: number
-  /** Instruments of the evaluation before, and how many of them the answer lacks. */
-  readonly known: number
-  readonly missing: number
-}
 
 export function noteRefusal(core: Core, id: StrategyId, refusal: UniverseRefusal): void {
   own(core.universeRefusals).set(id, refusal)

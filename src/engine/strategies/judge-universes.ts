@@ -10,7 +10,7 @@ import {
   type UniverseVerdict,
 } from '../../domain/universe.ts'
 import { chooseUniverse, countMissing } from '../../market/choose-universe.ts'
-import { hasDoubts, toUniverseMemory } from '../book/apply-universe.ts'
+import { hasUnconfirmed, toUniverseMemory } from '../book/apply-universe.ts'
 import { holdingOf, restrictionsOn } from '../book/book.ts'
 import { findGridConflict } from '../book/convert-grids.ts'
 import { capitalOf } from '../book/deposited-capital.ts'
@@ -58,9 +58,13 @@ function isDue(
 ): boolean {
   const kept = book.universes.get(id)
   const refused = universeRefusals.get(id)
-  if (refused) return isUniverseDue(rule, { evaluatedAt: refused.at, hasDoubts: true }, at)
+  if (refused) return isUniverseDue(rule, { evaluatedAt: refused.at, hasUnconfirmed: true }, at)
   if (kept === undefined || kept.rule !== JSON.stringify(rule)) return true
-  return isUniverseDue(rule, { evaluatedAt: kept.evaluatedAt, hasDoubts: hasDoubts(kept) }, at)
+  return isUniverseDue(
+    rule,
+    { evaluatedAt: kept.evaluatedAt, hasUnconfirmed: hasUnconfirmed(kept) },
+    at,
+  )
 }
 
 interface Evaluation {
@@ -171,7 +175,7 @@ function changedVerdicts(
       before?.reason === verdict.reason &&
       before.isIn === verdict.isIn &&
       before.text === verdict.text &&
-      before.doubted === verdict.doubted
+      before.objection === verdict.objection
     if (!isSame) changed.push([symbol, verdict])
   }
   for (const symbol of Object.keys(known)) if (!verdicts.has(symbol)) changed.push([symbol, null])

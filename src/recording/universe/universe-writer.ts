@@ -126,7 +126,7 @@ export class UniverseWriter {
     const gone = [...(before?.keys() ?? [])].filter((symbol) => !listing.contracts.has(symbol))
     current.contracts = listing.contracts
     const isSame = before !== undefined && changed.length + gone.length === 0
-    // What has changed counts once a second answer states it, so that is kept too.
+    // A change counts once a second answer states it, so that is kept too.
     if (isSame && !current.isChanged) return undefined
     current.isChanged = !isSame && before !== undefined
     const contracts = Object.fromEntries(changed) as unknown as WrittenContracts['contracts']
