@@ -36,6 +36,7 @@ export class KeptRows {
   #contracts: ReadonlyMap<string, ContractRules> | undefined
   /** Kept with the next answer. */
   #nextContracts: ReadonlyMap<string, ContractRules> | undefined
+  #contractsAt: number | undefined
 
   constructor(options: KeptRowsOptions) {
     const { recording, fromAt, toAt } = options
@@ -131,6 +132,9 @@ export class KeptRows {
         this.#next = next.value.table
         return
       }
+      // A day's file begins with all contracts: no new answer.
+      if (next.value.readAt === this.#contractsAt) continue
+      this.#contractsAt = next.value.readAt
       this.#nextContracts = next.value.contracts
     }
   }

@@ -3,10 +3,12 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
+import type { ContractRules } from '../domain/contract-rules.ts'
 import { checkDaemon, type ReadableFile } from './cross-checks.ts'
 import {
   asTraded,
   type ContractAnswers,
+  type ContractsAnswer,
   findKnownContracts,
   resolveRules,
   type TradedInstrument,
@@ -76,6 +78,8 @@ export interface LoadedConfig {
   readonly config: DaemonConfig
   readonly documents: ConfigDocuments
   readonly given: GivenChanges
+  /** As the exchange stated them just now. Absent: it did not. */
+  readonly contracts?: ReadonlyMap<string, ContractRules>
 }
 
 export interface ConfigReading {
@@ -167,7 +171,15 @@ export function readConfig(request: ConfigRequest): ConfigReading {
   }
   const instruments = asTraded(rules.instruments)
   const parts = { mainFile, main: main.source, value: main.value, instruments, strategies, given }
-  return { problems: [], loaded: assemble(parts) }
+  const contracts = listStated(request.contracts?.get(mainFile))
+  return { problems: [], loaded: { ...assemble(parts), ...(contracts && { contracts }) } }
+}
+
+/** Played ones are of another time. */
+function listStated({ now, isPlayed }: Partial<ContractsAnswer> = {}): LoadedConfig['contracts'] {
+  if (now === undefined || isPlayed) return undefined
+  const stated = [...now.contracts].filter(([, { readAt }]) => readAt === now.readAt)
+  return new Map(stated.map(([symbol, { readAt: _readAt, ...rules }]) => [symbol, rules]))
 }
 
 /** With `--set`; instruments may be a list of symbols. */

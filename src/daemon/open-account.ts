@@ -128,8 +128,9 @@ async function prepare(options: Opening, ground: AccountState): Promise<OpenedAc
   try {
     const access = embedded ?? assertAccess(loaded.config, credentials)
     hideSecrets(logger, access)
-    const settings = settingsOf(options, ground)
-    const book = rebuildBook(journal.load(), settings.positionMode)
+    const configured = settingsOf(options, ground)
+    const book = rebuildBook(journal.load(), configured.positionMode)
+    const settings = withStatedRules(configured, book, loaded.contracts)
     assertNotOlder(book)
     assertGrids(book, settings)
     const runners = await openRunners(strategies, {
@@ -342,6 +343,19 @@ function settingsOf(
   if (!hasRetreated(directory)) return configured
   logger.log('info', 'retreat.found', { onRestart: loaded.config.onRestart })
   return { ...configured, onRestart: 'cancel', hasRetreated: true }
+}
+
+/** Members are traded by the rules that the exchange states at this start. */
+function withStatedRules(
+  settings: EngineSettings,
+  { universes }: Book,
+  contracts: LoadedConfig['contracts'],
+): EngineSettings {
+  if (settings.roster === undefined || contracts === undefined) return settings
+  const members = new Set([...universes.values()].flatMap((kept) => Object.keys(kept.members)))
+  if (members.size === 0) return settings
+  const stated = new Map([...contracts].filter(([symbol]) => members.has(symbol)))
+  return { ...settings, roster: { ...settings.roster, stated } }
 }
 
 async function embed(options: Opening, directory: string): Promise<EmbeddedExchange | undefined> {

@@ -120,6 +120,11 @@ export interface ExitState {
   readonly pause: EntryPause | null
   /** The oldest first, as many as protections look at. */
   readonly ended: readonly EndedTrade[]
+  /**
+   * While less is held than can be closed: what was realised less fees when that began, margin
+   * coin. Absent: nothing, as in older journals.
+   */
+  readonly rests?: Readonly<Partial<Record<HoldSide, number>>>
 }
 
 /** The last two believed prices: what both have passed is passed. */

@@ -487,6 +487,8 @@ export const LOG_EVENTS = {
     'The tickers of all instruments could not be kept (`recordUniverse`): those minutes are missing in later backtests. The daemon trades all the same. Look at the reason: the room on the disk, or another process that keeps tickers in the same directory. Logged once until it works again.',
   'universe.notRead':
     'The contracts of the exchange could not be read, so rules of universes use those of before, or wait; they are read again.',
+  'universe.refused':
+    'Most of the instruments that the last evaluation of a rule saw (`missing` of `known`) are missing from what the exchange answers, so it is not evaluated: members stay. It is tried again every minute, and evaluated all the same if this lasts for an hour. Logged once until it is evaluated.',
   'universe.torn':
     'A run that was killed had left half an answer in the kept tickers; it is left out.',
 } as const satisfies Record<string, string>

@@ -78,6 +78,8 @@ export interface BootRecord extends DatedRecord {
   readonly strategies: readonly StrategyId[]
   /** The book is converted if they changed. Absent in earlier records. */
   readonly grids?: Readonly<Record<string, InstrumentGrids>>
+  /** Keyed by symbol: members whose rules the exchange has changed. */
+  readonly rules?: Readonly<Record<string, ContractRules>>
 }
 
 /** Without new wishes, the state is recorded at intervals. */

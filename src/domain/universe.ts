@@ -58,6 +58,7 @@ export const UNIVERSE_REASONS = [
   'included',
   'sticky',
   'changesUsed',
+  'unconfirmed',
   'fixed',
   'excluded',
   'otherQuote',
@@ -100,6 +101,8 @@ export interface UniverseVerdict {
   readonly isSeenOnly?: true
   /** Word of the exchange, for `notTradable`. */
   readonly text?: string
+  /** Why one that is `unconfirmed` would leave. */
+  readonly objection?: UniverseReason
 }
 
 export interface UniverseMember {
@@ -130,6 +133,16 @@ export interface UniverseLeaving {
   readonly verdict: UniverseVerdict
 }
 
+/** An evaluation that was not carried out, since most of the exchange's list was missing. */
+export interface UniverseRefusal {
+  /** Exchange clock: of the first one in a row, and of the last. */
+  readonly since: number
+  readonly at: number
+  /** Instruments of the evaluation before, and how many of them the answer lacks. */
+  readonly known: number
+  readonly missing: number
+}
+
 /** One evaluation hands it to the next. Unix ms, exchange clock. */
 export interface UniverseMemory {
   readonly evaluatedAt: number
@@ -138,6 +151,8 @@ export interface UniverseMemory {
   readonly departures: readonly number[]
   /** Keyed by symbol, where the exchange states no listing. */
   readonly firstSeen: ReadonlyMap<string, number>
+  /** Members that the last evaluation would have let go. */
+  readonly unconfirmed: ReadonlySet<string>
 }
 
 export const NO_UNIVERSE: UniverseMemory = {
@@ -145,6 +160,7 @@ export const NO_UNIVERSE: UniverseMemory = {
   members: new Map(),
   departures: [],
   firstSeen: new Map(),
+  unconfirmed: new Set(),
 }
 
 /** One evaluation. Lists are sorted by symbol. */
@@ -158,11 +174,23 @@ export interface UniverseChoice {
   readonly forgotten: readonly string[]
 }
 
-/** Whether a rule is to be evaluated at this instant. Times of evaluations are multiples of the interval. */
+/**
+ * Whether a rule is to be evaluated at this instant. Times of evaluations are multiples of the
+ * interval; what is unconfirmed is judged again in the next minute.
+ */
 export function isUniverseDue(
   { everyMs }: Pick<UniverseRule, 'everyMs'>,
-  { evaluatedAt }: Pick<UniverseMemory, 'evaluatedAt'>,
+  {
+    evaluatedAt,
+    hasUnconfirmed,
+  }: { readonly evaluatedAt: number; readonly hasUnconfirmed: boolean },
   at: number,
 ): boolean {
-  return Math.floor(at / everyMs) > Math.floor(evaluatedAt / everyMs)
+  const stepMs = hasUnconfirmed ? judgedAgainMs({ everyMs }) : everyMs
+  return Math.floor(at / stepMs) > Math.floor(evaluatedAt / stepMs)
+}
+
+/** The first answer of each minute is kept for replays (`recordUniverse`), so none between counts. */
+export function judgedAgainMs({ everyMs }: Pick<UniverseRule, 'everyMs'>): number {
+  return Math.min(everyMs, 60_000)
 }

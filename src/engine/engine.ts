@@ -103,6 +103,7 @@ import { type Ending, listEndings } from './lifecycle/ending.ts'
 import { expirePlaces, recordDueStates, takeDecision } from './strategies/take-decision.ts'
 import { haltStrategy, takeDecisionFailure } from './lifecycle/strategy-failures.ts'
 import { advanceLeavings, whyNotGone } from './lifecycle/advance-leavings.ts'
+import { whyNotEvaluated } from './state/universe-refusals.ts'
 import { takeSignal } from './strategies/take-signal.ts'
 import { takeSnapshot } from './strategies/take-snapshot.ts'
 
@@ -113,8 +114,8 @@ export interface Engine {
   readonly book: Book
   /** Instruments of universes come and go. */
   readonly settings: EngineSettings
-  /** Rules that choose among contracts wait for that. */
-  readonly knowsContracts: boolean
+  /** Why the rule of a strategy is not evaluated, in words. */
+  whyNotEvaluated(strategyId: StrategyId): string | undefined
   /** Why a leaving member is still there, in words. */
   whyNotGone(strategyId: StrategyId, symbol: string): string | undefined
   readonly phase: RunPhase
@@ -193,9 +194,7 @@ export function resumeEngine(core: Core): Engine {
     step: (event, now) => handleStep(core, event, now),
     book: core.book,
     settings: core.settings,
-    get knowsContracts() {
-      return core.market.contracts !== undefined
-    },
+    whyNotEvaluated: (strategyId) => whyNotEvaluated(core, strategyId),
     whyNotGone: (strategyId, symbol) => whyNotGone(core, { strategyId, symbol }),
     get phase() {
       return core.run.phase

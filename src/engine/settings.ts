@@ -1,3 +1,4 @@
+import type { ContractRules } from '../domain/contract-rules.ts'
 import type { Capital } from '../domain/capital.ts'
 import type { DaemonFile } from '../config/schema/daemon-schema.ts'
 import type { CandleRow } from '../domain/candles.ts'
@@ -47,6 +48,8 @@ export interface StrategyUniverse {
 /** For instruments that join while the daemon runs. */
 export interface RosterSettings {
   readonly frame: InstrumentFrame
+  /** Rules of members, as the exchange stated them for this start. Absent: it did not. */
+  readonly stated?: ReadonlyMap<string, ContractRules>
   /** Those of the configuration: they never leave. */
   readonly fixed: ReadonlySet<string>
   /** More would make readings too old. */

@@ -76,6 +76,27 @@ function listSymbols({ tickers, memory }: UniverseInput): readonly string[] {
   return [...new Set([...tickers.symbols, ...memory.members.keys()])].toSorted()
 }
 
+/** Reasons of instruments that an evaluation did not see. */
+const UNSEEN: ReadonlySet<UniverseReason> = new Set(['notListed', 'noTicker', 'noRule'])
+
+/** Counts instruments that the last evaluation saw, and those without a row or a contract now. */
+export function countMissing(
+  verdicts: Readonly<Record<string, UniverseVerdict>>,
+  {
+    tickers,
+    contracts,
+  }: Pick<UniverseInput, 'contracts'> & { readonly tickers: Pick<TickerTable, 'rowOf'> },
+): { readonly known: number; readonly missing: number } {
+  const known = Object.entries(verdicts).filter(
+    ([, { reason, objection = reason }]) => !UNSEEN.has(objection),
+  )
+  const missing = known.filter(
+    ([symbol, { reason, objection = reason }]) =>
+      tickers.rowOf(symbol) < 0 || (objection !== 'noContract' && !contracts.has(symbol)),
+  )
+  return { known: known.length, missing: missing.length }
+}
+
 interface Ages {
   /** Unix ms, exchange clock; undefined at first sight without a stated listing. */
   readonly since: (symbol: string) => { readonly at: number; readonly isSeenOnly: boolean }
@@ -130,7 +151,7 @@ function out(
   return { isIn: false, reason, ...facts }
 }
 
-/** A member leaves at once: independent sources agree, or the operator says so. */
+/** Reasons that wait for neither `sticky` nor `changesPerDay`. */
 const AT_ONCE: ReadonlySet<UniverseReason> = new Set([
   'excluded',
   'otherQuote',
@@ -140,6 +161,9 @@ const AT_ONCE: ReadonlySet<UniverseReason> = new Set([
   'fixed',
 ])
 
+/** One evaluation is enough: the operator says so, and no answer of the exchange. */
+const BY_OPERATOR: ReadonlySet<UniverseReason> = new Set(['excluded', 'fixed'])
+
 function judgeListing(input: UniverseInput, symbol: string): UniverseVerdict | undefined {
   const { rule, tickers, contracts, fixed, room, memory } = input
   if (fixed.has(symbol)) return out('fixed')
@@ -148,7 +172,7 @@ function judgeListing(input: UniverseInput, symbol: string): UniverseVerdict | u
   const rules = contracts.get(symbol)
   if (!rules) return out(hasRow ? 'noContract' : 'notListed')
   if (rule.quote !== undefined && !isQuotedIn(symbol, rule.quote, rules)) return out('otherQuote')
-  if (!Number.isNaN(tickers.read(symbol, 'deliveryTime'))) return out('delivery')
+  if (tickers.read(symbol, 'deliveryTime') > 0) return out('delivery')
   const { status = TRADABLE_STATUS } = rules
   if (status !== TRADABLE_STATUS) return out('notTradable', { text: status })
   if (!hasRow) return out('noTicker')
@@ -260,8 +284,22 @@ interface LeavingInput extends Pick<UniverseInput, 'rule' | 'memory' | 'at'> {
   readonly verdicts: Map<string, UniverseVerdict>
 }
 
-/** Members that stay although not chosen get their verdict changed. */
-function chooseLeaving({ rule, memory, at, verdicts }: LeavingInput): string[] {
+/**
+ * One answer makes no member leave: two evaluations in a row must say so. Members that stay although
+ * not chosen get their verdict changed.
+ */
+function chooseLeaving(input: LeavingInput): string[] {
+  const { memory, verdicts } = input
+  return listUnwanted(input).filter((symbol) => {
+    const verdict = verdicts.get(symbol)
+    if (!verdict || BY_OPERATOR.has(verdict.reason) || memory.unconfirmed.has(symbol)) return true
+    const { reason: objection } = verdict
+    verdicts.set(symbol, { ...verdict, isIn: true, reason: 'unconfirmed', objection })
+    return false
+  })
+}
+
+function listUnwanted({ rule, memory, at, verdicts }: LeavingInput): string[] {
   const left: string[] = []
   const others: { readonly symbol: string; readonly verdict: UniverseVerdict }[] = []
   for (const [symbol, member] of memory.members) {
@@ -274,8 +312,15 @@ function chooseLeaving({ rule, memory, at, verdicts }: LeavingInput): string[] {
   }
   const recent = memory.departures.filter((leftAt) => at - leftAt < DAY_MS).length + left.length
   const most = rule.changesPerDay ?? Number.POSITIVE_INFINITY
+  const waitOf = ({ symbol }: { readonly symbol: string }): number =>
+    memory.unconfirmed.has(symbol) ? 1 : 0
   // Those no longer admitted leave before those overtaken, the lowest rank first.
-  others.sort((one, other) => rankOf(other.verdict) - rankOf(one.verdict) || byNames(one, other))
+  others.sort(
+    (one, other) =>
+      waitOf(other) - waitOf(one) ||
+      rankOf(other.verdict) - rankOf(one.verdict) ||
+      byNames(one, other),
+  )
   for (const [index, { symbol }] of others.entries()) {
     if (recent + index < most) left.push(symbol)
     else verdicts.set(symbol, stay('changesUsed', { value: most, limit: most }))

@@ -44,8 +44,9 @@ function listStops(
   const hasGained = (share: number): boolean =>
     bestTicks !== null && reaches(side, bestTicks, gainTicks(side, entryTicks, share))
   if (stop) add('stop', at(entryTicks, stop))
-  if (trailing && bestTicks !== null && hasGained(trailing.after))
-    add('trailing', at(bestTicks, trailing.distance))
+  // 0 is at once, also while the best price has yet to reach the entry.
+  const trails = trailing && (trailing.after === 0 || hasGained(trailing.after))
+  if (trails && bestTicks !== null) add('trailing', at(bestTicks, trailing.distance))
   if (breakEven && hasGained(breakEven.after))
     add('breakEven', stopTicks(side, entryTicks, breakEven.offset))
   return levels

@@ -46,7 +46,7 @@ export interface ExitMoment extends Readonly<Record<HoldSide, ExitHolding>> {
  *      ▲                       │                             │
  *      └────────flat───────────┴──────────flat───────────────┘
  *
- * A due exit stays due at any price; a full one replaces a partial one. A price is met when two
+ * Less than the smallest order counts as flat. A due exit stays due at any price; a full one replaces a partial one. A price is met when two
  * answers in a row have met it. After an exit, a target on that side is locked until the strategy
  * wants something else or the cool-down is over.
  *
@@ -71,24 +71,42 @@ function advanceSide(rules: ExitRules, state: ExitState, here: SideMoment): Exit
   const { side, moment } = here
   const { lots, openedAt } = moment[side]
   const known = state[side]
-  if (known === null && lots === 0) return state
-  if (known === null) return { ...state, [side]: judgeTrade(rules, beginTrade(here), here) }
-  // A rest too small to be closed is no trade.
-  if (lots === 0 || (known.leftBy !== null && lots < moment.lotsMin))
-    return endTrade(rules, state, { ...here, trade: known })
-  // All was closed and some opened again between two looks.
-  if (openedAt !== undefined && openedAt > known.openedAt) {
-    const ended = endTrade(rules, state, { ...here, trade: known })
-    return { ...ended, [side]: judgeTrade(rules, beginTrade(here), here) }
+  if (lots < moment.lotsMin) {
+    const ended = known === null ? state : endTrade(rules, state, { ...here, trade: known })
+    return noteRest(ended, here)
   }
+  if (known === null) return startTrade(rules, state, here)
+  // All was closed and some opened again between two looks.
+  if (openedAt !== undefined && openedAt > known.openedAt)
+    return startTrade(rules, endTrade(rules, state, { ...here, trade: known }), here)
   const trade = judgeTrade(rules, followTrade(known, here), here)
   return trade === known ? state : { ...state, [side]: trade }
 }
 
-function beginTrade({ side, moment }: SideMoment): ExitTrade {
+/** Too small to be closed, so no trade: the next one counts from its own opening. */
+function noteRest(state: ExitState, { side, moment }: SideMoment): ExitState {
+  const { [side]: known, ...others } = state.rests ?? {}
+  if (moment[side].lots === 0) return known === undefined ? state : withRests(state, others)
+  return known === undefined ? withRests(state, { ...others, [side]: moment.net }) : state
+}
+
+function withRests(
+  { rests: _before, ...state }: ExitState,
+  rests: NonNullable<ExitState['rests']>,
+): ExitState {
+  return Object.keys(rests).length === 0 ? state : { ...state, rests }
+}
+
+function startTrade(rules: ExitRules, state: ExitState, here: SideMoment): ExitState {
+  const { [here.side]: restNet, ...others } = state.rests ?? {}
+  const trade = judgeTrade(rules, beginTrade(here, restNet), here)
+  return { ...(restNet === undefined ? state : withRests(state, others)), [here.side]: trade }
+}
+
+function beginTrade({ side, moment }: SideMoment, restNet: number | undefined): ExitTrade {
   const { lots, entryTicks, openedAt = moment.at } = moment[side]
   return {
-    openedAt,
+    openedAt: restNet === undefined ? openedAt : moment.at,
     entryTicks,
     lotsMax: lots,
     bestTicks: null,
@@ -97,7 +115,7 @@ function beginTrade({ side, moment }: SideMoment): ExitTrade {
     capLots: null,
     due: null,
     leftBy: null,
-    netBefore: moment.net - moment.tradeNet,
+    netBefore: restNet ?? moment.net - moment.tradeNet,
   }
 }
 
@@ -108,10 +126,8 @@ function followTrade(trade: ExitTrade, { side, moment }: SideMoment): ExitTrade 
 }
 
 function judgeTrade(rules: ExitRules, followed: ExitTrade, here: SideMoment): ExitTrade {
-  const { side, moment } = here
-  const { lots } = moment[side]
+  const { moment } = here
   const trade = endDue(noteBest(rules, noteAtr(rules, followed, moment), here), here)
-  if (lots < moment.lotsMin) return trade
   const isPart = trade.due !== null && trade.due.keptLots > 0
   if (trade.due !== null && !isPart) return trade
   const kind = findFullExit(rules, trade, here)
@@ -219,10 +235,25 @@ function keepEnded(
   before: readonly EndedTrade[],
   trade: EndedTrade,
 ): readonly EndedTrade[] {
-  const { stops, lowProfit } = protections ?? {}
-  const withinMs = Math.max(stops?.withinMs ?? 0, lowProfit?.withinMs ?? 0)
+  const withinMs = lookedAtMs(protections)
   if (withinMs === 0) return before
   return [...before, trade].filter(({ at }) => trade.at - at < withinMs).slice(-ENDED_MAX)
+}
+
+function lookedAtMs({ stops, lowProfit }: ExitRules['protections'] = {}): number {
+  return Math.max(stops?.withinMs ?? 0, lowProfit?.withinMs ?? 0)
+}
+
+/** They count on while the strategy does not trade the instrument; undefined: none any more. */
+export function pausesOf(
+  { protections }: ExitRules,
+  { pause, ended }: ExitState,
+  at: number,
+): ExitState | undefined {
+  const lasting = pause !== null && at < pause.untilAt ? pause : null
+  const counted = ended.filter((trade) => at - trade.at < lookedAtMs(protections))
+  if (lasting === null && counted.length === 0) return undefined
+  return { ...NO_EXITS, pause: lasting, ended: counted }
 }
 
 /** The configuration lets no protection count more. */

@@ -60,7 +60,7 @@ function viewUniverse(
     strategy: id,
     evaluatedAt: kept?.evaluatedAt ?? null,
     dueAt: kept ? (Math.floor(kept.evaluatedAt / rule.everyMs) + 1) * rule.everyMs : null,
-    waitsFor: account.engine.knowsContracts || kept ? null : 'the contracts of the exchange',
+    waitsFor: account.engine.whyNotEvaluated(id) ?? null,
     count: rule.top.count,
     left: (kept?.departures ?? []).filter((at) => now - at < DAY_MS).length,
     leftMax: rule.changesPerDay ?? null,

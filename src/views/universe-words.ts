@@ -13,6 +13,8 @@ const REASONS: Readonly<Record<UniverseReason, Words>> = {
   ranked: ({ value, limit }) => `rank ${value}, and the first ${limit} are chosen`,
   included: () => 'always, by include',
   sticky: ({ limit }) => `stays until ${showTime(limit ?? 0)} UTC, by sticky`,
+  unconfirmed: ({ objection = 'noRule', ...verdict }) =>
+    `${REASONS[objection](verdict)}; stays unless the next answer says so too`,
   changesUsed: ({ limit }) => `stays, since ${limit} have left within 24 h, by changesPerDay`,
   fixed: () => 'in instruments of the strategy, whatever the rule says',
   excluded: () => 'excluded',
@@ -37,8 +39,7 @@ const REASONS: Readonly<Record<UniverseReason, Words>> = {
   volumeLow: compared('volume', 'below'),
   noSpread: () => 'no bid and ask stated',
   spreadWide: compared('spread', 'above', showPercent),
-  young: (verdict) =>
-    `${compared('age', 'below', showDuration)(verdict)}${verdict.isSeenOnly ? ', counted since it was first seen' : ''}`,
+  young: wordsOfYoung,
   noRange: () => 'no range of 24 h stated',
   volatilityLow: compared('volatility', 'below', showPercent),
   volatilityHigh: compared('volatility', 'above', showPercent),
@@ -47,6 +48,14 @@ const REASONS: Readonly<Record<UniverseReason, Words>> = {
   waitsForPlace: () => 'waits until others have left',
   noRoom: ({ value, limit }) =>
     `no room in the poll budget: ${value} of ${limit} instruments are read`,
+}
+
+function wordsOfYoung(verdict: UniverseVerdict): string {
+  const { value = Number.NaN, limit = Number.NaN, isSeenOnly } = verdict
+  if (value < 0) return `to be listed in ${showDuration(-value)}`
+  if (value === 0) return `first seen now, younger than ${showDuration(limit)}`
+  const counted = isSeenOnly ? ', counted since it was first seen' : ''
+  return `${compared('age', 'below', showDuration)(verdict)}${counted}`
 }
 
 function compared(

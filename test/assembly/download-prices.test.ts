@@ -29,6 +29,9 @@ class PastExchange {
   paidSince = 0
   /** Added to each price. */
   shift = 0
+  /** Numbers of calls that are answered with an empty page, and those of candles shifted in time. */
+  emptyAt: readonly number[] = []
+  shiftMs = 0
   /** Minutes that the exchange leaves out. */
   gap: readonly [number, number] = [0, 0]
 
@@ -45,6 +48,7 @@ class PastExchange {
       const kind = { kind: 'refused', class: this.refusal, topic: 'symbol' }
       return { ...kind, ...code, ...base } as Answer<unknown>
     }
+    if (this.emptyAt.includes(this.calls)) return { kind: 'accepted', data: [], ...base }
     const data = endpoint === 'historyFundRate' ? this.#rates(query) : this.#candles(query)
     return { kind: 'accepted', data, ...base }
   }
@@ -61,7 +65,7 @@ class PastExchange {
     for (let at = first; at < until; at += lengthMs) {
       if (at >= this.gap[0] && at < this.gap[1]) continue
       const price = String(100 + ((at / MINUTE) % 50) / 10 + this.shift)
-      rows.push([String(at), price, price, price, price, '1.5', '150'])
+      rows.push([String(at + this.shiftMs), price, price, price, price, '1.5', '150'])
     }
     return rows
   }
@@ -120,7 +124,7 @@ test('a file begins where the exchange does, and holds what was paid', async () 
   expect([rows.at[0], rows.at.at(-1)]).toEqual([LISTED_AT, Date.UTC(2026, 0, 4) - MINUTE])
   expect([...(funding?.at ?? [])]).toEqual([8, 16, 24].map((hour) => Date.UTC(2026, 0, 3, hour)))
   // Empty months before the listing are not asked for by minutes.
-  expect(exchange.calls).toBeLessThan(12)
+  expect(exchange.calls).toBeLessThan(14)
 })
 
 test('a file that exists is continued after its last row', async () => {
@@ -142,6 +146,39 @@ test('minutes that the exchange leaves out are a gap, and no difference', async 
   await download({ toAt: Date.UTC(2026, 0, 3, 11, 30) })
 
   expect(await download()).toMatchObject({ rows: 16 * 60, added: 12.5 * 60 })
+})
+
+test('one empty page anywhere is no end and no hole', async () => {
+  await download()
+  const { calls } = exchange
+  const whole = await loadRecording(file)
+  for (let call = 1; call <= calls; call++) {
+    exchange = new PastExchange()
+    exchange.emptyAt = [call]
+    file = join(directory, `empty-${call}`, 'BTCUSDT-futures-1m.prices')
+    expect(await download(), `call ${call}`).toMatchObject({ missing: 0, payments: 3 })
+    expect((await loadRecording(file)).rows.at, `call ${call}`).toEqual(whole.rows.at)
+  }
+})
+
+test('a hole is said, and filled by a later call once the exchange shows it', async () => {
+  exchange.gap = [Date.UTC(2026, 0, 3, 8), Date.UTC(2026, 0, 3, 15)]
+  expect(await download()).toMatchObject({ rows: 12 * 60, missing: 7 * 60 })
+  expect(await download()).toMatchObject({ rows: 12 * 60, added: 0, missing: 7 * 60 })
+
+  exchange.gap = [0, 0]
+  expect(await download()).toMatchObject({ rows: 19 * 60, added: 7 * 60, missing: 0 })
+  const { rows } = await loadRecording(file)
+  for (let row = 1; row < rows.at.length; row++)
+    expect((rows.at[row] ?? 0) - (rows.at[row - 1] ?? 0)).toBe(MINUTE)
+})
+
+test('candles that open between the multiples of their length are refused', async () => {
+  exchange.shiftMs = 13_000
+  await expect(download()).rejects.toMatchObject({
+    code: 'DOWNLOAD_INTERRUPTED',
+    facts: { reason: expect.stringMatching(/no candle of 1Dutc opens at/) },
+  })
 })
 
 test('an exchange that shows other candles than the file has is refused', async () => {

@@ -41,6 +41,16 @@ test.each([
   ['  takeProfit: [{ at: 0.01, close: 0.7 }, { at: 0.02, close: 0.7 }]\n', /together close 1\.4/],
   ['  timeLimit: 1 hour\n', /a duration such as/],
   ['  timeLimit: 0m\n', /a duration such as/],
+  ['  coolDown: 15m\n', /never begins: none of stop, /],
+  ['  profit: {}\n', /names no row/],
+  [
+    '  timeLimit: 1h\n  protections: { stops: { count: 2, within: 1d, pause: 1h } }\n',
+    /never counts: there is none of stop, trailing, breakEven/,
+  ],
+  [
+    '  stop: { distance: 0.05 }\n  breakEven: { after: 0.01, offset: -0.1 }\n',
+    /never counts: stop closes first, 0\.05 below the entry/,
+  ],
   ['  trailling: { distance: 0.01 }\n', /trailing/],
 ])('[CFG1] %j is refused in words, with its line', (exits, problem) => {
   const problems = problemsOf(exits)

@@ -34,6 +34,8 @@ class CandleExchange {
   /** The oldest candle, Unix ms. */
   oldestAt = 0
   broken: readonly string[] | undefined
+  /** Numbers of calls that are answered with an empty page. */
+  emptyAt: readonly number[] = []
 
   readonly caller = {
     call: (endpoint: string, request: unknown) => Promise.resolve(this.#answer(endpoint, request)),
@@ -47,6 +49,7 @@ class CandleExchange {
       const reason = { class: 'definite', topic: 'url', code: '40404', message: 'no such path' }
       return { kind: 'refused', status: 404, ...reason, ...base } as Answer<unknown>
     }
+    if (this.emptyAt.includes(this.asked.length)) return { kind: 'accepted', data: [], ...base }
     if (this.broken) return { kind: 'accepted', data: [this.broken], ...base }
     const { lengthMs } = GRANULARITIES[query.granularity]
     const runningAt = Math.floor(NOW / lengthMs) * lengthMs
@@ -114,6 +117,18 @@ async function fetchAll(
   const fetched = events.filter((event) => event.kind === 'candlesFetched')
   return { fetched, logged, pauses, asked: exchange.asked }
 }
+
+test('one empty page is not the end of what the exchange has', async () => {
+  const candles = new Map([[MINUTE, 1500]])
+  const whole = await fetchAll(new CandleExchange(), candles)
+  expect(whole.fetched[0]?.rows).toHaveLength(1500)
+  for (let call = 1; call <= whole.asked.length; call++) {
+    const exchange = new CandleExchange()
+    exchange.emptyAt = [call]
+    const { fetched } = await fetchAll(exchange, candles)
+    expect(fetched[0]?.rows, `call ${call}`).toEqual(whole.fetched[0]?.rows)
+  }
+})
 
 describe('the candles that a strategy needs', () => {
   test('are read in one call where they fit, with the one that goes on', async () => {

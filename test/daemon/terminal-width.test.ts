@@ -292,6 +292,7 @@ const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'simulator.settingsKept': { settings: ['market.startPrices.BTCUSDT: 60000, configured: 1000'] },
   'prices.back': { url: 'https://api.example.com', afterMs: 65_000 },
   'prices.missing': { url: 'https://api.example.com' },
+  'universe.refused': { missing: 598, known: 600 },
   'standby.tookOver': { from: `paper on machine-a, pid 4711, ${HERE}/.intentd/paper` },
   'liquidation.judgedAlone': { holdSide: 'short' },
   'liquidation.near': { holdSide: 'long', trust: 'agreed' },

@@ -1,4 +1,5 @@
 import { type ContractRules } from '../../src/domain/contract-rules.ts'
+import { type ExitRules } from '../../src/domain/exits.ts'
 import { type Fill } from '../../src/domain/fill.ts'
 import { FLAT, type Holding } from '../../src/domain/position.ts'
 import { type PositionMode } from '../../src/domain/instrument.ts'
@@ -11,7 +12,8 @@ import { type EngineSettings } from '../../src/engine/settings.ts'
 import { makeOwnLimits } from '../support/made-limits.ts'
 import { EngineBench, STRATEGY } from './engine-bench.ts'
 
-const HOUR = 3_600_000
+export const MINUTE = 60_000
+export const HOUR = 3_600_000
 
 const RULES: ContractRules = {
   tickSize: '0.1',
@@ -34,6 +36,8 @@ const RULE: UniverseRule = {
 export class UniverseBench extends EngineBench {
   readonly volumes = new Map<string, number>()
   readonly holdings = new Map<string, Holding>()
+  /** What rows state otherwise, by symbol; undefined: there is no row. */
+  readonly stated = new Map<string, Partial<Record<TickerColumn, number>> | undefined>()
   readonly #rules: Partial<UniverseRule>
   readonly #change: Partial<EngineSettings>
 
@@ -57,11 +61,10 @@ export class UniverseBench extends EngineBench {
     return this.engine.settings.strategies.get(STRATEGY)?.symbols ?? []
   }
 
-  /** The contracts of the exchange as it lists them now. */
-  readContracts(change: Readonly<Record<string, Partial<ContractRules>>> = {}): void {
-    const contracts = new Map(
-      [...this.volumes.keys()].map((one) => [one, { ...RULES, ...change[one] }]),
-    )
+  /** The contracts of the exchange as it lists them now; undefined: not at all. */
+  readContracts(change: Readonly<Record<string, Partial<ContractRules> | undefined>> = {}): void {
+    const listed = [...this.volumes.keys()].filter((one) => !(one in change) || change[one])
+    const contracts = new Map(listed.map((one) => [one, { ...RULES, ...change[one] }]))
     this.step({ kind: 'contractsRead', contracts })
   }
 
@@ -80,8 +83,11 @@ export class UniverseBench extends EngineBench {
     tickers.readAt = this.now
     tickers.requestTime = requestTime
     for (const [symbol, usdtVolume] of this.volumes) {
+      const stated = this.stated.get(symbol)
+      if (stated === undefined && this.stated.has(symbol)) continue
       const row = tickers.claimRow(symbol)
-      const values = { bidPr: bid, askPr: bid + 0.1, lastPr: bid, ts: this.now, usdtVolume }
+      const usual = { bidPr: bid, askPr: bid + 0.1, lastPr: bid, ts: this.now, usdtVolume }
+      const values = { ...usual, ...stated }
       for (const [column, value] of Object.entries(values))
         tickers.columns[column as TickerColumn][row] = value
     }
@@ -127,9 +133,15 @@ export class UniverseBench extends EngineBench {
     this.step({ kind: 'positionRead', reading: { symbol, rows, isSilent: false, ...times } })
   }
 
-  /** The next hour begins: the rule is evaluated. */
+  /** The next hour begins: the rule is evaluated, and a minute later what is unconfirmed. */
   nextHour(): void {
-    this.now = (Math.floor(this.now / HOUR) + 1) * HOUR
+    this.goOn(HOUR)
+    this.goOn(MINUTE)
+  }
+
+  /** To the next multiple of a duration. */
+  goOn(ms: number): void {
+    this.now = (Math.floor(this.now / ms) + 1) * ms
     this.step({ kind: 'timePassed' })
     this.read()
     this.price()
@@ -181,6 +193,17 @@ export class UniverseBench extends EngineBench {
     return this.#handOver(new UniverseBench({}, { ...this.#change, strategies }))
   }
 
+  /** The same, after the exchange has stated other rules of members. */
+  restated(change: Readonly<Record<string, Partial<ContractRules>>>): UniverseBench {
+    const { roster } = this.settings
+    if (roster === undefined) throw new Error('no universe')
+    const stated = new Map(
+      Object.entries(change).map(([symbol, rules]) => [symbol, { ...RULES, ...rules }]),
+    )
+    const settings = { ...this.#change, roster: { ...roster, stated } }
+    return this.#handOver(new UniverseBench(this.#rules, settings, this.settings.positionMode))
+  }
+
   #handOver(next: UniverseBench): UniverseBench {
     next.records.push(...this.records)
     next.now = this.now + 1000
@@ -203,6 +226,12 @@ export class UniverseBench extends EngineBench {
     )
     return texts.every((text) => text === texts[0])
   }
+}
+
+/** The settings of a bench whose strategy has exits. */
+export function withExits(exits: ExitRules, rules: Partial<UniverseRule> = {}) {
+  const { strategies } = universeSettings(rules)
+  return { strategies: new Map([...strategies].map(([id, one]) => [id, { ...one, exits }])) }
 }
 
 function universeSettings(rules: Partial<UniverseRule>) {

@@ -91,7 +91,7 @@ export class InterpreterBench {
       step,
       book: this.book,
       settings: undefined as never,
-      knowsContracts: false,
+      whyNotEvaluated: () => undefined,
       whyNotGone: () => undefined,
       phase: 'running',
       unproved: [],

@@ -81,6 +81,12 @@ function choose(rows: Readonly<Record<string, Row>>, change: Change = {}): Unive
   return chooseUniverse(inputOf(rows, change))
 }
 
+/** The evaluation before has said the same of all members. */
+function chooseAgain(rows: Readonly<Record<string, Row>>, change: Change = {}): UniverseChoice {
+  const unconfirmed = new Set(change.memory?.members?.keys())
+  return choose(rows, { ...change, memory: { ...change.memory, unconfirmed } })
+}
+
 function member(since: number, change: Partial<UniverseMember> = {}): UniverseMember {
   return { since, rules: RULES, ...change }
 }
@@ -204,8 +210,21 @@ describe('members', () => {
   ])
 
   test('leave when others have passed them, and free their place', () => {
-    const { joined, left } = choose(THREE, { memory: { members } })
+    const { joined, left } = chooseAgain(THREE, { memory: { members } })
     expect([joined, left]).toEqual([['AUSDT'], ['CUSDT']])
+  })
+
+  test('stay until the next evaluation says so too', () => {
+    const { joined, left, verdicts } = choose(THREE, { memory: { members } })
+    expect([joined, left]).toEqual([[], []])
+    expect(verdicts.get('CUSDT')).toEqual({
+      isIn: true,
+      reason: 'unconfirmed',
+      objection: 'outranked',
+      value: 3,
+      limit: 2,
+    })
+    expect(verdicts.get('AUSDT')).toMatchObject({ isIn: false, reason: 'waitsForPlace' })
   })
 
   test('stay for their time, unless they are excluded or cannot be traded', () => {
@@ -226,13 +245,13 @@ describe('members', () => {
   test('that are gone from tickers and contracts leave at once; from one of both they do not', () => {
     const rule = { stickyMs: 6 * HOUR, changesPerDay: 0 }
     const rows = { AUSDT: { usdtVolume: 3 }, BUSDT: { usdtVolume: 2 } }
-    const both = choose(rows, { rule, memory: { members } })
+    const both = chooseAgain(rows, { rule, memory: { members } })
     expect(both.left).toEqual(['CUSDT'])
     expect(both.verdicts.get('CUSDT')?.reason).toBe('notListed')
 
-    const listed = choose(rows, { rule, memory: { members }, contracts: { CUSDT: {} } })
+    const listed = chooseAgain(rows, { rule, memory: { members }, contracts: { CUSDT: {} } })
     expect(listed.left).toEqual([])
-    const shown = choose(THREE, { rule, memory: { members }, contracts: { CUSDT: undefined } })
+    const shown = chooseAgain(THREE, { rule, memory: { members }, contracts: { CUSDT: undefined } })
     expect(shown.left).toEqual([])
   })
 
@@ -246,7 +265,7 @@ describe('members', () => {
     }
     const rule = { spreadMax: 0.01, changesPerDay: 2 }
     const departures = [AT - 25 * HOUR, AT - HOUR]
-    const { left, verdicts } = choose(rows, { rule, memory: { members: four, departures } })
+    const { left, verdicts } = chooseAgain(rows, { rule, memory: { members: four, departures } })
 
     expect(left).toEqual(['DUSDT'])
     expect(verdicts.get('CUSDT')).toMatchObject({ isIn: true, reason: 'changesUsed', limit: 2 })
@@ -282,8 +301,16 @@ test.each([
 })
 
 test('evaluations are due at multiples of the interval', () => {
-  expect(isUniverseDue(RULE, { evaluatedAt: AT }, AT + HOUR - 1)).toBe(false)
-  expect(isUniverseDue(RULE, { evaluatedAt: AT + HOUR - 1 }, AT + HOUR)).toBe(true)
+  const settled = { hasUnconfirmed: false }
+  expect(isUniverseDue(RULE, { ...settled, evaluatedAt: AT }, AT + HOUR - 1)).toBe(false)
+  expect(isUniverseDue(RULE, { ...settled, evaluatedAt: AT + HOUR - 1 }, AT + HOUR)).toBe(true)
+})
+
+test('what is unconfirmed is judged again in the next minute, or as often as the rule is', () => {
+  const open = { evaluatedAt: AT + 500, hasUnconfirmed: true }
+  expect(isUniverseDue(RULE, open, AT + 59_999)).toBe(false)
+  expect(isUniverseDue(RULE, open, AT + 60_000)).toBe(true)
+  expect(isUniverseDue({ ...RULE, everyMs: 1000 }, open, AT + 1000)).toBe(true)
 })
 
 /** Some days of a market with listings and removals, missing values, and a rule that is drawn. */
@@ -343,7 +370,10 @@ describe('over drawn days', () => {
     for (const symbol of choice.forgotten) firstSeen.delete(symbol)
     for (const symbol of choice.seen) firstSeen.set(symbol, at)
     const departures = [...memory.departures, ...choice.left.map(() => at)]
-    return { evaluatedAt: at, members, firstSeen, departures }
+    const unconfirmed = new Set(
+      [...choice.verdicts].flatMap(([one, { reason }]) => (reason === 'unconfirmed' ? one : [])),
+    )
+    return { evaluatedAt: at, members, firstSeen, departures, unconfirmed }
   }
 
   test.each([1, 2, 3, 4, 5, 6])(
@@ -353,6 +383,7 @@ describe('over drawn days', () => {
       const rule = drawRule(random)
       const listed = new Set(names.slice(0, 500))
       let memory = NO_UNIVERSE
+      let left = 0
       for (let at = AT; at < AT + 2 * DAY; at += 2 * HOUR) {
         for (let change = 0; change < 5; change++) {
           const symbol = pick(random, names)
@@ -375,6 +406,9 @@ describe('over drawn days', () => {
         expect(again).toEqual(choice)
 
         for (const symbol of choice.left) {
+          const isExcluded = choice.verdicts.get(symbol)?.reason === 'excluded'
+          if (!isExcluded) expect(memory.unconfirmed).toContain(symbol)
+          left += 1
           const isSticky = at - (memory.members.get(symbol)?.since ?? 0) < rule.stickyMs
           if (isSticky) expect(choice.verdicts.get(symbol)?.reason).toBe('notListed')
         }
@@ -390,6 +424,8 @@ describe('over drawn days', () => {
           memory.members.size,
         )
       }
+      // The rule that seed 1 draws lets none go in two days.
+      expect(left > 0).toBe(seed !== 1)
     },
   )
 })

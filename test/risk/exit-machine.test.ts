@@ -91,6 +91,24 @@ describe('stops', () => {
     expect(dueExitOf(play(rules, [...above, { lots: 1, prices: 1089 }]))?.kind).toBe('trailing')
   })
 
+  it('trail at once without `after`, also where the entry is never reached again', () => {
+    const rules = { trailing: { after: 0, distance: share(10_000) } }
+    const long = [
+      { lots: 1, entry: 1002, prices: 1000 },
+      { lots: 1, entry: 1002, prices: 991 },
+    ]
+    expect(dueExitOf(play(rules, long))).toBeUndefined()
+    expect(dueExitOf(play(rules, [...long, { lots: 1, entry: 1002, prices: 990 }]))?.kind).toBe(
+      'trailing',
+    )
+    const short = { side: 'short', lots: 1, entry: 998 } as const
+    const risen = [
+      { ...short, prices: 1000 },
+      { ...short, prices: 1010 },
+    ]
+    expect(dueExitOf(play(rules, risen))?.kind).toBe('trailing')
+  })
+
   it('count the ATR at entry', () => {
     const rules = {
       stop: { kind: 'atr', millionths: 2_500_000 },
@@ -219,7 +237,47 @@ describe('after an exit', () => {
       { lots: 3, prices: 950, lotsMin: 5 },
     ])
     expect(dueExitOf(state)).toBeUndefined()
-    expect(state.long).toMatchObject({ lotsMax: 3, leftBy: null })
+    expect(state.long).toBeNull()
+  })
+
+  it.each(['long', 'short'] as const)(
+    'a %s trade upon a rest that could not be closed counts from its own opening',
+    (side) => {
+      const limited = {
+        timeLimitMs: 30 * MINUTE,
+        protections: {
+          lowProfit: { trades: 2, withinMs: 600 * MINUTE, below: 0, pauseMs: MINUTE },
+        },
+      }
+      const here = { side, lotsMin: 5, openedAt: 0 } as const
+      const exited = play(limited, [
+        { ...here, lots: 10, at: 0 },
+        { ...here, lots: 10, at: 30 * MINUTE },
+        { ...here, lots: 3, at: 31 * MINUTE, net: -70 },
+      ])
+      expect(exited).toMatchObject({ [side]: null, rests: { [side]: -70 } })
+      expect(exited.ended).toMatchObject([{ net: -70 }])
+
+      const entered = play(limited, [{ ...here, lots: 12, at: 41 * MINUTE, net: -71 }], exited)
+      expect(entered[side]).toMatchObject({ openedAt: 41 * MINUTE, netBefore: -70, due: null })
+      expect(entered.rests).toBeUndefined()
+      const later = play(limited, [{ ...here, lots: 12, at: 71 * MINUTE, net: -71 }], entered)
+      expect(dueExitOf(later)?.kind).toBe('timeLimit')
+      expect(play(limited, [{ ...here, lots: 0, at: 42 * MINUTE, net: -70 }], exited).rests).toBe(
+        undefined,
+      )
+    },
+  )
+
+  it('a trade that the strategy itself reduced to such a rest has ended too', () => {
+    const here = { lotsMin: 5, openedAt: 0 }
+    const state = play({ timeLimitMs: 30 * MINUTE }, [
+      { ...here, lots: 10 },
+      { ...here, lots: 3, at: MINUTE },
+      { ...here, lots: 10, at: 40 * MINUTE },
+    ])
+    expect(dueExitOf(state)).toBeUndefined()
+    expect(state.long).toMatchObject({ openedAt: 40 * MINUTE })
   })
 
   it('stops at a loss pause entries when they come too often', () => {
@@ -286,7 +344,7 @@ function judgeSlowly(
     if (stop?.kind === 'share' && lossIs(now, entry, stop.millionths)) hits.push('stop')
     if (
       trailing?.distance.kind === 'share' &&
-      gainIs(best, entry, trailing.after) &&
+      (trailing.after === 0 || gainIs(best, entry, trailing.after)) &&
       lossIs(now, [BigInt(best), 1n], trailing.distance.millionths)
     )
       hits.push('trailing')
@@ -317,7 +375,10 @@ describe('over drawn prices with gaps', () => {
       const rules = Object.fromEntries(
         Object.entries({
           stop: maybe(share(draw(1, 100_000))),
-          trailing: maybe({ after: draw(0, 50_000), distance: share(draw(1, 50_000)) }),
+          trailing: maybe({
+            after: draw(0, 2) * draw(0, 25_000),
+            distance: share(draw(1, 50_000)),
+          }),
           breakEven: maybe({ after: draw(10_000, 50_000), offset: draw(0, 9000) }),
           timeLimitMs: maybe(draw(1, 60) * 1000),
           profitTable: maybe([

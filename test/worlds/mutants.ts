@@ -1546,6 +1546,20 @@ export const MUTANTS: readonly Mutant[] = [
     isOfUniverses: true,
   },
   {
+    name: 'leaves-by-one-answer',
+    what: 'one answer of the exchange is enough to make a member leave its universe',
+    find: 'BY_OPERATOR.has(verdict.reason) || memory.unconfirmed.has(symbol)',
+    replace: 'BY_OPERATOR.has(verdict.reason) || memory.unconfirmed !== undefined',
+    isOfUniverses: true,
+  },
+  {
+    name: 'contracts-by-one-answer',
+    what: 'one reading of the contracts is believed at once',
+    find: 'const rules = isAgreed ? stated : (believed.get(symbol) ?? stated)',
+    replace: 'const rules = isAgreed ? stated : stated',
+    isOfUniverses: true,
+  },
+  {
     name: 'leaving-member-adds',
     what: 'a strategy may still open on an instrument that leaves its universe',
     find: "if (leaving) return 'it leaves the universe of its strategy'",

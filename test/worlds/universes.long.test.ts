@@ -33,8 +33,8 @@ test(
     const { violations, seen } = runWorlds(UNIVERSE)
 
     expect(violations).toEqual([])
-    for (const event of ['universe.changed', 'universe.left', 'universe.handedBack'])
-      expect(seen.get(event), event).toBeGreaterThan(0)
+    const events = ['universe.changed', 'universe.left', 'universe.handedBack', 'universe.refused']
+    for (const event of events) expect(seen.get(event), event).toBeGreaterThan(0)
   },
 )
 

@@ -903,6 +903,12 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: [],
     title: ({ reason }) => `tickers of all instruments are not kept: ${showFact(reason)}`,
   },
+  'universe.refused': {
+    urgency: warning,
+    by: ['strategy'],
+    title: ({ strategy, missing, known }) =>
+      `the universe of ${showFact(strategy)} is not evaluated: ${showFact(missing)} of ${showFact(known)} instruments are missing from the exchange's answers`,
+  },
   'universe.torn': SILENT,
   'universe.notRead': {
     urgency: warning,

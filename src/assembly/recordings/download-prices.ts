@@ -51,6 +51,8 @@ export interface DownloadResult {
   readonly rows: number
   readonly added: number
   readonly payments: number
+  /** Candles between the first row and the last that the exchange does not show, also on repeat. */
+  readonly missing: number
   /** The first row, and the end of the last. */
   readonly fromAt: number
   readonly toAt: number
@@ -66,6 +68,8 @@ const OVERLAP_ROWS = 100
 const SAVED_EVERY_ROWS = 20_000
 const RETRY_MS = [1000, 5000, 15_000, 30_000]
 const FUNDING_PAGES_MAX = 10_000
+/** Holes are asked for at each call, also those that the exchange never fills. */
+const HOLE_CALLS_MAX = 100
 
 const COLUMNS = ['at', 'open', 'high', 'low', 'close', 'volume'] as const
 
@@ -86,6 +90,7 @@ export async function downloadPrices(request: DownloadRequest): Promise<Download
     download.adopt(known)
     await download.assertSame()
     await download.assertBegins(begin)
+    await download.fillHoles()
     await download.readFrom(download.endAt)
   }
   if (download.rows === 0) throw nothingThere(request)
@@ -98,6 +103,7 @@ export async function downloadPrices(request: DownloadRequest): Promise<Download
     rows: download.rows,
     added: download.rows - (known?.rows.at.length ?? 0),
     payments: download.payments.length,
+    missing: (download.endAt - fromAt) / lengthMs - download.rows,
     fromAt,
     toAt: Math.min(toAt, download.endAt),
   }
@@ -202,14 +208,30 @@ class Download {
     const { toAt, symbol, onProgress } = this.#request
     const pageMs = Math.min(HISTORY_CANDLES_PAGE_MAX * this.#lengthMs, SPAN_MS_MAX)
     for (let at = fromAt; at < toAt; at += pageMs) {
-      for (const { openAt, ...candle } of await this.#read(at, Math.min(toAt, at + pageMs))) {
-        this.#columns.at.push(openAt)
-        for (const name of ['open', 'high', 'low', 'close', 'volume'] as const)
-          this.#columns[name].push(candle[name])
-      }
+      for (const candle of await this.#read(at, Math.min(toAt, at + pageMs)))
+        this.#insert(candle, this.rows)
       onProgress(Math.min(1, (at + pageMs - fromAt) / (toAt - fromAt)), `${symbol} ${toDate(at)}`)
       if (this.rows - this.#savedRows >= SAVED_EVERY_ROWS) this.save()
     }
+  }
+
+  /** An earlier call may have met an exchange that left candles out. */
+  async fillHoles(): Promise<void> {
+    const pageMs = Math.min(HISTORY_CANDLES_PAGE_MAX * this.#lengthMs, SPAN_MS_MAX)
+    for (let row = 1, calls = 0; row < this.rows && calls < HOLE_CALLS_MAX; row++) {
+      const at = (this.#columns.at[row - 1] ?? 0) + this.#lengthMs
+      const nextAt = this.#columns.at[row] ?? 0
+      if (at >= nextAt) continue
+      calls += 1
+      const found = await this.#read(at, Math.min(nextAt, at + pageMs))
+      for (const [index, candle] of found.entries()) this.#insert(candle, row + index)
+    }
+  }
+
+  #insert({ openAt, ...candle }: ExchangeCandle, row: number): void {
+    this.#columns.at.splice(row, 0, openAt)
+    for (const name of ['open', 'high', 'low', 'close', 'volume'] as const)
+      this.#columns[name].splice(row, 0, candle[name])
   }
 
   /** Since the first row; none where the exchange shows none. */
@@ -217,7 +239,10 @@ class Download {
     const { productType, symbol, caller, onProgress } = this.#request
     for (let page = 1, oldest = Number.POSITIVE_INFINITY; page <= FUNDING_PAGES_MAX; page++) {
       onProgress(1, `${symbol} funding`)
-      const rates = await this.#ask(() => readFundingRates(caller, { productType, symbol, page }))
+      const read = () => this.#ask(() => readFundingRates(caller, { productType, symbol, page }))
+      const first = await read()
+      // One empty page is not yet the end.
+      const rates = first.length > 0 ? first : await read()
       for (const payment of rates) this.#addPayment(payment)
       const last = Math.min(...rates.map(({ at }) => at))
       // The exchange has no older ones.
@@ -255,10 +280,26 @@ class Download {
     this.#savedRows = this.rows
   }
 
-  #read(
+  /** A page that lacks candles is asked for once more: the exchange may have left them out. */
+  async #read(
     fromAt: number,
     untilAt: number,
     granularity = this.#request.granularity,
+  ): Promise<readonly ExchangeCandle[]> {
+    const page = await this.#readPage(fromAt, untilAt, granularity)
+    const isWhole = page.length * GRANULARITIES[granularity].lengthMs >= untilAt - fromAt
+    // The first days of an instrument fill no page.
+    const isEnough = granularity === this.#request.granularity ? isWhole : page.length > 0
+    if (isEnough) return page
+    const again = await this.#readPage(fromAt, untilAt, granularity)
+    const both = new Map([...page, ...again].map((candle) => [candle.openAt, candle]))
+    return [...both.values()].toSorted((one, other) => one.openAt - other.openAt)
+  }
+
+  #readPage(
+    fromAt: number,
+    untilAt: number,
+    granularity: Granularity,
   ): Promise<readonly ExchangeCandle[]> {
     const { caller, productType, symbol } = this.#request
     return this.#ask(() =>

@@ -65,7 +65,7 @@ function formatUniverse(view: UniverseView, { onlySymbol }: ShownRows): string {
   const when =
     evaluatedAt === null
       ? `not evaluated yet${waitsFor === null ? '' : `, waits for ${waitsFor}`}`
-      : `evaluated ${showTime(evaluatedAt)} UTC, next ${showTime(dueAt ?? evaluatedAt)}`
+      : `evaluated ${showTime(evaluatedAt)} UTC, next ${waitsFor === null ? showTime(dueAt ?? evaluatedAt) : `waits for ${waitsFor}`}`
   const changes = `${left}${leftMax === null ? '' : ` of ${leftMax}`} have left within 24 h`
   const head = `${strategy}: ${members} of ${count} chosen; ${when}; ${changes}\n`
   const rows = instruments.filter(({ symbol }) => symbol === (onlySymbol ?? symbol))

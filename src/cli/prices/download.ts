@@ -107,8 +107,10 @@ async function download(
   return 0
 }
 
-function describe({ file, rows, added, payments, fromAt, toAt }: DownloadResult): string {
+function describe(result: DownloadResult): string {
+  const { file, rows, added, payments, missing, fromAt, toAt } = result
   const [first, last] = [fromAt, toAt].map((at) => new Date(at).toISOString().slice(0, 16))
   const news = added === rows ? '' : `, ${added} of them new`
-  return `${file}  ${rows} candles${news}, ${payments} payments of funding, ${first} to ${last}`
+  const gaps = missing === 0 ? '' : `, ${missing} missing between them`
+  return `${file}  ${rows} candles${news}${gaps}, ${payments} payments of funding, ${first} to ${last}`
 }

@@ -217,6 +217,7 @@ export const exitsSchema = z
       say([], 'a distance in atr needs exits.atr, such as { interval: 1h, period: 14 }')
     if (!needsAtr && value.atr !== undefined) say(['atr'], 'no part has a distance in atr')
     if (Object.keys(value).length === 0) say([], 'names no part; leave exits out instead')
+    sayUseless(value, say)
     const last = value.timeLimit === undefined ? Infinity : durationMs(value.timeLimit)
     for (const row of Object.keys(value.profit ?? {}))
       if (durationMs(row) >= last)
@@ -227,6 +228,34 @@ export const exitsSchema = z
     description:
       'What closes a position by itself, judged at every look at the prices (docs/exits.md). Absent: nothing does.',
   })
+
+const CLOSING = ['stop', 'trailing', 'breakEven', 'profit', 'timeLimit', 'takeProfit'] as const
+const STOPS = ['stop', 'trailing', 'breakEven'] as const
+
+/** Parts that could never do anything. */
+function sayUseless(
+  value: Partial<Record<(typeof CLOSING)[number], unknown>> & {
+    readonly stop?: Distance | undefined
+    readonly breakEven?: { readonly offset: number } | undefined
+    readonly profit?: Readonly<Record<string, number>> | undefined
+    readonly coolDown?: string | undefined
+    readonly protections?: { readonly stops?: unknown } | undefined
+  },
+  say: (path: string[], message: string) => void,
+): void {
+  const has = (parts: readonly (typeof CLOSING)[number][]): boolean =>
+    parts.some((part) => value[part] !== undefined)
+  const { coolDown } = value
+  if (value.profit && Object.keys(value.profit).length === 0)
+    say(['profit'], 'names no row: leave it out')
+  if (coolDown !== undefined && !has(CLOSING))
+    say(['coolDown'], `never begins: none of ${CLOSING.join(', ')} closes anything`)
+  if (value.protections?.stops !== undefined && !has(STOPS))
+    say(['protections', 'stops'], `never counts: there is none of ${STOPS.join(', ')}`)
+  const distance = value.stop?.distance
+  if (value.breakEven && distance !== undefined && value.breakEven.offset <= -distance)
+    say(['breakEven', 'offset'], `never counts: stop closes first, ${distance} below the entry`)
+}
 
 export type ExitSettings = NonNullable<z.infer<typeof exitsSchema>>
 

@@ -191,6 +191,7 @@ export class CandleFetcher {
     })
     if (recent.kind !== 'accepted') return reasonOf(recent)
     let candles = recent.data
+    let isEmpty = false
     let pagesLeft = PAGES_SPARE + Math.ceil(wanted / PAGE_LEAST)
     for (let oldest = candles[0]?.openAt ?? presentAt; oldest > fromAt;) {
       if (pagesLeft-- === 0) return 'more pages than the candles can fill'
@@ -204,8 +205,10 @@ export class CandleFetcher {
         limit: HISTORY_CANDLES_PAGE_MAX,
       })
       if (page.kind !== 'accepted') return reasonOf(page)
-      // The exchange has no older ones.
-      if (page.data.length === 0) break
+      // Two empty pages: the exchange has no older ones.
+      if (page.data.length === 0 && isEmpty) break
+      isEmpty = page.data.length === 0
+      if (isEmpty) continue
       candles = [...page.data, ...candles]
       oldest = page.data[0]?.openAt ?? fromAt
     }

@@ -62,7 +62,7 @@ import {
   moveAccountEntry,
   stateEntry,
 } from './apply-fill.ts'
-import { applyDeparture, applyUniverse } from './apply-universe.ts'
+import { applyDeparture, applyRules, applyUniverse } from './apply-universe.ts'
 import {
   accountHoldingOf,
   type Book,
@@ -238,6 +238,7 @@ function applyBoot(book: WritableBook, record: Extract<JournalRecord, { kind: 'b
   book.positionMode = record.positionMode
   book.fillsThroughAt ||= record.exchangeAt
   for (const [symbol, grids] of Object.entries(record.grids ?? {})) applyGrids(book, symbol, grids)
+  if (record.rules) applyRules(book, record.rules)
 }
 
 function applyDecision(book: WritableBook, record: DecisionRecord): void {

@@ -1,5 +1,5 @@
 import { canRest } from '../../domain/order.ts'
-import type { DepartedRecord, UniverseRecord } from '../../domain/record.ts'
+import type { BootRecord, DepartedRecord, UniverseRecord } from '../../domain/record.ts'
 import type {
   KeptUniverse,
   UniverseMember,
@@ -22,14 +22,27 @@ const NEVER_EVALUATED: KeptUniverse = {
   verdicts: {},
 }
 
-export function toUniverseMemory(kept: KeptUniverse = NEVER_EVALUATED): UniverseMemory {
+/** @param rule as JSON: those unconfirmed by another rule are none */
+export function toUniverseMemory(
+  kept: KeptUniverse = NEVER_EVALUATED,
+  rule = kept.rule,
+): UniverseMemory {
   const { evaluatedAt, departures } = kept
   return {
     evaluatedAt,
     departures,
     members: new Map(Object.entries(kept.members)),
     firstSeen: new Map(Object.entries(kept.firstSeen)),
+    unconfirmed: new Set(kept.rule === rule ? listUnconfirmed(kept) : []),
   }
+}
+
+function listUnconfirmed({ members, verdicts }: KeptUniverse): readonly string[] {
+  return Object.keys(members).filter((symbol) => verdicts[symbol]?.reason === 'unconfirmed')
+}
+
+export function hasUnconfirmed(kept: KeptUniverse): boolean {
+  return listUnconfirmed(kept).length > 0
 }
 
 export function applyUniverse(book: WritableBook, record: UniverseRecord): void {
@@ -56,6 +69,17 @@ export function applyUniverse(book: WritableBook, record: UniverseRecord): void 
     firstSeen: changeFirstSeen(kept, record),
     verdicts: changeVerdicts(kept, record),
   })
+}
+
+/** The exchange has changed them since members have joined. */
+export function applyRules(book: WritableBook, changed: NonNullable<BootRecord['rules']>): void {
+  for (const [id, kept] of Array.from(book.universes)) {
+    const members = Object.entries(kept.members).map(([symbol, member]) => {
+      const rules = changed[symbol]
+      return [symbol, rules ? { ...member, rules } : member] as const
+    })
+    book.universes.set(id, { ...kept, members: Object.fromEntries(members) })
+  }
 }
 
 function changeFirstSeen(

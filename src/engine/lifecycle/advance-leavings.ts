@@ -8,7 +8,7 @@ import { forgetInstrument, ordersOf } from '../state/changes.ts'
 import { announce, type Core, instrumentOf, record, specOf } from '../state/core.ts'
 import { forgetHolds } from '../state/decision-state.ts'
 import { forgetDenials } from '../state/denials.ts'
-import { forgetExitPrice, forgetExits } from '../state/exits.ts'
+import { forgetExitPrice, leaveExits, watchedExitsOf } from '../state/exits.ts'
 import { isProved, removeInstrument } from '../state/instrument-state.ts'
 import { forgetHours } from '../state/liquidations.ts'
 import { forgetWorths } from '../state/losses.ts'
@@ -75,8 +75,9 @@ function depart(core: Core, member: LeavingMember, { policy }: UniverseLeaving):
   const { strategyId, symbol } = member
   const holding = holdingOf(core.book, strategyId, symbol)
   const isHeld = holding.longLots + holding.shortLots > 0
+  const state = watchedExitsOf(core, strategyId, symbol)
   record(core, { kind: 'departed', at: core.now, ...member, holding })
-  forgetExits(core, strategyId, symbol)
+  leaveExits(core, { id: strategyId, symbol, state })
   if (dismissMember(core.settings, member)) forget(core, symbol)
   followRoster(core)
   announce(core, isHeld ? 'warn' : 'info', isHeld ? 'universe.handedBack' : 'universe.left', {

@@ -53,8 +53,8 @@ function judge(core: Core, rules: ExitRules, pair: Pair): void {
 }
 
 /** The state cannot change while nothing is held. */
-function isIdle({ long, short, lock, pause }: ExitState): boolean {
-  return long === null && short === null && lock === null && pause === null
+function isIdle({ long, short, lock, pause, rests }: ExitState): boolean {
+  return long === null && short === null && lock === null && pause === null && !rests
 }
 
 function momentOf(

@@ -19,6 +19,7 @@ import {
   noteStartStage,
   noteUnansweredCancel,
 } from '../state/instrument-state.ts'
+import { type ChangedRules, listChangedRules } from '../state/roster.ts'
 import { askForFills, askForPosition, askForPositionSoon } from '../state/readings.ts'
 import { enterPhase, holdWishesOn, noteStart, noteStarted } from '../state/run-state.ts'
 import { dropPlaces, dropUncountable } from '../strategies/take-decision.ts'
@@ -61,6 +62,8 @@ export function startRun(core: Core): void {
   const { settings, book } = core
   const wasSetBack = core.now < book.recordedAt - SET_BACK_MS
   noteStarted(core.run, core.now)
+  const changed = [...listChangedRules(settings, book).values()]
+  const taken = changed.filter(({ conflict }) => conflict === undefined)
   record(
     core,
     {
@@ -76,9 +79,13 @@ export function startRun(core: Core): void {
       grids: Object.fromEntries(
         [...settings.instruments].map(([symbol, instrument]) => [symbol, gridsOf(instrument)]),
       ),
+      ...(taken.length > 0 && {
+        rules: Object.fromEntries(taken.map(({ symbol, is }) => [symbol, is])),
+      }),
     },
     true,
   )
+  for (const rules of changed) announceRules(core, rules)
   markInFlightUnknown(core)
   dropUncountable(core)
   endUnconfiguredUniverses(core)
@@ -97,6 +104,17 @@ export function startRun(core: Core): void {
   announce(core, 'info', 'recovery.started', { epoch: book.epoch, ...countFound(core) })
   noteStart(core.run, { saidAt: core.now })
   askForAccount(core)
+}
+
+function announceRules(core: Core, { symbol, was, is, differing, conflict }: ChangedRules): void {
+  for (const name of differing) {
+    const reason = `the exchange has changed ${name} of ${symbol}: ${was[name] ?? 'not said'} before, ${is[name] ?? 'not said'} now`
+    announce(core, 'warn', 'contract.changed', { symbol, reason })
+  }
+  if (conflict === undefined) return
+  const { tick, lot } = conflict.was
+  const reason = `it is traded with tickSize ${tick} and lotSize ${lot} as before, and the exchange may reject orders: the journal cannot convert ${conflict.number}; close what is held`
+  announce(core, 'warn', 'contract.differs', { symbol, reason })
 }
 
 function gridsOf(instrument: Instrument): InstrumentGrids {

@@ -1,6 +1,5 @@
 import type { ClockRefusals } from '../../domain/answer.ts'
 import type { OpenCandle } from '../../domain/candles.ts'
-import type { ContractRules } from '../../domain/contract-rules.ts'
 import type { DenialState } from '../../domain/denial.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
 import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
@@ -11,6 +10,7 @@ import type { LogEvent } from '../../domain/log-events.ts'
 import type { Scope } from '../../domain/trading-mode.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import type { FundingWatch } from '../../domain/unseen-funding.ts'
+import type { UniverseRefusal } from '../../domain/universe.ts'
 import type { GrantedEndpoint } from '../event.ts'
 import type { ExitWatch, KeptExitsWatch } from '../../domain/exits.ts'
 import type { Instrument, MarginMode } from '../../domain/instrument.ts'
@@ -22,6 +22,7 @@ import type { Recorded } from '../../domain/proofs.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import { Failure } from '../../lib/failure.ts'
 import { own } from '../../lib/own.ts'
+import type { HeardContracts } from '../../market/believe-contracts.ts'
 import { applyRecord } from '../book/apply-record.ts'
 import type { Book } from '../book/book.ts'
 import { buildBookings, waitingFillsOf } from '../book/bookings.ts'
@@ -88,6 +89,8 @@ export interface Core {
   readonly settled: KeptSettled
   /** Orders by price are left out too. */
   readonly ladders: KeptLadders
+  /** Keyed by strategy. Changed by `universe-refusals.ts`. */
+  readonly universeRefusals: ReadonlyMap<StrategyId, UniverseRefusal>
 }
 
 /** Whether the exchange knows names that this state has not sent. Changed by `older-state.ts`. */
@@ -135,10 +138,7 @@ export interface ClockState {
   readonly synchronisedAt: number
   /** Why the clock cannot be relied on. */
   readonly unsynchronised: string | undefined
-  /**
-   * Batches in a row refused for their time, the last code, and the end of the pause; Unix ms, our
-   * clock.
-   */
+  /** Batches in a row refused for their time, last code, end of the pause; Unix ms, our clock. */
   readonly refusals: number
   readonly refused: string
   readonly refusedUntil: number
@@ -152,7 +152,7 @@ export interface MarketState {
   /** Keyed by symbol: what this run's last reading said beside the size. */
   readonly marks: ReadonlyMap<string, PositionMark>
   /** Undefined before they were read. */
-  readonly contracts: ReadonlyMap<string, ContractRules> | undefined
+  readonly contracts: HeardContracts | undefined
 }
 
 /**

@@ -11,13 +11,13 @@ import { createRecount } from '../book/recount.ts'
 import type { EngineSettings } from '../settings.ts'
 import type { Core } from './core.ts'
 import { createInstrumentState } from './instrument-state.ts'
-import { enterMembers } from './roster.ts'
+import { enterPresentMembers } from './roster.ts'
 
 const NOT_REFUSED = { refusals: 0, refused: '', refusedUntil: 0 } as const
 
 /** The book, rebuilt from the journal, puts members of universes into the settings. */
 export function createCore(settings: EngineSettings, book: Book): Core {
-  enterMembers(settings, book)
+  enterPresentMembers(settings, book)
   const symbols = [...settings.instruments.keys()]
   return {
     settings,
@@ -76,6 +76,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     totals: new Map(),
     settled: createSettled(),
     ladders: new Map(),
+    universeRefusals: new Map(),
   }
 }
 

@@ -18,11 +18,13 @@ import { own } from '../../lib/own.ts'
 import { isSameData } from '../../lib/plain-data.ts'
 import { indicatorValue } from '../../strategy/indicators/indicator-values.ts'
 import { atr } from '../../strategy/indicators/specs.ts'
-import { pairOf } from '../book/book.ts'
-import type { EngineSettings } from '../settings.ts'
+import { pausesOf } from '../../risk/exit-machine.ts'
+import { pairOf, splitPair } from '../book/book.ts'
+import type { EngineSettings, StrategySettings } from '../settings.ts'
 import { type Core, record, specOf } from './core.ts'
 import { disputeOf, figureSettingsOf } from './disputes.ts'
 import { ownPriceOf } from './own-figure.ts'
+import { exchangeNow } from './market-state.ts'
 import { leavingOf } from './roster.ts'
 
 /** A better best price alone waits so long: a crash sets a trailing stop back by no more. */
@@ -113,9 +115,33 @@ export function recordAllExits(core: Core): void {
   }
 }
 
-/** The instrument has left, or its strategy watches it no more. */
-export function forgetExits(core: Core, id: StrategyId, symbol: string): void {
+/**
+ * The instrument leaves its strategy: pauses and what protections count outlive that.
+ * @param state before it has left
+ */
+export function leaveExits(
+  core: Core,
+  {
+    id,
+    symbol,
+    state,
+  }: { readonly id: StrategyId; readonly symbol: string; readonly state: ExitState | undefined },
+): void {
   if (core.exits) own(core.exits.states).delete(pairOf(id, symbol))
+  const rules = rulesOf(core, id)
+  const kept = rules && state && pausesOf(rules, state, exchangeNow(core))
+  if (kept) recordExits(core, id, symbol, kept)
+}
+
+/** Pauses of instruments that have left, once they are over. */
+export function forgetSpentPauses(core: Core, { id, symbols }: StrategySettings): void {
+  const rules = rulesOf(core, id)
+  for (const [pair, state] of rules ? Array.from(core.book.exitStates) : []) {
+    const [strategyId, symbol] = splitPair(pair)
+    if (strategyId !== id || symbols.includes(symbol)) continue
+    if (rules && pausesOf(rules, state, exchangeNow(core)) === undefined)
+      recordExits(core, id, symbol, null)
+  }
 }
 
 export function forgetExitPrice(core: Core, symbol: string): void {
@@ -124,12 +150,13 @@ export function forgetExitPrice(core: Core, symbol: string): void {
 
 /** At the beginning of a run. */
 export function dropUnconfiguredExits(core: Core): void {
-  for (const pair of Array.from(core.book.exitStates.keys())) {
-    const bar = pair.indexOf('|')
-    const [strategyId, symbol] = [pair.slice(0, bar), pair.slice(bar + 1)]
-    const strategy = core.settings.strategies.get(strategyId as StrategyId)
-    if (strategy?.exits === undefined || !strategy.symbols.includes(symbol))
-      recordExits(core, strategyId as StrategyId, symbol, null)
+  for (const [pair, state] of Array.from(core.book.exitStates)) {
+    const [strategyId, symbol] = splitPair(pair)
+    const { exits, universe, symbols } =
+      core.settings.strategies.get(strategyId as StrategyId) ?? {}
+    if (exits && symbols?.includes(symbol)) continue
+    const kept = exits && universe && pausesOf(exits, state, exchangeNow(core))
+    if (!isSameData(kept, state)) recordExits(core, strategyId as StrategyId, symbol, kept ?? null)
   }
 }
 

@@ -6,6 +6,7 @@ import type { PositionReading } from '../../domain/position.ts'
 import type { SeenMarket } from '../../domain/seen-market.ts'
 import { DELIVERY_STATES, isOvertaken, type TickerTable } from '../../domain/ticker-table.ts'
 import { own } from '../../lib/own.ts'
+import { believeContracts } from '../../market/believe-contracts.ts'
 import type { RiskMarket } from '../../risk/risk-context.ts'
 import { openOrdersOf } from '../book/book.ts'
 import { beginMoment, totalsOf } from './changes.ts'
@@ -28,12 +29,15 @@ export function noteFeed({ market }: Core, feed: FeedId, reading: FeedReading): 
   own(market).feeds.set(feed, reading)
 }
 
-/** The exchange lists these contracts, by these rules. */
+/** The exchange lists these contracts, by these rules. For members the journal is the answer before. */
 export function noteContracts(
-  { market }: Core,
+  { market, book }: Core,
   contracts: ReadonlyMap<string, ContractRules>,
 ): void {
-  own(market).contracts = new Map(contracts)
+  const members = [...book.universes.values()].flatMap((kept) => Object.entries(kept.members))
+  const kept = new Map(members.map(([symbol, { rules }]) => [symbol, rules]))
+  const before = market.contracts ?? { heard: kept, believed: kept }
+  own(market).contracts = believeContracts(before, new Map(contracts))
 }
 
 /** The instrument has left. */

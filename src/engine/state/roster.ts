@@ -5,6 +5,7 @@ import type { UniverseLeaving } from '../../domain/universe.ts'
 import { own } from '../../lib/own.ts'
 import type { StrategyLimits } from '../../risk/risk-context.ts'
 import { type Book, pairOf } from '../book/book.ts'
+import { findGridConflict, type GridConflict } from '../book/convert-grids.ts'
 import type { EngineSettings, StrategySettings, StrategyUniverse } from '../settings.ts'
 
 /**
@@ -32,6 +33,54 @@ export function enterMembers(
     }
   }
   return entered
+}
+
+/** Rules of a contract that orders and positions are counted by. */
+const COUNTED = ['tickSize', 'lotSize', 'minSize', 'minNotional', 'leverageMax'] as const
+
+export interface ChangedRules {
+  readonly symbol: string
+  readonly was: ContractRules
+  readonly is: ContractRules
+  readonly differing: readonly (typeof COUNTED)[number][]
+  /** A count of the journal does not convert, so the rules stay as they were. */
+  readonly conflict: GridConflict | undefined
+}
+
+/** Members whose rules the exchange stated otherwise for this start, as for configured instruments. */
+export function listChangedRules(
+  { roster }: EngineSettings,
+  book: Book,
+): ReadonlyMap<string, ChangedRules> {
+  const changed = new Map<string, ChangedRules>()
+  if (roster?.stated === undefined) return changed
+  for (const { members } of book.universes.values()) {
+    for (const [symbol, { rules: was }] of Object.entries(members)) {
+      const stated = roster.stated.get(symbol)
+      if (stated === undefined || roster.fixed.has(symbol) || changed.has(symbol)) continue
+      const differing = COUNTED.filter(
+        (name) => stated[name] !== undefined && stated[name] !== was[name],
+      )
+      if (differing.length === 0) continue
+      const news = Object.fromEntries(differing.map((name) => [name, stated[name]]))
+      const is: ContractRules = { ...was, ...news }
+      const conflict = findGridConflict(
+        book,
+        new Map([[symbol, buildInstrument(symbol, is, roster.frame)]]),
+      )
+      changed.set(symbol, { symbol, was, is, differing, conflict })
+    }
+  }
+  return changed
+}
+
+/** At a start: with the rules that the exchange states now. */
+export function enterPresentMembers(settings: EngineSettings, book: Book): void {
+  const changed = listChangedRules(settings, book)
+  for (const { symbol, is, conflict } of changed.values())
+    if (conflict === undefined && !settings.instruments.has(symbol))
+      enterInstrument(settings, symbol, is)
+  enterMembers(settings, book)
 }
 
 /** One run may change these; where no rule chooses, the settings themselves. */

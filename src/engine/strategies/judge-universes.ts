@@ -9,25 +9,27 @@ import {
   type UniverseChoice,
   type UniverseVerdict,
 } from '../../domain/universe.ts'
-import { chooseUniverse } from '../../market/choose-universe.ts'
-import { toUniverseMemory } from '../book/apply-universe.ts'
+import { chooseUniverse, countMissing } from '../../market/choose-universe.ts'
+import { hasUnconfirmed, toUniverseMemory } from '../book/apply-universe.ts'
 import { capitalOf, holdingOf, restrictionsOn } from '../book/book.ts'
 import { findGridConflict } from '../book/convert-grids.ts'
 import type { StrategySettings, StrategyUniverse } from '../settings.ts'
 import { followRoster } from '../state/candles.ts'
 import { noteChanged } from '../state/changes.ts'
 import { announce, type Core, record } from '../state/core.ts'
+import { forgetSpentPauses } from '../state/exits.ts'
 import { addInstrument } from '../state/instrument-state.ts'
 import { exchangeNow } from '../state/market-state.ts'
 import { enterMembers } from '../state/roster.ts'
 import { noteStart } from '../state/run-state.ts'
+import { endRefusal, noteRefusal } from '../state/universe-refusals.ts'
 
 /*
  * How a rule's instruments come and go:
  *
- *     (out) ──chosen──► in, proved as at a start ──not chosen──► leaving ──nothing open, and flat or handed back──► (out)
- *                        ▲                                          │
- *                        └────────────────chosen again──────────────┘
+ *     (out) ──chosen──► in, proved as at a start ──not chosen, twice──► leaving ──nothing open, and flat or handed back──► (out)
+ *                        ▲                                                 │
+ *                        └───────────────────chosen again──────────────────┘
  *
  * Evaluations are due by the exchange's time alone, so live and replay agree. What they decide are
  * records.
@@ -43,11 +45,25 @@ export function judgeUniverses(core: Core, tickers: TickerTable): void {
   for (const strategy of core.settings.strategies.values()) {
     const { universe } = strategy
     if (!universe) continue
-    const kept = core.book.universes.get(strategy.id)
-    const rule = JSON.stringify(universe.rule)
-    const isDue = isUniverseDue(universe.rule, { evaluatedAt: kept?.evaluatedAt ?? 0 }, at)
-    if (isDue || kept?.rule !== rule) evaluate(core, strategy, { universe, contracts, tickers, at })
+    const evaluation = { universe, contracts: contracts.believed, tickers, at }
+    if (isDue(core, strategy, evaluation)) evaluate(core, strategy, evaluation)
   }
+}
+
+function isDue(
+  { book, universeRefusals }: Core,
+  { id }: StrategySettings,
+  { universe: { rule }, at }: Evaluation,
+): boolean {
+  const kept = book.universes.get(id)
+  const refused = universeRefusals.get(id)
+  if (refused) return isUniverseDue(rule, { evaluatedAt: refused.at, hasUnconfirmed: true }, at)
+  if (kept === undefined || kept.rule !== JSON.stringify(rule)) return true
+  return isUniverseDue(
+    rule,
+    { evaluatedAt: kept.evaluatedAt, hasUnconfirmed: hasUnconfirmed(kept) },
+    at,
+  )
 }
 
 interface Evaluation {
@@ -61,11 +77,12 @@ function evaluate(core: Core, strategy: StrategySettings, evaluation: Evaluation
   const { universe, contracts, tickers, at } = evaluation
   const { book, settings } = core
   const kept = book.universes.get(strategy.id)
+  if (kept && isRefused(core, strategy, { ...evaluation, kept })) return
   const choice = chooseUniverse({
     rule: universe.rule,
     tickers,
     contracts,
-    memory: toUniverseMemory(kept),
+    memory: toUniverseMemory(kept, JSON.stringify(universe.rule)),
     at,
     fixed: universe.fixed,
     room: {
@@ -76,8 +93,36 @@ function evaluate(core: Core, strategy: StrategySettings, evaluation: Evaluation
   })
   record(core, toRecord(core, strategy, { ...evaluation, choice, kept }), true)
   takeIn(core)
+  forgetSpentPauses(core, strategy)
   logChange(core, strategy, choice)
 }
+
+/**
+ * Where most of what the last evaluation saw is missing, the answer is wrong rather than the market:
+ * nothing is decided, until it has lasted. @returns whether the evaluation is refused
+ */
+function isRefused(
+  core: Core,
+  { id }: StrategySettings,
+  { kept, tickers, contracts, at }: Evaluation & { readonly kept: KeptUniverse },
+): boolean {
+  const { known, missing } = countMissing(kept.verdicts, { tickers, contracts })
+  const { since = at } = core.universeRefusals.get(id) ?? {}
+  const isMost = missing >= MISSING_LEAST && missing * 2 > known
+  if (!isMost || at - since >= REFUSED_MS_MAX) {
+    endRefusal(core, id)
+    return false
+  }
+  if (!core.universeRefusals.has(id))
+    announce(core, 'warn', 'universe.refused', { strategy: id, missing, known })
+  noteRefusal(core, id, { since, at, known, missing })
+  return true
+}
+
+/** A table so small is judged by two answers alone. */
+const MISSING_LEAST = 3
+/** If it has lasted so long, the exchange has changed. */
+const REFUSED_MS_MAX = 3_600_000
 
 function toRecord(
   core: Core,
@@ -128,7 +173,8 @@ function changedVerdicts(
     const isSame =
       before?.reason === verdict.reason &&
       before.isIn === verdict.isIn &&
-      before.text === verdict.text
+      before.text === verdict.text &&
+      before.objection === verdict.objection
     if (!isSame) changed.push([symbol, verdict])
   }
   for (const symbol of Object.keys(known)) if (!verdicts.has(symbol)) changed.push([symbol, null])

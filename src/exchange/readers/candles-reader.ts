@@ -1,5 +1,5 @@
 import type { Answer } from '../../domain/answer.ts'
-import type { Granularity } from '../../protocol/beyond/candles.ts'
+import { type Granularity, GRANULARITIES } from '../../protocol/beyond/candles.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import type { CallableName, RequestOf, ResponseOf } from '../../protocol/endpoints.ts'
 import type { ProductType } from '../../protocol/values.ts'
@@ -64,6 +64,9 @@ export async function readCandles(
     const candle = toCandle(row)
     if (candle === undefined)
       return unreadableRow(answer, `${row.join(', ').slice(0, 100)} is no candle`)
+    const { lengthMs, shiftMs } = GRANULARITIES[granularity]
+    if ((candle.openAt - shiftMs) % lengthMs !== 0)
+      return unreadableRow(answer, `no candle of ${granularity} opens at ${candle.openAt}`)
     if (candle.openAt >= fromAt && candle.openAt < untilAt) candles.set(candle.openAt, candle)
   }
   const data = [...candles.values()].toSorted((one, other) => one.openAt - other.openAt)

@@ -43,6 +43,8 @@ interface OpenFile {
   readonly encoder: TickerEncoder
   /** Contracts that the reader of this file knows; undefined: none were written. */
   contracts: ReadonlyMap<string, ContractRules> | undefined
+  /** The last written answer about contracts was another than the one before. */
+  isChanged: boolean
   blocks: number
   endAt: number
   isBegun: boolean
@@ -80,7 +82,7 @@ export class UniverseWriter {
     }
   }
 
-  /** Written with the next answer, if changed. */
+  /** Written with the next answer, if changed, or if the answer before was. */
   list(listing: KeptListing): void {
     this.#listing = listing
   }
@@ -123,7 +125,10 @@ export class UniverseWriter {
     )
     const gone = [...(before?.keys() ?? [])].filter((symbol) => !listing.contracts.has(symbol))
     current.contracts = listing.contracts
-    if (before !== undefined && changed.length + gone.length === 0) return undefined
+    const isSame = before !== undefined && changed.length + gone.length === 0
+    // A change counts once a second answer states it, so that is kept too.
+    if (isSame && !current.isChanged) return undefined
+    current.isChanged = !isSame && before !== undefined
     const contracts = Object.fromEntries(changed) as unknown as WrittenContracts['contracts']
     return { readAt: listing.readAt, isWhole: before === undefined, contracts, gone }
   }
@@ -166,6 +171,7 @@ function begin(day: string, file: string, handle: FileHandle): OpenFile {
     handle,
     encoder: new TickerEncoder(),
     contracts: undefined,
+    isChanged: false,
     blocks: 0,
     endAt: UNIVERSE_MAGIC.length,
     isBegun: false,

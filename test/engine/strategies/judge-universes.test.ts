@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { type Capital } from '../../../src/domain/capital.ts'
+import { type ExitRules } from '../../../src/domain/exits.ts'
 import { type EngineSettings } from '../../../src/engine/settings.ts'
 import { listEmptyUniverses } from '../../../src/views/universe-view.ts'
 import { STRATEGY } from '../engine-bench.ts'
-import { UniverseBench } from '../universe-bench.ts'
+import { HOUR, MINUTE, UniverseBench, withExits } from '../universe-bench.ts'
 
 const BY_ANNA = { reason: 'enough', by: 'anna' } as const
 
@@ -19,6 +20,257 @@ function holding(...args: ConstructorParameters<typeof UniverseBench>): Universe
   bench.fillBatch()
   return bench
 }
+
+describe('rules that the exchange has changed since a member joined', () => {
+  const changesOf = (bench: UniverseBench) =>
+    bench.take('announce').filter(({ event }) => event.startsWith('contract.'))
+
+  test('[DET2] count from the next start on, are said once, and the book is converted', () => {
+    const bench = holding()
+    const is = { BUSDT: { tickSize: '0.01', minSize: '0.005', status: 'off' } }
+    const next = bench.restated(is).start()
+
+    expect(changesOf(next).map(({ event, fields }) => [event, fields['reason']])).toEqual([
+      ['contract.changed', 'the exchange has changed tickSize of BUSDT: 0.1 before, 0.01 now'],
+      ['contract.changed', 'the exchange has changed minSize of BUSDT: 0.001 before, 0.005 now'],
+    ])
+    expect(next.engine.settings.instruments.get('BUSDT')).toMatchObject({
+      tick: { step: '0.01' },
+      lotsMin: 5,
+    })
+    expect(next.book.grids.get('BUSDT')?.tick).toBe('0.01')
+    // Whether it may be traded is judged by two answers.
+    const { rules } = next.book.universes.get(STRATEGY)?.members['BUSDT'] ?? {}
+    expect(rules).toMatchObject({ tickSize: '0.01', minSize: '0.005' })
+    expect(rules?.status).toBeUndefined()
+    expect(next.isBookWhole).toBe(true)
+
+    const last = next.restated(is).start()
+    expect(changesOf(last)).toEqual([])
+    expect(last.engine.settings.instruments.get('BUSDT')?.tick.step).toBe('0.01')
+  })
+
+  test('stay where what is held would not convert, and that is said', () => {
+    const bench = holding()
+    const next = bench.restated({ BUSDT: { lotSize: '0.1', minSize: '0.1' } }).start()
+
+    expect(changesOf(next).map(({ event }) => event)).toEqual([
+      'contract.changed',
+      'contract.changed',
+      'contract.differs',
+    ])
+    expect(next.engine.settings.instruments.get('BUSDT')?.lot.step).toBe('0.001')
+    expect(next.book.holdings.get(`${STRATEGY}|BUSDT`)).toMatchObject({ longLots: 10 })
+    expect(next.isBookWhole).toBe(true)
+  })
+})
+
+describe('pauses after exits', () => {
+  const coolDown: ExitRules = { timeLimitMs: 1000, coolDownMs: 12 * HOUR }
+  const guarded: ExitRules = {
+    timeLimitMs: 1000,
+    protections: {
+      lowProfit: { trades: 1, withinMs: 3 * HOUR, below: 1_000_000, pauseMs: 6 * HOUR },
+    },
+  }
+  const stateOf = ({ book }: UniverseBench) => book.exitStates.get(`${STRATEGY}|BUSDT`)
+
+  /** An exit closes what is held of the second contract, and others pass it. */
+  function exitedAndLeft(exits: ExitRules): UniverseBench {
+    const bench = new UniverseBench({}, withExits(exits)).start()
+    bench.decide({ kind: 'target', symbol: 'BUSDT', lots: 10 })
+    bench.fillBatch()
+    bench.fillBatch()
+    expect(stateOf(bench)?.pause).not.toBeNull()
+    rotate(bench)
+    expect(bench.members).toEqual(['AUSDT', 'CUSDT'])
+    return bench
+  }
+
+  /** It is chosen again, and wanted. */
+  function isEntered(bench: UniverseBench): boolean {
+    bench.volumes.set('CUSDT', 1)
+    bench.nextHour()
+    expect(bench.members).toEqual(['AUSDT', 'BUSDT'])
+    bench.take('askGrant')
+    bench.decide({ kind: 'target', symbol: 'BUSDT', lots: 10 })
+    return bench.take('askGrant').some(({ endpoint }) => endpoint === 'batchPlaceOrder')
+  }
+
+  test.each([
+    ['a cool-down', coolDown, 'coolDown'],
+    ['too little profit', guarded, 'lowProfit'],
+  ] as const)('%s goes on while the instrument is out of the universe', (_, exits, cause) => {
+    const bench = exitedAndLeft(exits)
+    expect(stateOf(bench)).toMatchObject({ long: null, lock: null, pause: { cause } })
+    expect(stateOf(bench)?.ended).toHaveLength(cause === 'lowProfit' ? 1 : 0)
+
+    expect(isEntered(bench)).toBe(false)
+    expect(bench.isBookWhole).toBe(true)
+  })
+
+  test('also through a restart', () => {
+    const left = exitedAndLeft(coolDown)
+    const next = left.reborn().start()
+    expect(stateOf(next)).toEqual(stateOf(left))
+    expect(isEntered(next)).toBe(false)
+  })
+
+  test('[BND1] and is forgotten when it is over', () => {
+    const bench = exitedAndLeft(coolDown)
+    for (let hour = 0; hour < 12; hour++) bench.goOn(HOUR)
+    expect(stateOf(bench)).toBeUndefined()
+    expect(bench.isBookWhole).toBe(true)
+    expect(isEntered(bench)).toBe(true)
+  })
+})
+
+/** Twelve instruments, the first eight held. */
+function holdingMany(rule: ConstructorParameters<typeof UniverseBench>[0] = {}): UniverseBench {
+  const bench = new UniverseBench({ top: { count: 8, by: 'volume', order: 'highest' }, ...rule })
+  bench.volumes.clear()
+  for (let index = 0; index < 12; index++) bench.volumes.set(`C${index + 10}USDT`, 9000 - index)
+  bench.start()
+  bench.decide(...bench.members.map((symbol) => ({ kind: 'target', symbol, lots: 10 }) as const))
+  for (const _ of bench.members) bench.fillBatch()
+  expect(bench.members).toHaveLength(8)
+  return bench
+}
+
+function refusalsOf(bench: UniverseBench) {
+  return bench.take('announce').filter(({ event }) => event === 'universe.refused')
+}
+
+describe('[MON1] one wrong answer makes no member leave', () => {
+  const falsify = {
+    'rows are missing': (bench: UniverseBench, symbol: string) =>
+      bench.stated.set(symbol, undefined),
+    'it states a delivery': (bench: UniverseBench, symbol: string) =>
+      bench.stated.set(symbol, { deliveryTime: 1_800_000_000_000 }),
+    'no volume is stated': (bench: UniverseBench, symbol: string) =>
+      bench.stated.set(symbol, { usdtVolume: Number.NaN }),
+    'others state an absurd volume': (bench: UniverseBench) => {
+      for (const symbol of [...bench.volumes.keys()].slice(8))
+        bench.stated.set(symbol, { usdtVolume: 1e15 })
+    },
+  }
+
+  test.each(Object.keys(falsify) as (keyof typeof falsify)[])('where %s', (name) => {
+    const bench = holdingMany()
+    const members = [...bench.members]
+    for (const symbol of members.slice(0, 4)) falsify[name](bench, symbol)
+    bench.goOn(HOUR)
+    expect(bench.book.leavings.size).toBe(0)
+    expect(Object.values(bench.book.universes.get(STRATEGY)?.verdicts ?? {})).toContainEqual(
+      expect.objectContaining({ isIn: true, reason: 'unconfirmed' }),
+    )
+
+    bench.stated.clear()
+    bench.goOn(MINUTE)
+    bench.goOn(MINUTE)
+    expect(bench.members).toEqual(members)
+    expect(bench.recordsOf('universe').flatMap(({ left }) => left)).toEqual([])
+    expect(bench.isBookWhole).toBe(true)
+  })
+
+  test.each([
+    ['lacks', undefined],
+    ['states otherwise', { status: 'off' }],
+    ['quotes in another coin', { quoteCoin: 'EUR' }],
+  ] as const)('where the list of contracts %s some, until the next one', (_, stated) => {
+    const bench = holdingMany({ quote: 'USDT' })
+    const members = [...bench.members]
+    const wrong = Object.fromEntries(members.slice(0, 4).map((symbol) => [symbol, stated]))
+    bench.readContracts(wrong)
+    bench.goOn(HOUR)
+    bench.goOn(MINUTE)
+    bench.goOn(MINUTE)
+    bench.readContracts()
+    bench.goOn(HOUR)
+    bench.goOn(MINUTE)
+
+    expect(bench.members).toEqual(members)
+    expect(bench.recordsOf('universe').flatMap(({ left }) => left)).toEqual([])
+  })
+
+  test('the same holds for the first list after a restart', () => {
+    const bench = holdingMany()
+    const members = [...bench.members]
+    const next = bench.reborn()
+    next.step({ kind: 'clockSynchronised', offsetMs: 0 })
+    next.step({ kind: 'started' })
+    const lacking = Object.fromEntries(members.slice(0, 4).map((symbol) => [symbol, undefined]))
+    next.readContracts(lacking)
+    next.pass(3000)
+    next.goOn(HOUR)
+    next.goOn(MINUTE)
+    expect(next.members).toEqual(members)
+
+    next.readContracts(lacking)
+    next.goOn(HOUR)
+    next.goOn(MINUTE)
+    expect(next.book.leavings.size).toBe(4)
+  })
+
+  test('two answers in a row do, also with a restart between them', () => {
+    const bench = holdingMany()
+    const [first = ''] = bench.members
+    bench.stated.set(first, undefined)
+    bench.goOn(HOUR)
+    expect(bench.book.leavings.size).toBe(0)
+
+    const next = bench.reborn()
+    next.stated.set(first, undefined)
+    next.start()
+    next.goOn(MINUTE)
+    expect([...next.book.leavings.keys()]).toEqual([`${STRATEGY}|${first}`])
+  })
+
+  test('no second answer is needed for what the operator excludes', () => {
+    const bench = holdingMany()
+    const [first = ''] = bench.members
+    const next = bench
+      .reborn({ top: { count: 8, by: 'volume', order: 'highest' }, exclude: [first] })
+      .start()
+    expect([...next.book.leavings.keys()]).toEqual([`${STRATEGY}|${first}`])
+  })
+})
+
+describe('[MON1] where most of the list is missing', () => {
+  test('nothing is decided, it is said once, and a full answer is evaluated', () => {
+    const bench = holdingMany()
+    const members = [...bench.members]
+    const before = bench.recordsOf('universe').length
+    for (const symbol of [...bench.volumes.keys()].slice(2)) bench.stated.set(symbol, undefined)
+    bench.goOn(HOUR)
+    for (let minute = 0; minute < 10; minute++) bench.goOn(MINUTE)
+
+    expect(bench.recordsOf('universe')).toHaveLength(before)
+    expect(refusalsOf(bench)).toMatchObject([
+      { level: 'warn', fields: { strategy: STRATEGY, missing: 10, known: 12 } },
+    ])
+    expect(bench.engine.whyNotEvaluated(STRATEGY)).toMatch(/^most of the list: 10 of 12 /)
+
+    bench.stated.clear()
+    bench.goOn(MINUTE)
+    expect(bench.recordsOf('universe')).toHaveLength(before + 1)
+    expect(bench.engine.whyNotEvaluated(STRATEGY)).toBeUndefined()
+    expect(bench.members).toEqual(members)
+  })
+
+  test('it is believed when it has lasted for an hour', () => {
+    const bench = holdingMany()
+    for (const symbol of [...bench.volumes.keys()].slice(2)) bench.stated.set(symbol, undefined)
+    bench.goOn(HOUR)
+    for (let minute = 0; minute < 59; minute++) bench.goOn(MINUTE)
+    expect(bench.book.leavings.size).toBe(0)
+
+    bench.goOn(HOUR)
+    expect(bench.book.leavings.size).toBe(0)
+    bench.goOn(MINUTE)
+    expect(bench.book.leavings.size).toBe(6)
+  })
+})
 
 /** The third contract passes the second one. */
 function rotate(bench: UniverseBench): void {
@@ -295,7 +547,8 @@ describe('a member that leaves', () => {
     (leaving) => {
       const bench = holding({ leaving })
       bench.volumes.set('CUSDT', 9000)
-      bench.now = Math.ceil(bench.now / 3_600_000) * 3_600_000
+      bench.goOn(HOUR)
+      bench.now = Math.ceil(bench.now / MINUTE) * MINUTE
       bench.price()
       expect(bench.book.leavings.size).toBe(1)
 

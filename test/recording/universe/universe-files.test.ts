@@ -125,6 +125,29 @@ test('contracts are kept where they change, and whole at the beginning of a day'
   expect(last?.contracts.get('B')).toEqual({ ...RULES, status: 'off' })
 })
 
+test('a second answer that states changed contracts alike is kept too, and no third one', async () => {
+  const directory = newDirectory()
+  const writer = openWriter(directory)
+  const drawn = new DrawnTickers({ count: 3, seed: 1 })
+  const answers = ['A B', 'A B', 'A', 'A', 'A', 'A B', 'A', 'A B', 'A B', 'A B']
+  for (const [minute, names] of answers.entries()) {
+    const contracts = names.split(' ').map((name) => [name, RULES] as const)
+    writer.list({ readAt: minute, contracts: new Map(contracts) })
+    await keep(writer, drawn, { fromMinute: minute, minutes: 1 })
+  }
+  await writer.close()
+
+  expect(readAll(directory).listings).toEqual([
+    [0, 'A B'],
+    [2, 'A'],
+    [3, 'A'],
+    [5, 'A B'],
+    [6, 'A'],
+    [7, 'A B'],
+    [8, 'A B'],
+  ])
+})
+
 test('what a killed writer has torn is said and left out, wherever the block was cut', async () => {
   const directory = newDirectory()
   const drawn = new DrawnTickers({ count: 5, seed: 3 })

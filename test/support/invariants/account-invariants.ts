@@ -237,10 +237,14 @@ export function watchStrategyLosses(world: World): WorldWatcher {
         const price = priceOf(prices, symbol)
         const isFresh = prices.ageOf(symbol, now) <= world.settings.limits.dataAgeMaxMs
         for (const { id } of world.settings.strategies.values()) {
+          // What was handed back is priced anew when it is judged for others: at which price is open.
+          const isPresent = engine.settings.strategies.get(id)?.symbols.includes(symbol) === true
           if (isAgreed)
             worths.set(
               `${id}|${symbol}`,
-              isFresh ? worthAt(world, symbol, figures.owners.get(id), price) : undefined,
+              isFresh && isPresent
+                ? worthAt(world, symbol, figures.owners.get(id), price)
+                : undefined,
             )
         }
       }

@@ -37,22 +37,38 @@ export function watchUniverses(world: World): WorldWatcher {
   if (universe === undefined) return {}
   const members: Members = new Map()
   const written = new Set<string>()
-  let contracts: ReadonlyMap<string, ContractRules> = new Map()
+  const unwanted: Unwanted = new Map()
+  let contracts: AnsweredContracts = { last: new Map(), counting: new Map() }
   return {
     onBirth() {
       members.clear()
-      contracts = new Map()
-      for (const record of world.process.journal.loadAll()) follow(members, record)
+      const kept = new Map<string, ContractRules>()
+      const evaluatedAt = new Map<string, number>()
+      for (const record of world.process.journal.loadAll()) {
+        follow(members, record)
+        if (record.kind !== 'universe') continue
+        evaluatedAt.set(record.strategyId, record.marketAt)
+        for (const { symbol, rules } of record.joined)
+          if (!isIn(members, symbol) || !kept.has(symbol)) kept.set(symbol, rules)
+      }
+      for (const symbol of kept.keys()) if (!isIn(members, symbol)) kept.delete(symbol)
+      contracts = { last: kept, counting: kept }
+      // An evaluation that the journal has lost was none.
+      for (const [id, { at }] of unwanted) if (evaluatedAt.get(id) !== at) unwanted.delete(id)
     },
     afterStep(event, effects) {
-      if (event.kind === 'contractsRead') ({ contracts } = event)
+      if (event.kind === 'contractsRead') contracts = answer(contracts, event.contracts)
       if (event.kind !== 'snapshotTaken') return
       // Records of earlier rules were followed when they were recorded.
       const known = copyOf(members)
       for (const effect of effects) {
         if (effect.kind !== 'record') continue
         if (effect.record.kind === 'universe')
-          judgeChoice({ world, universe, contracts, tickers: event.tickers }, known, effect.record)
+          judgeChoice(
+            { world, universe, contracts: contracts.counting, tickers: event.tickers, unwanted },
+            known,
+            effect.record,
+          )
         follow(known, effect.record)
       }
     },
@@ -65,6 +81,33 @@ export function watchUniverses(world: World): WorldWatcher {
       for (const clientOid of judgedOf(batch, written)) judgeOrder(world, members, clientOid)
     },
   }
+}
+
+/** Keyed by strategy: what its last evaluation did not choose; exchange clock. */
+type Unwanted = Map<string, { readonly at: number; readonly symbols: ReadonlySet<string> }>
+
+interface AnsweredContracts {
+  readonly last: ReadonlyMap<string, ContractRules>
+  /** Stated alike by the last two answers that stated them alike. */
+  readonly counting: ReadonlyMap<string, ContractRules>
+}
+
+function answer(
+  { last, counting }: AnsweredContracts,
+  next: ReadonlyMap<string, ContractRules>,
+): AnsweredContracts {
+  const result = new Map(counting)
+  for (const symbol of [...last.keys(), ...counting.keys(), ...next.keys()]) {
+    const [was, is] = [last.get(symbol), next.get(symbol)]
+    const isAlike = JSON.stringify(was) === JSON.stringify(is)
+    if (is && (isAlike || !counting.has(symbol))) result.set(symbol, is)
+    if (!is && isAlike) result.delete(symbol)
+  }
+  return { last: next, counting: result }
+}
+
+function isIn(members: Members, symbol: string): boolean {
+  return [...members.values()].some((own) => own.has(symbol))
 }
 
 function copyOf(members: Members): Members {
@@ -166,6 +209,7 @@ interface Choice {
   readonly universe: Universe
   readonly contracts: ReadonlyMap<string, ContractRules>
   readonly tickers: TickerTable
+  readonly unwanted: Unwanted
 }
 
 /** Objections of the account, which this checker takes as they are. */
@@ -178,7 +222,7 @@ const OBJECTIONS: ReadonlySet<UniverseReason> = new Set<UniverseReason>([
 
 /** Chooses once more by other means: by counting for each instrument those that are before it. */
 function judgeChoice(
-  { world, universe, contracts, tickers }: Choice,
+  { world, universe, contracts, tickers, unwanted }: Choice,
   members: Members,
   record: UniverseRecord,
 ): void {
@@ -193,6 +237,7 @@ function judgeChoice(
       !isFixed(world, symbol) &&
       contracts.get(symbol)?.status === 'normal' &&
       tickers.read(symbol, 'lastPr') > 0 &&
+      !(tickers.read(symbol, 'deliveryTime') > 0) &&
       volumeOf(symbol) >= 0 &&
       !isObjected(symbol),
   )
@@ -202,19 +247,29 @@ function judgeChoice(
   const say = (what: string): void =>
     violate(world, 'UNIVERSE', `${strategyId} at ${marketAt}: ${what}`)
 
+  const before = unwanted.get(strategyId)
+  const notChosen = world.plan.symbols.filter((symbol) => !isChosen(symbol))
+  unwanted.set(strategyId, { at: marketAt, symbols: new Set(notChosen) })
   const left = new Set(record.left.map(({ symbol }) => symbol))
   for (const { symbol } of record.joined)
     if (!isChosen(symbol)) say(`${symbol} joins, and is not chosen`)
   for (const symbol of left) {
     if (isChosen(symbol)) say(`${symbol} leaves, and is chosen`)
+    if (before?.symbols.has(symbol) !== true) say(`${symbol} leaves by one answer alone`)
+    const isDelivered = tickers.read(symbol, 'deliveryTime') > 0
     const isListed = contracts.get(symbol)?.status === 'normal'
     const isGone = !contracts.has(symbol) && tickers.rowOf(symbol) < 0
     const { since = 0 } = own.get(symbol) ?? {}
-    if ((isListed || (!contracts.has(symbol) && !isGone)) && marketAt - since < universe.stickyMs)
+    if (
+      !isDelivered &&
+      (isListed || (!contracts.has(symbol) && !isGone)) &&
+      marketAt - since < universe.stickyMs
+    )
       say(`${symbol} leaves ${marketAt - since} ms after it has joined`)
   }
   if (universe.changesPerDay === undefined)
     for (const [symbol, { since, leaving }] of own)
       if (leaving === undefined && !left.has(symbol) && !isChosen(symbol))
-        if (marketAt - since >= universe.stickyMs) say(`${symbol} stays, and is not chosen`)
+        if ((before?.at ?? 0) - since >= universe.stickyMs && before?.symbols.has(symbol) === true)
+          say(`${symbol} stays, and is not chosen twice`)
 }

@@ -12,6 +12,17 @@ const ODD_SPELLS = ['gone', 'closed', 'hidden', 'unstated'] as const
 
 type Spell = 'listed' | (typeof ODD_SPELLS)[number]
 
+/** Contracts are read so often. */
+const READING_MS = 1000
+
+/** Wrong answers are so far apart that no two evaluations in a row see one. */
+const LIE_EVERY_MS = 12_000
+
+/** One answer of the tickers lacks all rows, or two; or all rows state a delivery, or no volume. */
+const LIES = ['bare', 'halved', 'delivered', 'empty'] as const
+
+type Lie = (typeof LIES)[number]
+
 export interface ChangingListOptions {
   readonly seed: string
   readonly instruments: readonly Instrument[]
@@ -21,24 +32,32 @@ export interface ChangingListOptions {
 
 /**
  * What the exchange lists: contracts are delisted and listed again, may only be closed, lose their
- * row, or their volume is not stated. Volumes change, so that the ranks do.
+ * row, or their volume is not stated. Volumes change, so that the ranks do. Now and then one answer
+ * of the tickers, or one reading of the contracts, is wrong.
  */
 export class ChangingList {
   readonly #options: ChangingListOptions
-  #spell = -2
+  #reading = -2
+  #lieFrom: number | undefined
+  #lie: Lie | undefined
   #contracts: ReadonlyMap<string, ContractRules> = new Map()
 
   constructor(options: ChangingListOptions) {
     this.#options = options
   }
 
-  /** The same map as long as nothing has changed. */
+  /** The same map until they are read again. */
   get contracts(): ReadonlyMap<string, ContractRules> {
-    const spell = this.#number
-    if (spell === this.#spell) return this.#contracts
-    this.#spell = spell
+    const now = this.#options.now()
+    const reading = now === undefined ? -1 : Math.floor(now / READING_MS)
+    if (reading === this.#reading) return this.#contracts
+    this.#reading = reading
+    // Contracts of one reading alone, all but the last, are missing.
+    const isWrong = createRandom(`${this.#options.seed}/reading/${reading}`).integer(12) === 0
+    const wrongMax = isWrong && reading >= 0 ? this.#options.instruments.length - 1 : 0
     this.#contracts = new Map(
-      this.#options.instruments.flatMap((instrument): [string, ContractRules][] => {
+      this.#options.instruments.flatMap((instrument, index): [string, ContractRules][] => {
+        if (index < wrongMax) return []
         const is = this.#spellOf(instrument.symbol)
         if (is === 'gone') return []
         const status = is === 'closed' ? 'limit_open' : 'normal'
@@ -48,7 +67,22 @@ export class ChangingList {
     return this.#contracts
   }
 
+  /** Before the rows of an answer are asked for. */
+  beginAnswer(): void {
+    const now = this.#options.now()
+    const number = Math.floor((now ?? 0) / LIE_EVERY_MS)
+    const random = createRandom(`${this.#options.seed}/lie/${number}`)
+    const from = number * LIE_EVERY_MS + random.integer(4000)
+    this.#lie = undefined
+    if (now === undefined || now < from || this.#lieFrom === from) return
+    this.#lieFrom = from
+    this.#lie = LIES[random.integer(LIES.length)]
+  }
+
   isShown(symbol: string): boolean {
+    if (this.#lie === 'bare') return false
+    const place = this.#options.instruments.findIndex((one) => one.symbol === symbol)
+    if (this.#lie === 'halved' && place < 2) return false
     const spell = this.#spellOf(symbol)
     return spell !== 'gone' && spell !== 'hidden'
   }
@@ -59,7 +93,8 @@ export class ChangingList {
       if (row < 0) continue
       const volume = this.#drawOf(symbol, 'volume').integer(1_000_000)
       const isStated = this.#spellOf(symbol) !== 'unstated'
-      table.columns.usdtVolume[row] = isStated ? 1 + volume : Number.NaN
+      table.columns.usdtVolume[row] = isStated && this.#lie !== 'empty' ? 1 + volume : Number.NaN
+      if (this.#lie === 'delivered') table.columns.deliveryTime[row] = this.#lieFrom ?? 0
     }
   }
 

@@ -282,6 +282,7 @@ export class VirtualExchange implements SimulatedExchange {
     this.brokenTickers.forget(table)
     const { faults } = this.#options
     const { symbols } = this.#options
+    this.#list?.beginAnswer()
     const rows = this.#direct.tickers().filter(({ symbol }) => symbols.includes(symbol))
     const broken = rows.find(({ symbol }) => faults.strikes('tickerBroken', symbol))
     if (broken) return this.brokenTickers.read(table, rows, { broken: broken.symbol, faults })

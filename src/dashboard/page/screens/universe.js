@@ -18,7 +18,7 @@ function Universe({ universe }) {
   const when =
     evaluatedAt === null
       ? `not evaluated yet${waitsFor === null ? '' : `: waits for ${waitsFor}`}`
-      : `evaluated ${time(evaluatedAt)}, next ${time(dueAt)}`
+      : `evaluated ${time(evaluatedAt)}, next ${waitsFor === null ? time(dueAt) : `waits for ${waitsFor}`}`
   const changes = `${left}${leftMax === null ? '' : ` of ${leftMax}`} have left within 24 h`
   return html`<${Card} title=${`Universe of ${strategy}`} aside=${html`<code>intentd universe</code>`}>
     <p class="soft">${`${members} of ${count} chosen; ${when}; ${changes}`}</p>
