@@ -12,6 +12,7 @@ import {
   toTickerNumbers,
 } from '../simulator/futures/instruments/ticker-view.ts'
 import { readHeldNumbers, readHeldPositions } from '../simulator/futures/positions/position-view.ts'
+import { accountOf } from '../simulator/futures/core-state.ts'
 import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
 import { NOBODY } from '../simulator/shared/handlers.ts'
 import { accept, type Reply } from '../simulator/shared/reply.ts'
@@ -45,6 +46,8 @@ export interface SimulatedExchange {
   placeBatch(batch: PlacedBatch): Reply<BatchResult>
   cancelAll(body: string, signedAt: number): Reply<BatchResult>
   fillsPage(query: FillsQuery): Reply<FillsPage>
+  /** Whether its page from there may have any; absent: only the page tells. */
+  hasFillsSince?(sinceAt: number): boolean
   position(symbol: string): Reply<readonly ReadPosition[] | null>
   /** The exits of an instrument's positions, and one moved. Absent: not simulated. */
   exitsListed?(symbol: string): Reply<ResponseOf<'ordersPlanPending'>>
@@ -110,6 +113,17 @@ export class DirectExchange implements SimulatedExchange {
       ...(idLessThan === undefined ? {} : { idLessThan }),
     }
     return this.#played(this.#core.answer('orderFills', { uid: UID }, request, this.#now()))
+  }
+
+  hasFillsSince(sinceAt: number): boolean {
+    const account = { uid: UID }
+    const newestAt = this.#core.carryOut(
+      this.#now(),
+      (state) => accountOf(state, UID).fills.at(-1)?.at ?? 0,
+      account,
+    )
+    this.#options.onPlayed?.()
+    return newestAt >= sinceAt
   }
 
   position(symbol: string): Reply<readonly ReadPosition[] | null> {

@@ -79,6 +79,19 @@ export class EndpointQueue {
     this.#window = options.createWindow(() => this.serve())
   }
 
+  /** As {@link request}, without an object for the grant; {@link end} follows. False: it would wait. */
+  takeAtOnce(priority: Priority): boolean {
+    const now = this.#options.clock.monotonic()
+    if (this.#hasWaiters(priority) || !this.#canGrant(priority, now)) return false
+    this.#take(now, now)
+    return true
+  }
+
+  /** Of a grant that was taken at once. */
+  end(grantedAt: number, call: GrantedCall): void {
+    this.#release(grantedAt, call)
+  }
+
   request(priority: Priority, onGranted: (grant: Grant) => void): WaitingRequest | undefined {
     const since = this.#options.clock.monotonic()
     if (!this.#hasWaiters(priority) && this.#canGrant(priority, since)) {
@@ -182,12 +195,16 @@ export class EndpointQueue {
   }
 
   #grant({ onGranted, since, now }: Waiter & { readonly now: number }): void {
-    const { endpoint, overall } = this.#options
+    this.#take(since, now)
+    const { endpoint } = this.#options
+    onGranted(new EndpointGrant({ endpoint, grantedAt: now, ends: this.#ends }))
+  }
+
+  #take(since: number, now: number): void {
     this.#window.take()
-    overall.take()
+    this.#options.overall.take()
     this.#grantedAt = now
     this.#statistics.grant(now, now - since)
-    onGranted(new EndpointGrant({ endpoint, grantedAt: now, ends: this.#ends }))
   }
 
   #release(grantedAt: number, call: GrantedCall): void {
