@@ -344,7 +344,12 @@ function worseOf({ trust, ours, theirs }: Worth): number {
 
 /** Margin coin, by our own figure; undefined while unknown. */
 export function equityOf(core: Core): number | undefined {
-  return toEquity(core, worthOf(core, ACCOUNT).ours)
+  let net = 0
+  for (const symbol of core.settings.instruments.keys())
+    net += worthOfInstrument(core, symbol)?.ours ?? Number.NaN
+  for (const symbol of settledSymbols(core))
+    if (!core.settings.instruments.has(symbol)) net += settledOf(core, symbol)
+  return toEquity(core, net)
 }
 
 /** For limits on exposure: while the figures differ, the worse. */
