@@ -66,24 +66,30 @@ interface MeasuredSide {
 
 function measureSide(core: Core, of: MeasuredSide): LiquidationDistance {
   const { symbol, holdSide, statement, price } = of
-  const standing = findLiquidationGroup(core, symbol, holdSide)
-  const ourPrice = standing && price.price > 0 ? pickPrice(standing.legs, price.price) : undefined
+  const ownPrice = price.price
+  const standing = ownPrice > 0 ? findLiquidationGroup(core, symbol, holdSide) : undefined
+  const ourPrice = standing ? pickPrice(standing.legs, ownPrice) : Number.NaN
   const stated = statement.liquidation[holdSide]
   const statedPrice = stated > 0 ? stated : Number.NaN
   const markPrice = possibleMark(core, symbol, statement.markPrice, price)
   const distances = {
-    ours: ourPrice === undefined ? Number.NaN : distanceTo(ourPrice, price.price),
+    ours: standing === undefined ? Number.NaN : distanceTo(ourPrice, ownPrice),
     stated: Number.isNaN(statedPrice) ? Number.NaN : distanceTo(statedPrice, markPrice),
   }
   const ratios = {
-    ours: standing && price.price > 0 ? ratioAt(standing, price.price) : Number.NaN,
+    ours: standing ? ratioAt(standing, ownPrice) : Number.NaN,
     stated: statement.marginRatio[holdSide],
   }
-  const prices = { ourPrice: ourPrice ?? Number.NaN, statedPrice }
-  const apart = Math.abs(prices.ourPrice / price.price - statedPrice / markPrice)
+  const apart = Math.abs(ourPrice / ownPrice - statedPrice / markPrice)
   const isFar = Math.min(distances.ours, distances.stated) > FAR
   const found = trustOf(distances, isFar || apart <= DIFFERENCE_MAX)
-  const trust = judgeTrust(core, of, { ...prices, ...distances, trust: found })
+  const trust = judgeTrust(core, of, {
+    ourPrice,
+    statedPrice,
+    ours: distances.ours,
+    stated: distances.stated,
+    trust: found,
+  })
   const byMark = statement.markPrice > 0 ? distanceTo(statedPrice, statement.markPrice) : Infinity
   const nearest =
     trust === 'alone'
@@ -93,9 +99,11 @@ function measureSide(core: Core, of: MeasuredSide): LiquidationDistance {
     symbol,
     holdSide,
     markPrice,
-    ownPrice: price.price,
-    ...prices,
-    ...distances,
+    ownPrice,
+    ourPrice,
+    statedPrice,
+    ours: distances.ours,
+    stated: distances.stated,
     nearest,
     moves: nearest / typicalMoveOf(core, symbol),
     trust,
