@@ -70,7 +70,7 @@ export interface VirtualAccountOptions {
   readonly hasPreviousRun: boolean
   /** Default: {@link VirtualCalls}. */
   readonly createCalls?: ((options: VirtualCallsOptions) => ExchangePort) | undefined
-  /** Each reading goes the ordinary way. */
+  /** No reading is carried by the object that carried the last one. */
   readonly isExact?: boolean | undefined
   /** Default: an ordinary account's. */
   readonly limits?: VirtualLimits | undefined
