@@ -202,7 +202,7 @@ interface ReadSource {
   readonly known: KnownRows
 }
 
-/** Of one instrument. */
+/** For one instrument. */
 interface PositionReads extends ReadSource {
   readonly steady: SteadyPosition | undefined
 }

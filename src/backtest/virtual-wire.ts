@@ -18,7 +18,7 @@ export interface Gate {
 
 /** A network on which nothing goes wrong, and limits without other callers. */
 export interface SteadyWay {
-  /** Of one way. */
+  /** Each way. */
   readonly ms: number
   readonly queueOf: (endpoint: CallableName) => EndpointQueue
 }

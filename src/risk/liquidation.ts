@@ -109,7 +109,7 @@ function listSpans({ legs, rules }: Legs): readonly Span[] {
   })
 }
 
-/** Of what is gained less needed, by price. */
+/** How much more is gained than needed, by price. */
 function slopeWithin(
   { legs, rules }: Pick<Legs, 'legs' | 'rules'>,
   { from, to }: Pick<Span, 'from' | 'to'>,

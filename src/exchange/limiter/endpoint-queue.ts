@@ -87,7 +87,7 @@ export class EndpointQueue {
     return true
   }
 
-  /** Of a grant that was taken at once. */
+  /** Ends a grant that was taken at once. */
   end(grantedAt: number, call: GrantedCall): void {
     this.#release(grantedAt, call)
   }
