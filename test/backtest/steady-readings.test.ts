@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { BacktestRun } from '../../src/backtest/backtest-run.ts'
 import { prepareBacktest } from '../../src/backtest/opening/prepare-backtest.ts'
-import { VirtualTime } from '../../src/backtest/virtual-time.ts'
+import { type DueTask, VirtualTime } from '../../src/backtest/virtual-time.ts'
 import { SteadyReading } from '../../src/backtest/virtual-wire.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { keepEvent, writeEffect, writeEvent } from '../../src/engine/replay/event-text.ts'
@@ -107,8 +107,10 @@ for (const [name, [line, change]] of Object.entries(LINES)) {
 
 const SHORT = { strategy: 'grid', days: 0.05, pollMs: 15_000, instruments: 1 } as const
 
+type After = (this: VirtualTime, delayMs: number, due: DueTask) => void
+
 test('a reading that is carried a millisecond too slowly is noticed', async () => {
-  const { after } = VirtualTime.prototype
+  const after: After = Reflect.get(VirtualTime.prototype, 'after')
   vi.spyOn(VirtualTime.prototype, 'after').mockImplementation(function late(
     this: VirtualTime,
     delayMs,
