@@ -1,7 +1,8 @@
 // How long a backtest takes, in CPU: one-minute candles made from a seed, and a strategy that follows the trend. Beside
-// a bare loop over the same columns that makes the same decisions and nothing else, and the market alone; the lines in
-// turn, `--rounds` times, after a round that counts for nothing. Then what one line costs at twice the length, with
-// two instruments, and with many fills: in proportion, it costs twice as much, or so much a fill.
+// a bare loop over the same columns that makes the same decisions and nothing else, a public backtester of candles, and
+// the market alone; the lines in turn, `--rounds` times, after a round that counts for nothing. Then what one line costs
+// at twice the length, with two instruments, and with many fills: in proportion, it costs twice as much, or so much a
+// fill.
 // `npm run bench:backtest -- [--days 60] [--rounds 5] [--points] [--linear false]`
 // `npm run bench:backtest -- --against PATH [--days 60] [--rounds 5] [--only TEXT]` plays the lines of
 // bench/backtest-sides.ts instead, in turn with another checkout of this project, and ends with 1 where a report differs.
@@ -22,6 +23,7 @@ import { RecordedMarket } from '../src/simulator/market/recorded/recorded-market
 import { BacktestProject, MINUTE_MS } from '../test/backtest/backtest-project.ts'
 import { START_AT, SYMBOLS, writeCandles } from '../test/backtest/library-project.ts'
 import { compareSides } from './backtest-sides.ts'
+import { openCandleBacktester } from './candle-backtester.ts'
 import { medianOf } from './figures.ts'
 import { writeStrategy } from '../test/support/made-limits.ts'
 
@@ -76,9 +78,20 @@ try {
 
 async function measureLines(): Promise<void> {
   const recording = await loadRecording(writeCandles(project, 'BTCUSDT', days))
+  const backtester = openCandleBacktester()
+  if (!backtester)
+    console.log('without a public backtester: npm --prefix bench/candle-backtester ci')
   const looks = values.points ? [...LOOKS, POINTS] : LOOKS
   const lines: readonly (readonly [string, () => Promise<number>])[] = [
     ['bare loop, four points a minute', async () => timeCpu(() => loopBarely(recording))],
+    ...(backtester
+      ? [
+          [
+            'grademark, closes alone',
+            async () => timeCpu(() => backtester(recording.rows as CandleRows, SELDOM)),
+          ] as const,
+        ]
+      : []),
     ['market alone', async () => timeCpu(() => playMarket(recording))],
     ...looks.map(
       (each) =>

@@ -185,6 +185,8 @@ export const LOG_EVENTS = {
     'A flatten has closed what it can, and the account still holds what `stillHeld` names: lots that no strategy here holds, or that are too small for an order. Close them by hand; `flatten.done` follows then.',
   'flatten.slow':
     'A flatten is not done after 15 s; logged again each time it has taken twice as long. `status` says what holds it up; `unread` names instruments whose position was not read since the last fill, or does not agree with the fills. If it does not end, close by hand what `stillHeld` names.',
+  'funding.estimated':
+    'A position ended right after a payment of funding, before a reading showed it; the estimate lowers the equity by which exposure is limited, and stands in no sum. Nothing to do.',
   'funding.paid': 'The funding counter of a position changed.',
   'handover.asked':
     'Somebody asked this daemon to hand its accounts over: it stops, leaves resting orders in place, and gives the leases back; nothing to do.',
@@ -257,7 +259,7 @@ export const LOG_EVENTS = {
   'limits.notReleased':
     'A release of a drawdown was refused, because its last step would close everything again at once: the scope is at `to`, `below` under its peak of `from`. Release it above `closesBelow`, or with `--new-peak`, which counts every step from the level of now.',
   'limits.off':
-    'Limits that the configuration does not set, and that therefore restrict nothing: those that the account lacks, and how many its instruments and strategies lack. `intentd check` lists all.',
+    'Limits that the configuration does not set, and that therefore restrict nothing, and what the steps before a liquidation lack to do more than warn: those that the account lacks, and how many its instruments and strategies lack. `intentd check` lists all.',
   'limits.reached':
     'A limit was reached and restricts the scope from now on. Unless the restriction ends by itself, look at what was traded before you release the scope.',
   'liquidation.near':
@@ -270,6 +272,13 @@ export const LOG_EVENTS = {
     'The daemon closes a part of a position, because a limit of the account says so; look at `reason`, and whether positions are too large for the capital.',
   'limits.warned':
     'The equity or profit of a scope has fallen from its peak by the first step of its drawdown limit; look at it.',
+  'margin.liquidated':
+    'The exchange liquidated something of the margin account: an order that it placed, or coins that it converted. Contracts and their limits are not touched; look at the margin account.',
+  'margin.notRead':
+    'Margin orders and liquidations could not be read; they are read again at the next turn, and nothing else waits for it. Look at the reason if it stays: keys without the right to read the margin account, or a pair in `polling.margin.symbols` that has no margin trading.',
+  'margin.order':
+    'An order rests in the margin account (`polling.margin`), with its `source`; one that the exchange itself placed (`isBySystem`) usually belongs to a liquidation: look at the account.',
+  'margin.read': 'Margin orders and liquidations are read again.',
   'operator.unreadable':
     'A file in the command inbox is not a command and was put aside; give the command again.',
   'order.accepted': 'The exchange accepted an order.',

@@ -68,12 +68,10 @@ export function tierRateOf({ tiers }: MaintenanceRules, value: number): number {
 interface Span {
   readonly from: number
   readonly to: number
-  readonly slope: number
 }
 
 interface KeptSpans {
   readonly sizes: readonly number[]
-  readonly holdSides: readonly HoldSide[]
   readonly spans: readonly Span[]
 }
 
@@ -82,19 +80,16 @@ const kept = new WeakMap<MaintenanceRules, KeptSpans>()
 
 function spansOf(of: Legs): readonly Span[] {
   const known = kept.get(of.rules)
-  if (known && isOfLegs(of, known)) return known.spans
+  if (known && isOfSizes(of, known.sizes)) return known.spans
   const spans = listSpans(of)
-  const sizes = of.legs.map(({ size }) => size)
-  kept.set(of.rules, { sizes, holdSides: of.legs.map(({ holdSide }) => holdSide), spans })
+  kept.set(of.rules, { sizes: of.legs.map(({ size }) => size), spans })
   return spans
 }
 
-function isOfLegs({ legs }: Legs, { sizes, holdSides }: KeptSpans): boolean {
+function isOfSizes({ legs }: Legs, sizes: readonly number[]): boolean {
   if (legs.length !== sizes.length) return false
-  for (let place = 0; place < sizes.length; place++) {
-    const leg = legs[place]
-    if (leg?.size !== sizes[place] || leg?.holdSide !== holdSides[place]) return false
-  }
+  for (let place = 0; place < sizes.length; place++)
+    if (legs[place]?.size !== sizes[place]) return false
   return true
 }
 
@@ -103,22 +98,7 @@ function listSpans({ legs, rules }: Legs): readonly Span[] {
   const bounds = [...new Set([0, ...ends, Number.POSITIVE_INFINITY])].toSorted(
     (one, other) => one - other,
   )
-  return bounds.slice(1).map((to, index) => {
-    const from = bounds[index] ?? 0
-    return { from, to, slope: slopeWithin({ legs, rules }, { from, to }) }
-  })
-}
-
-/** How much more is gained than needed, by price. */
-function slopeWithin(
-  { legs, rules }: Pick<Legs, 'legs' | 'rules'>,
-  { from, to }: Pick<Span, 'from' | 'to'>,
-): number {
-  const within = Number.isFinite(to) ? (from + to) / 2 : from * 2 + 1
-  let slope = 0
-  for (const { holdSide, size } of legs)
-    slope += (holdSide === 'long' ? 1 : -1) * size - size * rateOf(rules, size * within)
-  return slope
+  return bounds.slice(1).map((to, index) => ({ from: bounds[index] ?? 0, to }))
 }
 
 /** Collateral plus profit less need over one span; below zero: liquidation. */
@@ -127,23 +107,22 @@ interface MarginLine {
   readonly rest: number
 }
 
-function lineOf({ behind, isInverse }: Legs, { slope }: Span, paid: number): MarginLine {
-  return isInverse ? { slope: behind + slope, rest: paid } : { slope, rest: behind + paid }
-}
-
-/** For what is held, quote coin; negative for a long. */
-function paidFor({ legs }: Legs): number {
-  let paid = 0
-  for (const { holdSide, size, entryPrice } of legs)
-    paid -= (holdSide === 'long' ? 1 : -1) * size * entryPrice
-  return paid
+function lineOf({ legs, behind, rules, isInverse }: Legs, { from, to }: Span): MarginLine {
+  let [slope, rest] = isInverse ? [behind, 0] : [0, behind]
+  const within = Number.isFinite(to) ? (from + to) / 2 : from * 2 + 1
+  for (const { holdSide, size, entryPrice } of legs) {
+    const sign = holdSide === 'long' ? 1 : -1
+    slope += sign * size - size * rateOf(rules, size * within)
+    rest -= sign * size * entryPrice
+  }
+  return { slope, rest }
 }
 
 function findBelow(of: Legs, spans: readonly Span[], mark: number): number {
-  const paid = paidFor(of)
   for (let place = spans.length - 1; place >= 0; place--) {
     const span = spans[place] as Span
-    const price = zeroOf(lineOf(of, span, paid))
+    if (span.from >= mark) continue
+    const price = zeroOf(lineOf(of, span))
     if (price > span.from && price <= Math.min(span.to, mark)) return price
   }
   return Number.NaN
@@ -151,10 +130,9 @@ function findBelow(of: Legs, spans: readonly Span[], mark: number): number {
 
 /** A higher tier raises the need at once, so its border may be the price. */
 function findAbove(of: Legs, spans: readonly Span[], mark: number): number {
-  const paid = paidFor(of)
   for (const span of spans) {
     if (span.to <= mark) continue
-    const line = lineOf(of, span, paid)
+    const line = lineOf(of, span)
     if (span.from > mark && line.slope * span.from + line.rest <= 0) return span.from
     const price = zeroOf(line)
     if (price > Math.max(span.from, mark) && price <= span.to) return price

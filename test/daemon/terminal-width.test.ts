@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { printTerminalLine, toTerminalLine } from '../../src/logging/terminal.ts'
+import { printTerminalLine, toTerminalLine } from '../../src/logging/logger.ts'
 import { buildEventDocs } from '../docs/event-docs.ts'
 
 const AT = new Date(2026, 0, 2, 13, 50, 10, 27).toISOString()
@@ -17,6 +17,12 @@ const USUAL: Readonly<Record<string, unknown>> = {
   people: 2,
   command: 'restrict BTCUSDT halted --reason=asked for in the chat',
   candles: 384,
+  marginMode: 'isolated',
+  quoteSize: '600',
+  isBySystem: true,
+  converted: '0.000047 BTC',
+  into: '3.05 USDT',
+  createdAt: '2026-01-02T13:50:00.000Z',
   joined: ['SOLUSDT ranked'],
   left: ['XRPUSDT outranked'],
   changes: 2,
@@ -342,6 +348,7 @@ const MORE_THAN_A_LINE = [
   'intent.denied',
   'journal.migrated',
   'journal.opened',
+  'margin.order',
   'manual.cancelled',
   'manual.ordered',
   'recording.started',

@@ -18,10 +18,10 @@ import { PollGrids } from '../../market/poll-grids.ts'
 import { SignalInbox } from './signal-inbox.ts'
 import type { SignalOutcome } from '../../control/signals/signal-gate.ts'
 import type { Signal } from '../../domain/signal.ts'
-import { feedsOf } from '../../assembly/strategies/feed-plan.ts'
+import { closeRunners, endingsOf, feedsOf, pausedOf } from '../../assembly/strategies/strategies.ts'
 import { CandleFetcher } from '../market-data/candle-fetcher.ts'
 import { ContractsFetcher } from '../market-data/contracts-fetcher.ts'
-import { configuredContracts } from '../../assembly/instruments/configured-contracts.ts'
+import { configuredContracts } from '../../assembly/instruments/listed-instruments.ts'
 import { isEmbedded } from '../../assembly/state/state-place.ts'
 import { Feeds } from '../market-data/feeds.ts'
 import type { MarketListener } from '../market-data/product-market.ts'
@@ -32,6 +32,7 @@ import { AccountCurve } from '../reporting/account-curve.ts'
 import { AccountMarks } from '../reporting/account-marks.ts'
 import { EventLog } from '../reporting/event-log.ts'
 import { Health } from '../reporting/health.ts'
+import { type MarginWatch, openMarginWatch } from '../reporting/margin-watch.ts'
 import { ObserverQueue } from '../reporting/observer-queue.ts'
 import { PlotLog } from '../reporting/plot-log.ts'
 import { RecentActivity } from '../../views/recent-activity.ts'
@@ -46,7 +47,6 @@ import { keepGrids } from '../../assembly/state/known-grids.ts'
 import { haltWhoHung } from '../watchdog/hang-note.ts'
 import type { WatchedLoop } from '../../market/poll-grids.ts'
 import { codeNameOf } from '../../strategy/load-strategy.ts'
-import { closeRunners, endingsOf, pausedOf } from '../../assembly/strategies/strategies.ts'
 import { keysRefused, noteOwnState, toRefusal } from '../../assembly/account/account-keys.ts'
 import { createPorts } from './account-ports.ts'
 import type { AccountOptions } from './account-options.ts'
@@ -87,6 +87,7 @@ export class Account implements MarketListener {
   readonly #candles: CandleFetcher
   /** Undefined where no rule chooses instruments. */
   readonly #contracts: ContractsFetcher | undefined
+  readonly #margin: MarginWatch | undefined
   readonly #eventLog: EventLog
   readonly #operator: Operator
   readonly #space: DiskSpace
@@ -157,6 +158,7 @@ export class Account implements MarketListener {
     this.#polls = this.#createGrids(new PollGrids({ clock, timers, onError }))
     this.#candles = this.#createCandleFetcher()
     this.#contracts = this.#createContractsFetcher()
+    this.#margin = openMarginWatch(options)
     const feeds = feedsOf(options.strategies, 'private')
     this.#feeds = new Feeds({
       feeds,
@@ -236,6 +238,7 @@ export class Account implements MarketListener {
     this.#feeds.start()
     this.#candles.start()
     this.#contracts?.start()
+    this.#margin?.start()
   }
 
   hear(event: EngineEvent, readAt?: number): void {
@@ -345,6 +348,7 @@ export class Account implements MarketListener {
       this.#feeds.stop(),
       this.#candles.stop(),
       this.#contracts?.stop(),
+      this.#margin?.stop(),
     ])
     await Promise.all([this.#exchange.idle(), retreated])
     this.#interpreter.close()
