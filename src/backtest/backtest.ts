@@ -38,6 +38,8 @@ export interface BacktestOptions {
   readonly exchange?: DirectExchangeOptions
   readonly limits?: VirtualLimits
   readonly listener?: RunListener
+  /** Each reading is carried by objects of its own, as on a network with faults. */
+  readonly isExact?: boolean
   /** As a daemon would log. */
   readonly onAnnounced?: (announcement: Announcement) => void
   /** Default: in memory, durable at once. */
@@ -90,6 +92,7 @@ export class Backtest {
       network: new DirectNetwork(time, latencyMs),
       book: createBook(settings.positionMode),
       journal: options.createJournal?.(time) ?? new MemoryJournal(settings.salt),
+      isExact: options.isExact,
       pageFills: PAGE_FILLS,
       hasPreviousRun: false,
       surroundings: this.#surround(options.listener ?? {}),

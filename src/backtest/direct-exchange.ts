@@ -7,11 +7,13 @@ import { cancelAllOrders } from '../protocol/futures/cancel-all-orders.ts'
 import { modifyTpslOrder } from '../protocol/beyond/modify-tpsl-order.ts'
 import type { BatchResult, ProductType } from '../protocol/values.ts'
 import {
+  isTickerShown,
   listTickers,
   type TickerNumbers,
   toTickerNumbers,
 } from '../simulator/futures/instruments/ticker-view.ts'
 import { readHeldNumbers, readHeldPositions } from '../simulator/futures/positions/position-view.ts'
+import { accountOf, type CoreState } from '../simulator/futures/core-state.ts'
 import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
 import { NOBODY } from '../simulator/shared/handlers.ts'
 import { accept, type Reply } from '../simulator/shared/reply.ts'
@@ -45,6 +47,8 @@ export interface SimulatedExchange {
   placeBatch(batch: PlacedBatch): Reply<BatchResult>
   cancelAll(body: string, signedAt: number): Reply<BatchResult>
   fillsPage(query: FillsQuery): Reply<FillsPage>
+  /** Whether its page from there may have any; absent: only the page tells. */
+  hasFillsSince?(sinceAt: number): boolean
   position(symbol: string): Reply<readonly ReadPosition[] | null>
   /** The exits of an instrument's positions, and one moved. Absent: not simulated. */
   exitsListed?(symbol: string): Reply<ResponseOf<'ordersPlanPending'>>
@@ -112,6 +116,17 @@ export class DirectExchange implements SimulatedExchange {
     return this.#played(this.#core.answer('orderFills', { uid: UID }, request, this.#now()))
   }
 
+  hasFillsSince(sinceAt: number): boolean {
+    const account = { uid: UID }
+    const newestAt = this.#core.carryOut(
+      this.#now(),
+      (state) => accountOf(state, UID).fills.at(-1)?.at ?? 0,
+      account,
+    )
+    this.#options.onPlayed?.()
+    return newestAt >= sinceAt
+  }
+
   position(symbol: string): Reply<readonly ReadPosition[] | null> {
     const account = { uid: UID }
     const read = this.#options.statesNumbers === true ? readHeldNumbers : readHeldPositions
@@ -146,27 +161,56 @@ export class DirectExchange implements SimulatedExchange {
   }
 
   readTickers(table: TickerTable): void {
-    const { view, keptRows } = this.#options
+    const { keptRows, view } = this.#options
     const now = this.#now()
     table.clear()
+    if (keptRows === undefined) {
+      this.#core.carryOut(now, (state) => this.#putTickers(state, table))
+      return this.#options.onPlayed?.()
+    }
     const rows = this.#core.carryOut(now, (state) =>
       listTickers(state, this.#productType, toTickerNumbers),
     )
     this.#options.onPlayed?.()
-    if (keptRows?.fill(table, now, toMarketRows(rows, { view, now })) === true) {
-      table.market = keptRows.market
-      return
-    }
-    for (const ticker of rows) {
-      const { symbol, ts } = ticker
-      if (view?.isListed(symbol, now) === false) continue
-      const row = table.claimRow(symbol)
-      for (const column of TICKER_COLUMNS) {
-        table.columns[column][row] =
-          column === 'deliveryStatus' ? indexOfState(ticker.deliveryStatus) : ticker[column]
-      }
-      if (view) table.columns.ts[row] = view.currentAt(symbol, ts, now)
-    }
+    if (keptRows.fill(table, now, toMarketRows(rows, { view, now }))) table.market = keptRows.market
+    else for (const ticker of rows) this.#putTicker(table, ticker, now)
+  }
+
+  #putTickers(state: CoreState, table: TickerTable): void {
+    const now = this.#now()
+    for (const symbol of state.symbols.values())
+      if (isTickerShown(symbol, this.#productType))
+        this.#putTicker(table, toTickerNumbers(state, symbol), now)
+  }
+
+  /** Written out: as a loop over names it costs more than the figures themselves. */
+  #putTicker(table: TickerTable, ticker: TickerNumbers, now: number): void {
+    const { symbol, ts } = ticker
+    const { view } = this.#options
+    if (view?.isListed(symbol, now) === false) return
+    const row = table.claimRow(symbol)
+    const { columns } = table
+    columns.lastPr[row] = ticker.lastPr
+    columns.askPr[row] = ticker.askPr
+    columns.bidPr[row] = ticker.bidPr
+    columns.bidSz[row] = ticker.bidSz
+    columns.askSz[row] = ticker.askSz
+    columns.high24h[row] = ticker.high24h
+    columns.low24h[row] = ticker.low24h
+    columns.ts[row] = view ? view.currentAt(symbol, ts, now) : ts
+    columns.change24h[row] = ticker.change24h
+    columns.baseVolume[row] = ticker.baseVolume
+    columns.quoteVolume[row] = ticker.quoteVolume
+    columns.usdtVolume[row] = ticker.usdtVolume
+    columns.openUtc[row] = ticker.openUtc
+    columns.changeUtc24h[row] = ticker.changeUtc24h
+    columns.indexPrice[row] = ticker.indexPrice
+    columns.fundingRate[row] = ticker.fundingRate
+    columns.holdingAmount[row] = ticker.holdingAmount
+    columns.open24h[row] = ticker.open24h
+    columns.deliveryStartTime[row] = ticker.deliveryStartTime
+    columns.deliveryTime[row] = ticker.deliveryTime
+    columns.deliveryStatus[row] = indexOfState(ticker.deliveryStatus)
   }
 
   tickers(): readonly WireTicker[] {

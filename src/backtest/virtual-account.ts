@@ -28,7 +28,7 @@ import { PlayedFeeds, type PlayedFeed } from './played-feeds.ts'
 import { VirtualCalls, type VirtualCallsOptions } from './virtual-calls.ts'
 import { VirtualPollers, type VirtualPolling } from './virtual-pollers.ts'
 import type { VirtualTime } from './virtual-time.ts'
-import type { Gate, VirtualWire } from './virtual-wire.ts'
+import type { Gate, SteadyWay, VirtualWire } from './virtual-wire.ts'
 import type { TokenPool, TokenPoolOptions } from '../exchange/limiter/call-window.ts'
 
 /** With params as its own schema gave them back. */
@@ -70,6 +70,8 @@ export interface VirtualAccountOptions {
   readonly hasPreviousRun: boolean
   /** Default: {@link VirtualCalls}. */
   readonly createCalls?: ((options: VirtualCallsOptions) => ExchangePort) | undefined
+  /** No reading is carried by the object that carried the last one. */
+  readonly isExact?: boolean | undefined
   /** Default: an ordinary account's. */
   readonly limits?: VirtualLimits | undefined
   readonly surroundings: VirtualEnvironment
@@ -94,7 +96,9 @@ export class VirtualAccount {
     this.#options = { ...options, settings }
     const trusted = new TrustedClock(clock)
     this.#limiter = this.#createLimiter(trusted.clock)
-    this.#wire = { time, trusted, network, limiter: this.#untilEnd(), gate: surroundings.gate }
+    const limiter = this.#untilEnd()
+    const steady = this.#steadyWay()
+    this.#wire = { time, trusted, network, limiter, steady, gate: surroundings.gate }
     this.engine = createEngine(settings, book)
     this.ports = this.#createPorts()
     this.interpreter = new Interpreter(this.engine, this.ports)
@@ -176,6 +180,12 @@ export class VirtualAccount {
       createPool: (pool) => new DirectPool(pool),
       previousRunEndedAt: hasPreviousRun ? clock.monotonic() : undefined,
     })
+  }
+
+  #steadyWay(): SteadyWay | undefined {
+    const { network, isExact = false } = this.#options
+    if (isExact || network.steadyMs === undefined) return undefined
+    return { ms: network.steadyMs, queueOf: (endpoint) => this.#limiter.queueOf(endpoint) }
   }
 
   #untilEnd(): GrantSource {

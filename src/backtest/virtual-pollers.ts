@@ -6,7 +6,7 @@ import type { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import { accept, type Reply } from '../simulator/shared/reply.ts'
 import type { SimulatedExchange } from './direct-exchange.ts'
 import type { VirtualCall } from './network.ts'
-import type { VirtualWire } from './virtual-wire.ts'
+import type { SteadyWay, VirtualWire } from './virtual-wire.ts'
 
 /** Read before each wait. */
 export interface VirtualPolling {
@@ -60,12 +60,17 @@ export class VirtualPollers {
   /** The table that the core looks at, and the spare ones. */
   #shown: TickerTable | undefined
   readonly #spare: TickerTable[] = []
+  readonly #steady: SteadyTickers | undefined
   readonly #readTickers = () => this.start()
   readonly #readFills = () => this.#poll(FILLS_DUE)
   readonly #readPositions = () => this.#poll(POSITIONS_DUE)
 
   constructor(options: VirtualPollersOptions) {
     this.#options = options
+    const { wire, exchange } = options
+    if (wire.steady === undefined) return
+    const hear: TickersCallOptions['hear'] = (table, answer) => this.#takeTickers(table, answer)
+    this.#steady = new SteadyTickers(wire, wire.steady, { exchange, hear })
   }
 
   /** The first reading with a synchronised clock begins the run. */
@@ -73,9 +78,9 @@ export class VirtualPollers {
     const { wire, exchange, isOver } = this.#options
     if (isOver()) return
     const { time, trusted, network } = wire
-    network.send(
-      new TickersCall({ trusted, exchange, table: this.#takeTable(), hear: this.#hearTickers }),
-    )
+    const table = this.#takeTable()
+    if (this.#steady?.leave(table) !== true)
+      network.send(new TickersCall({ trusted, exchange, table, hear: this.#hearTickers }))
     const nextMs = this.#untilNextRead()
     time.after(nextMs, this.#readTickers)
     this.#readAccountBefore(nextMs)
@@ -192,6 +197,59 @@ export class VirtualPollers {
       wire.time.after(polling[interval], due)
     }
     wire.time.after(polling[interval], due)
+  }
+}
+
+/**
+ * One object carries all readings of the tickers on a network on which nothing goes wrong, in the
+ * places of time that a {@link TickersCall} takes.
+ */
+class SteadyTickers {
+  readonly #wire: VirtualWire
+  readonly #ms: number
+  readonly #options: Pick<TickersCallOptions, 'exchange' | 'hear'>
+  #table: TickerTable | undefined
+  /** Our clock; exchange clock, 0: it has not arrived. */
+  #sentAt = 0
+  #requestTime = 0
+
+  constructor(
+    wire: VirtualWire,
+    { ms }: SteadyWay,
+    options: Pick<TickersCallOptions, 'exchange' | 'hear'>,
+  ) {
+    this.#wire = wire
+    this.#ms = ms
+    this.#options = options
+  }
+
+  /** @returns false: another reading is on its way */
+  leave(table: TickerTable): boolean {
+    if (this.#table !== undefined) return false
+    const { time, trusted } = this.#wire
+    this.#table = table
+    this.#sentAt = trusted.clock.now()
+    this.#requestTime = 0
+    time.after(this.#ms, this)
+    return true
+  }
+
+  run(): void {
+    const { time, trusted, gate } = this.#wire
+    const table = this.#table
+    if (table === undefined) return
+    if (this.#requestTime === 0) {
+      this.#requestTime = time.now
+      this.#options.exchange.readTickers(table)
+      return time.after(this.#ms, this)
+    }
+    const requestTime = this.#requestTime
+    const receivedAt = trusted.clock.now()
+    trusted.offset.observe({ requestTime, receivedAt, sentAt: this.#sentAt }, 'public')
+    this.#table = undefined
+    gate.enter(() =>
+      this.#options.hear(table, { kind: 'accepted', data: undefined, requestTime, receivedAt }),
+    )
   }
 }
 

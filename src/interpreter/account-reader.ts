@@ -10,7 +10,7 @@ import {
 import type { FillsReading } from '../domain/fill.ts'
 import type { PositionReading } from '../domain/position.ts'
 import type { EngineEvent } from '../engine/event.ts'
-import type { ExchangePort } from './ports.ts'
+import type { ExchangePort, OnAnswer } from './ports.ts'
 
 /** As many as the exchange allows in a second. */
 const POSITIONS_ON_WIRE_MAX = 10
@@ -42,6 +42,7 @@ export class AccountReader {
   /** Urgent ones go first. */
   readonly #urgent = new Set<string>()
   readonly #inTurn = new Set<string>()
+  readonly #hearing = new Map<string, OnAnswer<PositionReading>>()
 
   constructor(options: AccountReaderOptions) {
     this.#options = options
@@ -124,7 +125,16 @@ export class AccountReader {
     waiting.delete(symbol)
     this.#onWire.add(symbol)
     this.#pauses.noteSent(symbol)
-    this.#options.exchange.readPosition(symbol, (answer) => this.#hearPosition(symbol, answer))
+    this.#options.exchange.readPosition(symbol, this.#hearingOf(symbol))
+  }
+
+  /** Made once, because a position is read with each look. */
+  #hearingOf(symbol: string): OnAnswer<PositionReading> {
+    const known = this.#hearing.get(symbol)
+    if (known) return known
+    const hear = (answer: Answer<PositionReading>) => this.#hearPosition(symbol, answer)
+    this.#hearing.set(symbol, hear)
+    return hear
   }
 
   #hearPosition(symbol: string, answer: Answer<PositionReading>): void {

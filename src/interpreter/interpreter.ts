@@ -137,10 +137,22 @@ export class Interpreter {
   /**
    * Handled now, or after the present one. @param tickersReadAt monotonic ms, if tickers led to it
    */
-  dispatch(event: EngineEvent, tickersReadAt?: number): void {
+  dispatch(event: EngineEvent, tickersReadAt = this.#doneFor): void {
     if (this.#isOver) return
-    this.#enqueue(event, tickersReadAt ?? this.#doneFor)
+    if (this.#isIdle) return this.#run(event, tickersReadAt)
+    this.#enqueue(event, tickersReadAt)
     this.resume()
+  }
+
+  /** Nothing is before a new event. */
+  get #isIdle(): boolean {
+    return (
+      !this.#isBusy &&
+      this.#event === undefined &&
+      this.#queue.length === 0 &&
+      this.#waiting.length === 0 &&
+      this.#ports.interruptions === undefined
+    )
   }
 
   #enqueue(event: EngineEvent, tickersReadAt: number | undefined): void {
@@ -149,9 +161,14 @@ export class Interpreter {
   }
 
   resume(): void {
-    if (this.#isBusy || this.#isOver) return
+    if (!this.#isBusy && !this.#isOver) this.#run()
+  }
+
+  /** @param event without the way through the queue */
+  #run(event?: EngineEvent, tickersReadAt?: number): void {
     this.#isBusy = true
     try {
+      if (event !== undefined) this.#step(event, tickersReadAt)
       while (this.#performNext());
     } catch (error) {
       this.#fail(error)
@@ -180,7 +197,7 @@ export class Interpreter {
     }
     if (this.#event !== undefined) this.#endStep(this.#event)
     const caused = this.#queue.take()
-    if (caused) this.#step(caused)
+    if (caused) this.#step(caused.event, caused.tickersReadAt)
     return caused !== undefined
   }
 
@@ -227,7 +244,7 @@ export class Interpreter {
   }
 
   /** The listener gets the step before its effects, so a recording contains what broke the run. */
-  #step({ event: heard, tickersReadAt }: CausedEvent): void {
+  #step(heard: EngineEvent, tickersReadAt: number | undefined): void {
     const { clock, journal, listener, interruptions } = this.#ports
     const event = heard.kind === 'decided' ? withUsedKeys(heard, this.#engine.book, journal) : heard
     const at = clock.now()

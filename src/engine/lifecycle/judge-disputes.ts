@@ -98,15 +98,17 @@ function compareProfit(core: Core, symbol: string): void {
     tolerance,
     answeredAt: statement.requestedAt,
   })
-  const answers = {
-    positionAt: statement.requestedAt,
-    tickersAt: price.answeredAt,
-    isInBand: price.isInBand,
-    tolerance,
-  }
   if (isJudged(core)) {
     const settled = settledOf(core, symbol)
-    noteWorth(core, symbol, { trust, ours: settled + ours, theirs: settled + theirs, ...answers })
+    noteWorth(core, symbol, {
+      trust,
+      ours: settled + ours,
+      theirs: settled + theirs,
+      positionAt: statement.requestedAt,
+      tickersAt: price.answeredAt,
+      isInBand: price.isInBand,
+      tolerance,
+    })
     for (const strategy of limitedOn(core, symbol))
       noteStrategy(core, { strategy, symbol, statement, price, trust })
   }

@@ -19,6 +19,7 @@ import {
 } from '../../domain/position.ts'
 import { ticksMax } from '../../domain/instrument.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
+import type { Decimal } from '../../lib/decimal.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
@@ -178,9 +179,9 @@ export function confirmedWithinMs({ settings }: Core): number {
 }
 
 function weigh(before: Worth | undefined, seen: Witnesses, withinMs: number): Worth {
-  const { trust, ours, theirs, tolerance, isInBand, ...answers } = seen
-  const base = { trust, net: ours, ours, ...answers }
+  const { trust, ours, theirs, tolerance, isInBand, positionAt, tickersAt } = seen
   if (trust === 'flat') {
+    const base = { trust, net: ours, ours, positionAt, tickersAt }
     return {
       trust,
       ours,
@@ -198,7 +199,7 @@ function weigh(before: Worth | undefined, seen: Witnesses, withinMs: number): Wo
   // While figures differ, a limit is reached only if both say so; later our own decides, at prices
   // in their band.
   const net = needsBoth ? Math.max(ours, theirs) : ours
-  const reading: WitnessedNet = { trust, net, ours, ...answers }
+  const reading: WitnessedNet = { trust, net, ours, positionAt, tickersAt }
   const isOfKind = before !== undefined && (before.base.trust === 'alone') === (trust === 'alone')
   const known = isOfKind ? before : undefined
   const least = needsBoth ? Math.min(ours, theirs) : ours
@@ -344,7 +345,12 @@ function worseOf({ trust, ours, theirs }: Worth): number {
 
 /** Margin coin, by our own figure; undefined while unknown. */
 export function equityOf(core: Core): number | undefined {
-  return toEquity(core, worthOf(core, ACCOUNT).ours)
+  let net = 0
+  for (const symbol of core.settings.instruments.keys())
+    net += worthOfInstrument(core, symbol)?.ours ?? Number.NaN
+  for (const symbol of settledSymbols(core))
+    if (!core.settings.instruments.has(symbol)) net += settledOf(core, symbol)
+  return toEquity(core, net)
 }
 
 /**
@@ -379,7 +385,18 @@ export function equityBelieved(core: Core): BelievedEquity | undefined {
 
 function toEquity(core: Core, net: number): number | undefined {
   const capital = capitalOf(core)
-  return Number.isNaN(net) || capital === undefined ? undefined : Number(capital.toString()) + net
+  return Number.isNaN(net) || capital === undefined ? undefined : toNumber(capital) + net
+}
+
+/** A capital is read far more often than it changes. */
+const numbers = new WeakMap<Decimal, number>()
+
+function toNumber(amount: Decimal): number {
+  const known = numbers.get(amount)
+  if (known !== undefined) return known
+  const number = Number(amount.toString())
+  numbers.set(amount, number)
+  return number
 }
 
 /** Both the shown and the limited figure. */

@@ -78,10 +78,22 @@ export class EndpointQueue {
     this.#window = options.createWindow(() => this.serve())
   }
 
+  /** As {@link request}, without an object for the grant; {@link end} follows. False: it would wait. */
+  takeAtOnce(priority: Priority): boolean {
+    const now = this.#options.clock.monotonic()
+    if (!this.#isFree(priority, now)) return false
+    this.#take(now, now)
+    return true
+  }
+
+  /** Ends a grant that was taken at once. */
+  end(grantedAt: number, call: GrantedCall): void {
+    this.#release(grantedAt, call)
+  }
+
   request(priority: Priority, onGranted: (grant: Grant) => void): WaitingRequest | undefined {
     const since = this.#options.clock.monotonic()
-    const ahead = this.#mostUrgent()
-    if ((ahead === undefined || ahead > priority) && this.#canGrant(priority, since)) {
+    if (this.#isFree(priority, since)) {
       this.#grant({ onGranted, since, now: since })
       return GRANTED
     }
@@ -146,6 +158,12 @@ export class EndpointQueue {
     return this.#waiters[3].length > 0 ? 3 : undefined
   }
 
+  /** Nothing as urgent waits, and a grant is ready. */
+  #isFree(priority: Priority, now: number): boolean {
+    const ahead = this.#mostUrgent()
+    return (ahead === undefined || ahead > priority) && this.#canGrant(priority, now)
+  }
+
   #canGrant(priority: Priority, now: number): boolean {
     if (this.#window.ready < 1 || !this.#options.overall.hasRoom(priority)) return false
     return now >= this.#restsUntil(priority)
@@ -177,12 +195,16 @@ export class EndpointQueue {
   }
 
   #grant({ onGranted, since, now }: Waiter & { readonly now: number }): void {
-    const { endpoint, overall } = this.#options
+    this.#take(since, now)
+    const { endpoint } = this.#options
+    onGranted(new EndpointGrant({ endpoint, grantedAt: now, ends: this.#ends }))
+  }
+
+  #take(since: number, now: number): void {
     this.#window.take()
-    overall.take()
+    this.#options.overall.take()
     this.#grantedAt = now
     this.#statistics.grant(now, now - since)
-    onGranted(new EndpointGrant({ endpoint, grantedAt: now, ends: this.#ends }))
   }
 
   #release(grantedAt: number, call: GrantedCall): void {

@@ -109,9 +109,13 @@ export class Limiter implements GrantSource {
     priority: Priority,
     onGranted: (grant: Grant) => void,
   ): WaitingRequest | undefined {
+    return this.queueOf(endpoint).request(priority, onGranted)
+  }
+
+  queueOf(endpoint: CallableName): EndpointQueue {
     const queue = this.#queues.get(endpoint)
     if (queue === undefined) throw new Error(`no such endpoint: ${endpoint}`)
-    return queue.request(priority, onGranted)
+    return queue
   }
 
   statistics(): readonly EndpointStatistics[] {

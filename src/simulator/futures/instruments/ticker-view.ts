@@ -69,11 +69,16 @@ export function listTickers<Row>(
 ): Row[] {
   const rows: Row[] = []
   for (const symbol of state.symbols.values()) {
-    const { instrument, market, isSettled } = symbol
-    if (instrument.productType === productType && market.at !== 0 && !isSettled)
-      rows.push(toRow(state, symbol))
+    if (isTickerShown(symbol, productType)) rows.push(toRow(state, symbol))
   }
   return rows
+}
+
+export function isTickerShown(
+  { instrument, market, isSettled }: SymbolState,
+  productType: string,
+): boolean {
+  return instrument.productType === productType && market.at !== 0 && !isSettled
 }
 
 function writeTicker<Value, Nothing>(
