@@ -9,6 +9,7 @@ import {
   sortProblems,
 } from '../config/yaml/problem.ts'
 import { checkFully } from './process/full-check.ts'
+import { findGridProblems } from './process/stored-grids.ts'
 import { findTypeErrors } from './process/type-check.ts'
 import {
   findKnownPrices,
@@ -65,6 +66,7 @@ async function check(options: CheckOptions): Promise<number> {
     ...found,
     ...(options.secrets ? missingSecrets : []),
     ...(options.types ? await findTypeProblems(accounts, request.cwd) : []),
+    ...accounts.flatMap(findGridProblems),
   ])
   if (problems.length > 0) {
     writeAside(`${formatProblems(problems, adviseAgain(listCheckWords(options), problems))}\n`)

@@ -16,6 +16,8 @@ import type { StrategyId } from '../../domain/ids.ts'
 import { type CheckedAccount, listPaceWarnings } from '../../assembly/strategies/pace-warnings.ts'
 import { CONTROL_SOCKET, stateDirectoryOf } from '../../assembly/state/state-place.ts'
 import { withContracts } from '../../assembly/instruments/fetch-contracts.ts'
+import { sampleInstrument } from '../../assembly/instruments/sample-instrument.ts'
+import type { Instrument } from '../../domain/instrument.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { listSlowPrices } from '../../assembly/simulator/slow-prices.ts'
@@ -75,7 +77,7 @@ export async function checkFully(
     }
     // Stray errors of a file may follow its loading.
     const strays = catchStrays()
-    const instruments = toInstruments(config)
+    const instruments = withSample(toInstruments(config), loaded, contracts)
     const { strategies, problems: own } = await readStrategies(config, documents, instruments, {
       strays,
     })
@@ -83,7 +85,7 @@ export async function checkFully(
     found.push(...own)
     if (own.length === 0)
       found.push(...(await findStartProblems(strategies, documents, states[index] ?? new Map())))
-    const purity = await readPurity({ loaded, strategies })
+    const purity = await readPurity({ loaded, strategies }, [...instruments.values()].slice(0, 1))
     found.push(
       ...checkSocket(loaded, played),
       ...purity.problems,
@@ -143,12 +145,27 @@ function placeOf(
   )
 }
 
-async function readPurity({
-  loaded,
-  strategies,
-}: CheckedAccount): Promise<Pick<FullCheck, 'problems' | 'warnings'>> {
+/** Where rules choose all instruments, code is tried on one that they may choose. */
+function withSample(
+  configured: ReadonlyMap<string, Instrument>,
+  { config }: LoadedConfig,
+  contracts: ConfigRequest['contracts'],
+): ReadonlyMap<string, Instrument> {
+  if (configured.size > 0) return configured
+  const sample = sampleInstrument(config, contracts?.get(config.file))
+  return sample === undefined ? configured : new Map([[sample.symbol, sample]])
+}
+
+async function readPurity(
+  { loaded, strategies }: CheckedAccount,
+  sample: readonly Instrument[],
+): Promise<Pick<FullCheck, 'problems' | 'warnings'>> {
   const checks = await checkPurities(
-    strategies.map((one) => ({ ...one, isGuarded: one.strategy === undefined })),
+    strategies.map((one) => ({
+      ...one,
+      instruments: one.instruments.length > 0 ? one.instruments : sample,
+      isGuarded: one.strategy === undefined,
+    })),
   )
   const placed = checks.map(({ problems, failing, notes }, index) => {
     const strategy = strategies[index]
