@@ -175,6 +175,7 @@ test.each([
     book,
     configured: [],
     clean: true,
+    isDry: false,
     fatal: undefined,
     durationMs: 0,
     limiter: [],
