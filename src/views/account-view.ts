@@ -15,7 +15,13 @@ import { floatOnGrid, showOnGrid } from '../lib/grid.ts'
 import type { ShownAccount } from './shown-account.ts'
 import { listUnattended } from './unattended.ts'
 import type { RecentFill } from './recent-activity.ts'
-import { agesOf, findHindrances, findWarnings, isClockSynchronised } from './hindrances.ts'
+import {
+  agesOf,
+  findHindrances,
+  findWarnings,
+  isClockSynchronised,
+  listPauses,
+} from './hindrances.ts'
 import { listResolutions, listUnexplained } from './instrument-view.ts'
 import { viewDisputes, viewEquity, viewLosses, viewWorstCase } from './losses-view.ts'
 import { viewCapital, viewCapitals } from './capital-view.ts'
@@ -48,6 +54,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
       ...listUnexplained(account),
     ],
     warnings: [...findWarnings(account)],
+    pauses: [...listPauses(account)],
     restrictions: restrictions.map((one) =>
       viewRestriction(one, {
         configOption,

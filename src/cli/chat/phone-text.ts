@@ -13,6 +13,7 @@ export function describeStatus(status: StatusView): string {
     ...account.restrictions.map(({ scope, mode, reason }) => `${scope} ${mode}: ${reason}`),
     ...account.hindrances,
     ...account.warnings,
+    ...account.pauses,
     `equity ${shown(account.equity, account.coin)}`,
     `today ${shown(account.profit.today.net, account.coin)}, with what is held in all ${shown(account.profit.total.netWithUnrealised, account.coin)}`,
     `${count(account.positions.length, 'position')}, ${count(sum(Object.values(account.openOrders)), 'open order')}`,

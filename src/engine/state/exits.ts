@@ -14,6 +14,7 @@ import type { StrategyId } from '../../domain/ids.ts'
 import type { HoldSide } from '../../domain/position.ts'
 import { nearestStep, stepAbove } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
+import { showUntil } from '../../lib/text/show-until.ts'
 import { isSameData } from '../../lib/plain-data.ts'
 import { indicatorValue } from '../../strategy/indicators/indicator-values.ts'
 import { atr } from '../../strategy/indicators/specs.ts'
@@ -68,7 +69,7 @@ export function entryPauseOn(
   if (due) return `${EXIT_KINDS[due.kind]} is due`
   if (!state?.pause) return undefined
   const { cause, untilAt } = state.pause
-  return `${PAUSE_CAUSES[cause]}, until ${new Date(untilAt).toISOString()}`
+  return `${PAUSE_CAUSES[cause]}, until ${showUntil(untilAt)}`
 }
 
 /** With the newest best prices. */

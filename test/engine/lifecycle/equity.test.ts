@@ -42,6 +42,7 @@ function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): strin
     unknownSince: null,
     hindrances: [],
     warnings: [],
+    pauses: [],
     restrictions: [],
     kill: null,
     positions: [],
