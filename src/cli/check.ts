@@ -161,6 +161,7 @@ const POLICIES = {
   cancel: 'cancelled',
   flatten: 'cancelled, and what it holds is closed',
   absent: 'cancelled once it is halted',
+  exits: 'cancelled once it is reducing, in which its exits go on',
 } as const
 
 /** Whether stops at the exchange follow the exits of their strategies. */
@@ -177,7 +178,8 @@ function describeKeptStops({ strategies, exchange }: DaemonConfig): readonly str
 function describePolicies({ strategies }: DaemonConfig): string {
   const groups = Map.groupBy(
     strategies,
-    ({ onFailure }): keyof typeof POLICIES => onFailure ?? 'absent',
+    ({ onFailure, exits }): keyof typeof POLICIES =>
+      onFailure ?? (exits === undefined ? 'absent' : 'exits'),
   )
   return [...groups]
     .map(([policy, members]) => `${POLICIES[policy]} (${members.map(({ id }) => id).join(', ')})`)

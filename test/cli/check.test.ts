@@ -228,6 +228,9 @@ test.concurrent('says whether stops at the exchange are moved with the exits', a
   const moves = await check(project)
 
   expect(stays.text).toMatch(/^stops at the exchange stay where .*: trend-btc$/m)
+  expect(stays.text).toMatch(
+    /cancelled once it is reducing, in which its exits go on \(trend-btc\)/,
+  )
   expect(moves.text).toMatch(/^stops at the exchange are moved with the exits: trend-btc$/m)
 })
 
