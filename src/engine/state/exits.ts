@@ -1,3 +1,4 @@
+import { showUtc } from '../../lib/text/show-utc.ts'
 import { candleKey } from '../../domain/candles.ts'
 import {
   type BelievedTicks,
@@ -14,7 +15,6 @@ import type { StrategyId } from '../../domain/ids.ts'
 import type { HoldSide } from '../../domain/position.ts'
 import { nearestStep, stepAbove } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
-import { showUntil } from '../../lib/text/show-until.ts'
 import { isSameData } from '../../lib/plain-data.ts'
 import { indicatorValue } from '../../strategy/indicators/indicator-values.ts'
 import { atr } from '../../strategy/indicators/specs.ts'
@@ -69,7 +69,7 @@ export function entryPauseOn(
   if (due) return `${EXIT_KINDS[due.kind]} is due`
   if (!state?.pause) return undefined
   const { cause, untilAt } = state.pause
-  return `${PAUSE_CAUSES[cause]}, until ${showUntil(untilAt)}`
+  return `${PAUSE_CAUSES[cause]}, until ${showUtc(untilAt)}`
 }
 
 /** With the newest best prices. */
