@@ -64,6 +64,7 @@ async function takeOver(
       return `position:  ${symbol} ${held}, ${before}`
     }),
     'lost:      fills, profit and fees of what was traded since; they are at the exchange alone',
+    `deposits:  what was entered since is lost, and no exchange shows it: compare \`intentd deposit --list${configOption}\` with your own notes, and enter what is missing again`,
     `next:      \`intentd run${configOption}\` opens nothing before a release; compare the positions with the exchange`,
     `first:     what no strategy holds: \`intentd adopt SYMBOL --to ID${configOption} --reason ...\` or \`intentd flatten SYMBOL${configOption} --reason ...\``,
     `release:   then \`intentd release '*'${configOption} --reason ...\``,
@@ -98,6 +99,7 @@ function describe(
       ? []
       : ['names:    the salt is lost too: an order that is decided again has another name']),
     `next:     \`intentd run${named}${repeatMarket(options)}\` asks the exchange about every order, cancels what rests, and opens nothing`,
+    `deposits: those that were lost are not known at the exchange: compare \`intentd deposit --list${named}\` with your own notes after the run has begun, and enter what is missing again; until then equity and its limits count without it`,
     `release:  compare positions and fills with the exchange, then \`intentd release '*'${named} --reason ...\``,
     '          an instrument that run halts for foreign fills wants a release of its own, by its symbol',
   ]

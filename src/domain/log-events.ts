@@ -270,6 +270,13 @@ export const LOG_EVENTS = {
     'The daemon closes a part of a position, because a limit of the account says so; look at `reason`, and whether positions are too large for the capital.',
   'limits.warned':
     'The equity or profit of a scope has fallen from its peak by the first step of its drawdown limit; look at it.',
+  'margin.liquidated':
+    'The exchange liquidated something of the margin account: an order that it placed, or coins that it converted. Contracts and their limits are not touched; look at the margin account.',
+  'margin.notRead':
+    'Margin orders and liquidations could not be read; they are read again at the next turn, and nothing else waits for it. Look at the reason if it stays: keys without the right to read the margin account, or a pair in `polling.margin.symbols` that has no margin trading.',
+  'margin.order':
+    'An order rests in the margin account (`polling.margin`), with its `source`; one that the exchange itself placed (`isBySystem`) usually belongs to a liquidation: look at the account.',
+  'margin.read': 'Margin orders and liquidations are read again.',
   'operator.unreadable':
     'A file in the command inbox is not a command and was put aside; give the command again.',
   'order.accepted': 'The exchange accepted an order.',

@@ -13,6 +13,9 @@ const DAY_MS = 86_400_000
 /** The figures from which statements begin and end; its value is an {@link AccountMark}. */
 export const MARK_SERIES = 'marks'
 
+/** Logged records of the margin account; a value is a {@link MarginSeen}. */
+export const MARGIN_SERIES = 'margin'
+
 export const CURVE_STEPS_MS = { minute: MINUTE_MS, hour: HOUR_MS } as const
 
 /** Points by minute are kept for so long; points by hour for {@link hoursKeptMs}. */
@@ -21,6 +24,8 @@ const ACCOUNT_KEPT_MS = 2 * 365 * DAY_MS
 const PLOTS_KEPT_MS = 30 * DAY_MS
 /** Statements of past years are asked for late. */
 const MARKS_KEPT_MS = 5 * 365 * DAY_MS
+/** Only the newest counts; the exchange shows nothing that is older than 90 days. */
+const MARGIN_KEPT_MS = 90 * DAY_MS
 
 /** Plots of all strategies of an account; further ones are not kept. */
 export const PLOTS_MAX = 64
@@ -46,7 +51,13 @@ export function parsePlotSeries(series: string): PlotSeries | undefined {
 
 export function hoursKeptMs(series: string): number {
   if (series === MARK_SERIES) return MARKS_KEPT_MS
+  if (series === MARGIN_SERIES) return MARGIN_KEPT_MS
   return parsePlotSeries(series) === undefined ? ACCOUNT_KEPT_MS : PLOTS_KEPT_MS
+}
+
+/** Points that are kept as they are, and not thinned out to the extremes of an hour. */
+export function isKeptWhole(series: string): boolean {
+  return series === MARK_SERIES || series === MARGIN_SERIES
 }
 
 export interface CurvePoint {
@@ -109,4 +120,24 @@ export function toAccountMark({ at, value }: CurvePoint): AccountMark {
 /** The first known figure decides which points are an hour's lowest and highest. */
 export function figureOf({ value }: Pick<CurvePoint, 'value'>): number {
   return Number(value.split(' ').find((amount) => amount !== UNKNOWN) ?? Number.NaN)
+}
+
+export interface MarginSeen {
+  /** Unix ms, exchange clock: everything before it is done with. */
+  readonly from: number
+  /** Names of records, without blanks, with their time. */
+  readonly seen: ReadonlyMap<string, number>
+}
+
+export function toMarginSeen({ from, seen }: MarginSeen): string {
+  return [from, ...[...seen].map(([key, at]) => `${key}@${at}`)].join(' ')
+}
+
+export function parseMarginSeen({ value }: Pick<CurvePoint, 'value'>): MarginSeen {
+  const [from = '0', ...keys] = value.split(' ')
+  const seen = keys.map((word): [string, number] => {
+    const end = word.lastIndexOf('@')
+    return [word.slice(0, end), Number(word.slice(end + 1))]
+  })
+  return { from: Number(from), seen: new Map(seen) }
 }

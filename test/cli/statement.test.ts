@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { MARK_SERIES, toMarkValue } from '../../src/journal/curves.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
-import { MAIN, Workspace } from '../config/workspace.ts'
+import { MAIN, SIMULATOR_SECTION, Workspace } from '../config/workspace.ts'
 
 /** Four hours behind UTC in October. */
 const ZONE = 'calendar:\n  timezone: America/New_York\n'
@@ -118,6 +118,20 @@ describe('intentd statement', () => {
   ])('knows no account of %s %s', async (option, when) => {
     writeJournal()
     expect((await run('statement', option, when)).code).toBe(64)
+  })
+
+  test('ends with 75 where --check could not ask the exchange, and shows the rest', async () => {
+    const simulator = SIMULATOR_SECTION
+    const remote = MAIN.replace(simulator, 'exchange: { baseUrl: "http://127.0.0.1:9" }\n')
+    workspace.fill({ 'config/main.yaml': remote + ZONE })
+    for (const part of ['KEY', 'SECRET', 'PASSPHRASE'])
+      vi.stubEnv(`INTENTD_API_${part}`, 'x'.repeat(20))
+    writeJournal()
+    const { code, out } = await run('statement', '--month', '2025-10', '--check')
+    vi.unstubAllEnvs()
+    expect(out).toMatch(/^Closing equity +10007\.5$/m)
+    expect(out).toMatch(/^positions: not checked; not read: CONNECT_FAILED/m)
+    expect(code).toBe(75)
   })
 
   test('ends with 1, and says by how much, where it does not add up', async () => {

@@ -38,6 +38,7 @@ test('[ORD5] a journal that lost its tail is refused, repaired, and trades nothi
   const named = '--set simulator.speed=1200'
   for (const verb of [`run ${named}`, `release '*' ${named} --reason`])
     expect(repair.stdout.join('\n')).toContain(`\`intentd ${verb}`)
+  expect(repair.stdout.join('\n')).toContain(`\`intentd deposit --list ${named}\``)
   expect(second.events('order.sent')).toEqual([])
   expect(second.events('recovery.started')[0]).toMatchObject({
     restrictions: [expect.objectContaining({ scope: '*', code: 'repaired' })],

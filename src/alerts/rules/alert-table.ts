@@ -529,6 +529,27 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
           ? `${showFact(scope)} is liquidated at ${showFact(ours)} by our count, by the exchange at ${showFact(theirs)}`
           : `${showFact(scope)}: our profit is ${showFact(ours)}, by the exchange ${showFact(theirs)}`,
   },
+  'margin.liquidated': {
+    urgency: urgent,
+    by: ['marginMode', 'orderId'],
+    title: ({ marginMode, symbol, side, size, price, converted, into }) =>
+      converted === undefined
+        ? `the exchange liquidated in the ${showFact(marginMode)} margin account: ${showFact(side)} ${showFact(size)} ${showFact(symbol)} at ${showFact(price)}`
+        : `the exchange converted in the ${showFact(marginMode)} margin account: ${showFact(converted)} into ${showFact(into)}`,
+  },
+  'margin.notRead': {
+    urgency: warning,
+    by: [],
+    endedBy: 'margin.read',
+    title: ({ reason }) => `the margin account cannot be read: ${showFact(reason)}`,
+  },
+  'margin.order': {
+    urgency: ({ isBySystem }) => (isBySystem === true ? urgent : info),
+    by: ['marginMode', 'orderId'],
+    title: ({ marginMode, symbol, side, size, quoteSize, price, isBySystem }) =>
+      `${isBySystem === true ? 'the exchange placed an order' : 'an order rests'} in the ${showFact(marginMode)} margin account: ${showFact(side)} ${size === undefined ? `for ${showFact(quoteSize)}` : showFact(size)} ${showFact(symbol)}${price === undefined ? '' : ` at ${showFact(price)}`}`,
+  },
+  'margin.read': SILENT,
   'operator.unreadable': { urgency: warning, by: [], title: () => 'a command could not be read' },
   'log.linesMissing': SILENT,
   'limits.peakMoved': {

@@ -279,11 +279,17 @@ function describeOutcome({ code, output, aside }: VerbRun): string {
   return cleanLines(`${output}${aside}`).trim() || `exit code ${code}`
 }
 
+/** Files of the machine, and columns that only a table shows. */
+const SOURCE = /^(?:from .*journal\.sqlite|realised is what each strategy)/
+
 function describeRun(run: VerbRun, question: ChatQuestion): string {
   const { code, output, aside } = run
   if (code === undefined) return explainFailure(run)
   try {
-    const remarks = aside.trim() === '' ? '' : `\n${cleanLines(aside).trim()}`
+    const said = cleanLines(aside)
+      .split('\n')
+      .filter((line) => line.trim() !== '' && !SOURCE.test(line))
+    const remarks = said.map((line) => `\n${line}`).join('')
     const answers = splitDocuments(output).map((one) => question.describe(parseBoundedJson(one)))
     return `${answers.join('\n\n')}${remarks}`
   } catch {

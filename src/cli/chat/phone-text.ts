@@ -6,6 +6,11 @@ import { money } from '../process/table.ts'
 /** Answers as short lines for a narrow screen. */
 
 const LINES_MAX = 30
+const DIGITS = 7
+
+/** `openLong` is `open long` on a screen. */
+const toWords = (action: OrderView['action']): string =>
+  action.replace(/(?=[A-Z])/, ' ').toLowerCase()
 
 export function describeStatus(status: StatusView): string {
   const lines = status.accounts.flatMap((account) => [
@@ -15,7 +20,8 @@ export function describeStatus(status: StatusView): string {
     ...account.warnings,
     ...account.pauses,
     `equity ${shown(account.equity, account.coin)}`,
-    `today ${shown(account.profit.today.net, account.coin)}, with what is held in all ${shown(account.profit.total.netWithUnrealised, account.coin)}`,
+    `today ${shown(account.profit.today.net, account.coin)}, without what is held`,
+    `in all ${shown(account.profit.total.netWithUnrealised, account.coin)}, with what is held`,
     `${count(account.positions.length, 'position')}, ${count(sum(Object.values(account.openOrders)), 'open order')}`,
     ...account.unattended.map(
       ({ symbol, side, size }) => `nobody trades ${side} ${size} ${symbol}`,
@@ -29,23 +35,39 @@ export function describePositions(positions: readonly PositionView[]): string {
   return toText(
     positions.map((position) => {
       const { symbol, side, size, entryPrice, markPrice, unrealisedProfit, coin } = position
-      const distance = position.liquidation?.distance
-      const near =
-        distance === null || distance === undefined
-          ? ''
-          : `, liquidated ${(distance * 100).toFixed(1)} % away`
-      return `${symbol} ${side} ${size} from ${entryPrice ?? '?'}, now ${markPrice ?? '?'}: ${shown(unrealisedProfit, coin)}${near}`
+      const distance = position.liquidation?.distance ?? null
+      return [
+        `${symbol} ${side} ${size}: profit ${shown(unrealisedProfit, coin)}`,
+        `  from ${showPrice(entryPrice)}, now ${showPrice(markPrice)}`,
+        ...(distance === null ? [] : [`  liquidation ${showDistance(distance)} away`]),
+      ].join('\n')
     }),
   )
 }
 
+/** An average has more digits than a phone has room for. */
+function showPrice(price: number | null): string {
+  return price === null ? 'not known' : String(Number(price.toPrecision(DIGITS)))
+}
+
+/** A short position may be liquidated at several times its price. */
+function showDistance(share: number): string {
+  return share > 1 ? 'more than 100 %' : `${(share * 100).toFixed(1)} %`
+}
+
 export function describeOrders(orders: readonly OrderView[]): string {
   if (orders.length === 0) return 'no order is open'
+  const titleOf = ({ symbol, strategy }: OrderView): string => `${symbol}, ${strategy}:`
   return toText(
-    orders.map(
-      ({ symbol, action, size, price, state, strategy }) =>
-        `${symbol} ${action} ${size} at ${price ?? 'market'} (${strategy}, ${state})`,
-    ),
+    [...new Set(orders.map(titleOf))].flatMap((title) => [
+      title,
+      ...orders
+        .filter((order) => titleOf(order) === title)
+        .map(
+          ({ action, size, price, state }) =>
+            `  ${toWords(action)} ${size} at ${price ?? 'market'}${state === 'live' ? '' : `, ${state}`}`,
+        ),
+    ]),
   )
 }
 
@@ -78,20 +100,21 @@ export interface TradeRow {
 
 export function describeTrades(trades: readonly TradeRow[]): string {
   if (trades.length === 0) return 'no trade was closed'
-  return toText(
-    trades.map(({ closedAt, symbol, side, net, coin, share, reason, strategyId }) => {
+  return toText([
+    'times in UTC',
+    ...trades.map(({ closedAt, symbol, side, net, coin, share, reason, strategyId }) => {
       const at = new Date(closedAt).toISOString().slice(5, 16).replace('T', ' ')
       const part = share === null ? '' : ` (${(share * 100).toFixed(2)} %)`
       return `${at} ${symbol} ${side}: ${shown(net, coin)}${part}, ${reason}, ${strategyId}`
     }),
-  )
+  ])
 }
 
 export function describeStories(stories: readonly z.infer<typeof storySchema>[]): string {
   if (stories.length === 0) return 'the journal has nothing of it'
   return toText(
     stories.flatMap(({ title, moments, verdict }) => [
-      title,
+      `${title}, times in UTC`,
       ...moments
         .slice(-8)
         .map(({ at, text }) => `${new Date(at).toISOString().slice(11, 19)} ${text}`),

@@ -21,6 +21,9 @@ import { checkStatement } from './statement-checks.ts'
 
 const EXIT_USAGE = 64
 const EXIT_UNEQUAL = 1
+const EXIT_UNREAD = 75
+/** An account without a platform coin, or none that is copied, is not asked in vain for the others. */
+const MUST_BE_READ: ReadonlySet<string> = new Set(['fills', 'positions'])
 const FORMATS = ['html', 'csv', 'json', 'tax'] as const
 const MONTH = /^(2\d{3})-(0[1-9]|1[0-2])$/
 const ZONE_MAX = 60
@@ -109,7 +112,7 @@ async function showStatement(options: StatementOptions): Promise<number> {
   if (options.out !== undefined) writeFiles(statement, span, options.out, options.format)
   if (options.json === true) writeOut(toJson(statement))
   else if (options.out === undefined) writeOut(formatStatement(statement))
-  return isEqual(statement) ? 0 : EXIT_UNEQUAL
+  return toExitCode(statement)
 }
 
 function refuse(why: string): number {
@@ -178,9 +181,11 @@ function toJson({ rows: _rows, ...statement }: Statement): string {
   return `${JSON.stringify(statement, undefined, 2)}\n`
 }
 
-function isEqual({ difference, checks }: Statement): boolean {
+function toExitCode({ difference, checks }: Statement): number {
   const addsUp = difference === null || decimal(difference).eq(ZERO)
-  return addsUp && checks.every(({ state }) => state !== 'differs')
+  if (!addsUp || checks.some(({ state }) => state === 'differs')) return EXIT_UNEQUAL
+  const isUnread = checks.some(({ what, isUnread: is }) => is === true && MUST_BE_READ.has(what))
+  return isUnread ? EXIT_UNREAD : 0
 }
 
 function formatStatement(statement: Statement): string {

@@ -89,6 +89,11 @@ const exchangeSchema = z
   })
   .meta({ description: 'The exchange and how it is called.' })
 
+const marginPair = z
+  .string()
+  .regex(/^[A-Z0-9]{2,40}$/)
+  .meta({ title: 'a pair such as BTCUSDT' })
+
 const pollingSchema = z
   .strictObject({
     // The document allows 20 ticker calls a second.
@@ -104,6 +109,22 @@ const pollingSchema = z
       { min: 100, max: 60_000, preset: 500 },
       'Time between two reads of the fills, in ms.',
     ),
+    margin: z
+      .strictObject({
+        everyMs: presetNumber(
+          { min: 5000, max: 3_600_000, preset: 60_000 },
+          'Time between two reads, in ms.',
+        ),
+        symbols: z.array(marginPair).max(20).default([]).meta({
+          description:
+            'Pairs whose open margin orders are read: the exchange lists them by pair alone. Liquidations are read of all pairs.',
+        }),
+      })
+      .optional()
+      .meta({
+        description:
+          'Reads the margin account (isolated and crossed), behind everything that trades, and logs each order and each liquidation once, with an alert. Absent: it is not read.',
+      }),
   })
   .meta({ description: 'How often the exchange is read, on a grid of absolute times.' })
 

@@ -32,6 +32,7 @@ import { AccountCurve } from '../reporting/account-curve.ts'
 import { AccountMarks } from '../reporting/account-marks.ts'
 import { EventLog } from '../reporting/event-log.ts'
 import { Health } from '../reporting/health.ts'
+import { type MarginWatch, openMarginWatch } from '../reporting/margin-watch.ts'
 import { ObserverQueue } from '../reporting/observer-queue.ts'
 import { PlotLog } from '../reporting/plot-log.ts'
 import { RecentActivity } from '../../views/recent-activity.ts'
@@ -87,6 +88,7 @@ export class Account implements MarketListener {
   readonly #candles: CandleFetcher
   /** Undefined where no rule chooses instruments. */
   readonly #contracts: ContractsFetcher | undefined
+  readonly #margin: MarginWatch | undefined
   readonly #eventLog: EventLog
   readonly #operator: Operator
   readonly #space: DiskSpace
@@ -157,6 +159,7 @@ export class Account implements MarketListener {
     this.#polls = this.#createGrids(new PollGrids({ clock, timers, onError }))
     this.#candles = this.#createCandleFetcher()
     this.#contracts = this.#createContractsFetcher()
+    this.#margin = openMarginWatch(options)
     const feeds = feedsOf(options.strategies, 'private')
     this.#feeds = new Feeds({
       feeds,
@@ -236,6 +239,7 @@ export class Account implements MarketListener {
     this.#feeds.start()
     this.#candles.start()
     this.#contracts?.start()
+    this.#margin?.start()
   }
 
   hear(event: EngineEvent, readAt?: number): void {
@@ -345,6 +349,7 @@ export class Account implements MarketListener {
       this.#feeds.stop(),
       this.#candles.stop(),
       this.#contracts?.stop(),
+      this.#margin?.stop(),
     ])
     await Promise.all([this.#exchange.idle(), retreated])
     this.#interpreter.close()

@@ -6,7 +6,7 @@ import {
   type CurveQuery,
   figureOf,
   hoursKeptMs,
-  MARK_SERIES,
+  isKeptWhole,
   MINUTES_KEPT_MS,
   parsePlotSeries,
   PLOTS_MAX,
@@ -60,7 +60,7 @@ export function* salvageCurves(database: DatabaseSync, first: string): Generator
  *
  *     minute ──older than a week──► the hour's lowest and highest, others dropped ──two years, a plot 30 days──► dropped
  *
- * Marks for statements come once an hour, and are kept as they are.
+ * Marks for statements come once an hour, and are kept as they are; so is what was logged of margin.
  *
  * Each method needs a transaction of the caller.
  */
@@ -103,7 +103,7 @@ export class CurveTable {
       if (!this.#series.has(point.series) && !this.#hasRoomFor(point.series)) continue
       this.#series.add(point.series)
       this.#live.add(point.series)
-      this.#put({ ...point, step: point.series === MARK_SERIES ? HOUR_MS : MINUTE_MS })
+      this.#put({ ...point, step: isKeptWhole(point.series) ? HOUR_MS : MINUTE_MS })
     }
     const now = Math.max(...points.map(({ at }) => at))
     this.#thinAll(now)

@@ -3,7 +3,8 @@ import { escapeHtml } from './html.ts'
 
 const WIDTH = 1000
 const HEIGHT = 560
-const PLOT = { left: 20, right: 880, top: 70, bottom: 500 }
+/** A phone shows it at a third of its width, so its letters are large. */
+const PLOT = { left: 20, right: 840, top: 70, bottom: 500 }
 /** A share of the plot's height, above and below. */
 const MARGIN = 0.05
 /** A share of the width, where a centred label would be cut. */
@@ -80,7 +81,7 @@ export function renderPicture(options: PictureOptions): string {
     const base = y + (pointsUp ? 2 : -2) * MARK
     return `<path d="M${x} ${y}L${x - MARK} ${base}H${x + MARK}Z" fill="${colour}"/>`
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" font-family="DejaVu Sans" font-size="18"><rect width="100%" height="100%" fill="${COLOURS.paper}"/><text x="${PLOT.left}" y="40" font-size="24" fill="${COLOURS.ink}">${escapeHtml(title)}</text>${[...rows, ...times, ...edges, ...curves, ...points].join('')}</svg>`
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" font-family="DejaVu Sans" font-size="28"><rect width="100%" height="100%" fill="${COLOURS.paper}"/><text x="${PLOT.left}" y="42" font-size="30" fill="${COLOURS.ink}">${escapeHtml(title)}</text>${[...rows, ...times, ...edges, ...curves, ...points].join('')}</svg>`
 }
 
 /** A line with a gap wherever nothing is known. */

@@ -97,7 +97,11 @@ async function compareFills(
   const found = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
   const span = from > since ? `, since ${new Date(from).toISOString()} alone` : ''
   return found.length === 0
-    ? { what: 'fills', state: 'agrees', found: `${booked.size} fills, one by one${span}` }
+    ? {
+        what: 'fills',
+        state: 'agrees',
+        found: `${booked.size} ${booked.size === 1 ? 'fill' : 'fills'}, one by one${span}`,
+      }
     : { what: 'fills', state: 'differs', found: `${found.join(', ')}${span}` }
 }
 
@@ -248,5 +252,5 @@ function refused(
   what: string,
   { code, message }: { readonly code: string; readonly message: string },
 ): StatementCheck {
-  return notChecked(what, `not read: ${code} ${message}`)
+  return { ...notChecked(what, `not read: ${code} ${message}`), isUnread: true }
 }

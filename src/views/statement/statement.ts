@@ -100,5 +100,7 @@ export interface Conversion {
 export interface StatementCheck {
   readonly what: string
   readonly state: 'agrees' | 'differs' | 'notChecked'
+  /** The exchange refused to show it, or did not answer. */
+  readonly isUnread?: true
   readonly found: string
 }

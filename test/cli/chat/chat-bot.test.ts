@@ -79,7 +79,11 @@ test('a question is a command of the program, and its answer comes as short line
 
   expect(await telegram.untilSent(1)).toEqual({
     chat: ANNA,
-    text: 'BTCUSDT long 0.01 from 60000, now 61000: 10.00 USDT, liquidated 42.0 % away',
+    text: [
+      'BTCUSDT long 0.01: profit 10.00 USDT',
+      '  from 60000, now 61000',
+      '  liquidation 42.0 % away',
+    ].join('\n'),
     buttons: [],
   })
   expect(asked).toMatchObject([
@@ -197,6 +201,16 @@ test('answers that hang keep no order from being done', async () => {
   expect(done.text).toBe('done: clean')
 })
 
+test('remarks reach the phone, but no files of the machine', async () => {
+  await open()
+  const aside = 'from /srv/state/journal.sqlite; net is realised less fees\nno daemon runs\n'
+  answer = () => ({ ...ran([]), aside })
+
+  telegram.say(ANNA, '/profit')
+
+  expect((await telegram.untilSent(1)).text).toBe('nothing was traded\nno daemon runs')
+})
+
 test('of several accounts each is answered', async () => {
   await open()
   const order = {
@@ -212,7 +226,7 @@ test('of several accounts each is answered', async () => {
 
   telegram.say(ANNA, '/orders')
 
-  const line = 'BTCUSDT openLong 1 at 1 (grid, live)'
+  const line = 'BTCUSDT, grid:\n  open long 1 at 1'
   expect((await telegram.untilSent(1)).text).toBe([line, 'no order is open', line].join('\n\n'))
 })
 

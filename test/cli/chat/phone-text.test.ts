@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import {
+  describeOrders,
+  describePositions,
+  describeTrades,
+} from '../../../src/cli/chat/phone-text.ts'
+import type { OrderView, PositionView } from '../../../src/control/views.ts'
+
+const SHORT = {
+  symbol: 'ETHUSDT',
+  side: 'short',
+  size: '0.8',
+  entryPrice: 3016.367_830_73,
+  markPrice: null,
+  unrealisedProfit: null,
+  coin: 'USDT',
+  liquidation: { distance: 4.374 },
+} as unknown as PositionView
+
+const order = (given: Partial<OrderView>): OrderView =>
+  ({
+    symbol: 'BTCUSDT',
+    strategy: 'grid',
+    action: 'openShort',
+    size: '0.002',
+    price: '60000',
+    state: 'live',
+    ...given,
+  }) as OrderView
+
+test('a position says what is not known, and no price has more digits than a phone has room for', () => {
+  expect(describePositions([SHORT])).toBe(
+    [
+      'ETHUSDT short 0.8: profit not known',
+      '  from 3016.368, now not known',
+      '  liquidation more than 100 % away',
+    ].join('\n'),
+  )
+})
+
+test('orders stand below their instrument and strategy, and say their state where it is another than live', () => {
+  const orders = [
+    order({}),
+    order({ symbol: 'ETHUSDT', price: null }),
+    order({ price: '61000', state: 'unknown' }),
+  ]
+
+  expect(describeOrders(orders)).toBe(
+    [
+      'BTCUSDT, grid:',
+      '  open short 0.002 at 60000',
+      '  open short 0.002 at 61000, unknown',
+      'ETHUSDT, grid:',
+      '  open short 0.002 at market',
+    ].join('\n'),
+  )
+})
+
+test('times of trades name their zone', () => {
+  const trade = {
+    strategyId: 'grid',
+    symbol: 'BTCUSDT',
+    side: 'long',
+    closedAt: Date.UTC(2026, 0, 2, 3, 4),
+    net: '1.5',
+    coin: 'USDT',
+    share: 0.001,
+    reason: 'order',
+  }
+
+  expect(describeTrades([trade])).toBe(
+    'times in UTC\n01-02 03:04 BTCUSDT long: 1.50 USDT (0.10 %), order, grid',
+  )
+})
