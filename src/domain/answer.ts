@@ -24,7 +24,7 @@ export interface AcceptedAnswer<Data> extends AnswerTimes {
  */
 export type RefusalClass = 'definite' | 'retry' | 'notSent' | 'invalid' | 'exists'
 
-/** What a dry run withholds is answered so. */
+/** The answer to each call that a dry run withholds. */
 export const DRY_RUN_CODE = 'DRY_RUN'
 
 export interface RefusedAnswer extends AnswerTimes {

@@ -247,7 +247,7 @@ function* describeExits(
   }
 }
 
-/** What exits keep from entering for a while, as they are meant to. */
+/** Entries that exits hold back for a while, as they are meant to. */
 export function* listPauses({
   settings,
   book,
