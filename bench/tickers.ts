@@ -2,8 +2,7 @@
 // in turn in one run. `node bench/tickers.ts [rows]`, default 600.
 
 import { TickerTable } from '../src/domain/ticker-table.ts'
-import { readTickersJson } from '../src/exchange/readers/ticker-reader.ts'
-import { TickerScanner } from '../src/exchange/readers/ticker-scanner.ts'
+import { readTickersJson, TickerScanner } from '../src/exchange/readers/ticker-reader.ts'
 import { percentileOf } from './figures.ts'
 import { TickerAnswers } from './ticker-answers.ts'
 

@@ -516,7 +516,7 @@ describe('what is no violation is left alone', () => {
     ],
     ['letters of an alphabet', 'src/cli/call/call.ts', "const a = 'small letters'\n"],
     ['somebody who holds a lock', 'src/lib/process-lock.ts', 'const holder = 1\n'],
-    ['a burst of calls', 'src/simulator/wire/checks/call-counter.ts', '// a burst of 20\n'],
+    ['a burst of calls', 'src/simulator/wire/checks/rate-limits.ts', '// a burst of 20\n'],
   ])('words: %s', (_title, path, text) => {
     expect(checkWords(new Map([[path, text]]))).toEqual([])
   })

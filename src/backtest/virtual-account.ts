@@ -7,7 +7,7 @@ import type { EngineEvent } from '../engine/event.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import type { GrantSource } from '../exchange/limiter/grant.ts'
-import type { EndpointStatistics } from '../exchange/limiter/limiter-statistics.ts'
+import type { EndpointStatistics } from '../exchange/limiter/endpoint-queue.ts'
 import { Limiter, type LimiterOptions } from '../exchange/limiter/limiter.ts'
 import { Interpreter } from '../interpreter/interpreter.ts'
 import type {

@@ -1,12 +1,11 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from './process/verb-frame.ts'
-import { loadConfig } from '../config/load-config.ts'
+import { type ConfigOptions, loadConfig, toConfigRequest } from '../config/load-config.ts'
 import { EXITS } from './process/exit-codes.ts'
 import { openAlerts } from './process/open-alerts.ts'
 import { openLogger } from './process/open-logger.ts'
 import { print } from './process/operator.ts'
 import { addConfigOptions } from './process/options.ts'
-import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts'
 import { writeOut } from '../lib/write-out.ts'
 
 export function addAlertCommand(program: Command, { setExit }: VerbFrame): void {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { VerbFrame } from './process/verb-frame.ts'
-import { loadConfig } from '../config/load-config.ts'
+import { type ConfigOptions, loadConfig, toConfigRequest } from '../config/load-config.ts'
 import { loadJournalPassword } from '../config/secrets.ts'
 import { archiveState } from '../assembly/state/archive-state.ts'
 import { stateDirectoryOf } from '../assembly/state/state-place.ts'
@@ -9,7 +9,6 @@ import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
 import type { MarketOptions } from '../assembly/instruments/played-request.ts'
 import { addConfigOptions, listOption, parseSpeed, repeatOptions } from './process/options.ts'
-import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts'
 import { writeOut } from '../lib/write-out.ts'
 
 interface ArchiveCommandOptions extends ConfigOptions, MarketOptions {

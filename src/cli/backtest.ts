@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { BacktestOptions } from '../backtest/opening/play-options.ts'
 import { playBacktest } from '../backtest/playing/watched-play.ts'
 import { FILL_MODELS } from '../simulator/matching/fill-model.ts'
-import { addPlayOptions, hungAfterOption } from './process/play-options.ts'
+import { addPlayOptions, hungAfterOption } from './process/options.ts'
 import type { VerbFrame } from './process/verb-frame.ts'
 
 export function addBacktestCommand(program: Command, { version, setExit }: VerbFrame): void {

@@ -1,6 +1,11 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from './process/verb-frame.ts'
-import type { DaemonConfig, LoadedConfig } from '../config/load-config.ts'
+import {
+  type ConfigOptions,
+  type DaemonConfig,
+  type LoadedConfig,
+  toConfigRequest,
+} from '../config/load-config.ts'
 import {
   EXIT_CONFIG,
   formatProblem,
@@ -28,9 +33,8 @@ import { usualFundingMinutes } from '../config/funding-minutes.ts'
 import { loadWithFunding } from '../prices/load-funding.ts'
 import { showMinutes } from '../prices/funding.ts'
 import { remarksOnCalendar, remarksOnFunding } from '../assembly/instruments/funding-remarks.ts'
-import { listUnlimited } from '../assembly/settings/loss-settings.ts'
+import { listUnlimited } from '../assembly/settings/engine-settings.ts'
 import { addConfigOptions, addParamOption, adviseAgain } from './process/options.ts'
-import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts'
 import { writeAside, writeOut } from '../lib/write-out.ts'
 
 interface CheckOptions extends ConfigOptions, MarketOptions {

@@ -1,6 +1,12 @@
 import type { Command } from 'commander'
 import { assertLossesDecided } from '../config/live-checks.ts'
-import { type ConfigRequest, type DaemonConfig, loadConfig } from '../config/load-config.ts'
+import {
+  type ConfigOptions,
+  type ConfigRequest,
+  type DaemonConfig,
+  loadConfig,
+  toConfigRequest,
+} from '../config/load-config.ts'
 import {
   type Credentials,
   credentialVariables,
@@ -15,7 +21,6 @@ import { systemClock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
 import { systemTimers } from '../lib/timers.ts'
 import { durationOption, addConfigOptions } from './process/options.ts'
-import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts'
 import type { VerbFrame } from './process/verb-frame.ts'
 import { writeOut } from '../lib/write-out.ts'
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { keepListed, withContracts } from '../assembly/instruments/fetch-contracts.ts'
 import { listHolders } from '../assembly/state/state-directory.ts'
-import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts'
+import { type ConfigOptions, type LoadedConfig, toConfigRequest } from '../config/load-config.ts'
 import { listContractRemarks } from '../config/contract-remarks.ts'
 import {
   findKnownContracts,
@@ -10,7 +10,6 @@ import {
   type RulesOrigin,
 } from '../config/known-contracts.ts'
 import { loadAccounts } from '../config/load-accounts.ts'
-import type { LoadedConfig } from '../config/load-config.ts'
 import { RULE_NAMES } from '../config/schema/exchange-schema.ts'
 import { formatProblem } from '../config/yaml/problem.ts'
 import type { ContractRules } from '../domain/contract-rules.ts'

@@ -1,7 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Command, Option } from 'commander'
-import { type DaemonConfig, loadConfig } from '../config/load-config.ts'
+import {
+  type ConfigOptions,
+  type DaemonConfig,
+  loadConfig,
+  toConfigRequest,
+} from '../config/load-config.ts'
 import { loadCredentials, loadJournalPassword } from '../config/secrets.ts'
 import { rekeyJournal, type RekeyReport } from '../daemon/rekey-journal.ts'
 import { backUpState } from '../assembly/state/back-up-state.ts'
@@ -14,7 +19,6 @@ import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
 import type { MarketOptions } from '../assembly/instruments/played-request.ts'
 import { addConfigOptions, listOption, parseSpeed, repeatOptions } from './process/options.ts'
-import { toConfigRequest, type ConfigOptions } from '../config/config-request.ts'
 import type { VerbFrame } from './process/verb-frame.ts'
 import { writeAside, writeOut } from '../lib/write-out.ts'
 

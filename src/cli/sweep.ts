@@ -2,9 +2,8 @@ import { availableParallelism } from 'node:os'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { VerbFrame } from './process/verb-frame.ts'
 import { FILL_MODELS } from '../simulator/matching/fill-model.ts'
-import { addPlayOptions } from './process/play-options.ts'
+import { addPlayOptions, assertDatabase, durationOption, parseCount } from './process/options.ts'
 import { EXITS } from './process/exit-codes.ts'
-import { assertDatabase, durationOption, parseCount } from './process/options.ts'
 import { runSweep, type SweepEnd, type SweepOptions } from '../sweep-run/run-sweep.ts'
 
 /** Longer than any trial: a year of minutes takes some of them. */

@@ -5,7 +5,7 @@ import type { KeptContract, KeptContracts } from './kept-contracts.ts'
 import type { ContractsAnswer } from './known-contracts.ts'
 import type { DaemonConfig, LoadedConfig } from './load-config.ts'
 import { RULE_NAMES } from './schema/exchange-schema.ts'
-import { isSameDecimal } from './schema/decimal-text.ts'
+import { isSameDecimal } from './schema/setting-values.ts'
 import type { Problem } from './yaml/problem.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 

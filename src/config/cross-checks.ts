@@ -1,17 +1,16 @@
 /** Settings that are valid alone but contradict each other. */
 import { isProxyUrl } from '../lib/net/proxy.ts'
 import { isLoopback } from './loopback.ts'
-import { explainPattern, isTimeZone } from './schema/calendar-pattern.ts'
+import { explainPattern, isAbove, isMultipleOf, isTimeZone } from './schema/setting-values.ts'
 import {
   CONFIG_VERSION,
   type DaemonFile,
   FROM_ENVIRONMENT,
   PROXY_LOGIN,
 } from './schema/daemon-schema.ts'
-import { isAbove, isMultipleOf } from './schema/decimal-text.ts'
 import { checkSurvival } from './survival-checks.ts'
 import type { Problem } from './yaml/problem.ts'
-import type { PartialSettings } from './yaml/salvage.ts'
+import type { PartialSettings } from './yaml/checked-file.ts'
 import type { SimulatorMarket } from './schema/simulator-schema.ts'
 import type { SettingPath } from './yaml/setting-path.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
@@ -24,12 +23,12 @@ export interface ReadableFile<T> {
 type DaemonSource = ReadableFile<DaemonFile>
 type Instruments = DaemonSource['settings']['instruments']
 
-/** @param pricing see {@link checkMarket} */
+/** A section that is not written is not checked. @param pricing see {@link checkMarket} */
 export const checkDaemon = (daemon: DaemonSource, pricing: Pricing = {}): Problem[] => [
   ...checkVersion(daemon),
   ...checkEnvironment(daemon),
   ...checkAddress(daemon),
-  ...checkProxy(daemon),
+  ...(daemon.settings.exchange?.proxy === undefined ? [] : checkProxy(daemon)),
   ...checkSimulatorSection(daemon, pricing),
   ...checkAccount(daemon.source, ['account'], daemon.settings.account ?? {}),
   ...(pricing.isChosen === true
@@ -38,10 +37,10 @@ export const checkDaemon = (daemon: DaemonSource, pricing: Pricing = {}): Proble
   ...checkCalendar(daemon),
   ...checkRisk(daemon),
   ...checkLosses(daemon),
-  ...checkSurvival(daemon),
+  ...(daemon.settings.risk?.survives === undefined ? [] : checkSurvival(daemon)),
   ...checkExecution(daemon),
-  ...checkRecord(daemon),
-  ...checkDryRun(daemon),
+  ...(typeof daemon.settings.record === 'object' ? checkRecord(daemon) : []),
+  ...(daemon.settings.dryRun === true ? checkDryRun(daemon) : []),
 ]
 
 function checkVersion({ source, settings: { version } }: DaemonSource): Problem[] {
@@ -83,8 +82,7 @@ function objectToDemo(
 }
 
 /** A dry run sends nothing, so a cancel-all is never answered. */
-function checkDryRun({ source, settings: { dryRun, onRestart, onStop } }: DaemonSource): Problem[] {
-  if (dryRun !== true) return []
+function checkDryRun({ source, settings: { onRestart, onStop } }: DaemonSource): Problem[] {
   return [
     ...(onRestart === 'cancel'
       ? [source.problem(['onRestart'], 'a dry run cancels nothing: say onRestart: adopt')]

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { ContractRules, ContractsReading } from '../domain/contract-rules.ts'
 import { writeDurably } from '../lib/durable-file.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
-import { positiveDecimal, stepDecimal } from './schema/decimal-text.ts'
+import { positiveDecimal, stepDecimal } from './schema/setting-values.ts'
 
 const CONTRACTS_FILE = 'contracts.json'
 

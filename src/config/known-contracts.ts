@@ -1,9 +1,11 @@
 /** Rules that the configuration leaves out: of the exchange, kept, or simulated. */
 import type { ContractRules } from '../domain/contract-rules.ts'
+import type { ReadableFile } from './cross-checks.ts'
 import { type KeptContracts, keptOf } from './kept-contracts.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
-import { simulatedContracts } from './simulated-contracts.ts'
-import type { PartialSettings } from './yaml/salvage.ts'
+import { RULE_NAMES } from './schema/exchange-schema.ts'
+import type { Problem } from './yaml/problem.ts'
+import type { PartialSettings } from './yaml/checked-file.ts'
 
 /** The exchange was asked for its contracts, and this came of it. */
 export interface ContractsAnswer {
@@ -114,4 +116,91 @@ function explainLack({
   if (answer?.reason !== undefined)
     return `${address} did not say them (${answer.reason}), nor were they kept by an earlier start: ${WRITE_THEM}, or try again`
   return `no start has read them yet: intentd instruments reads and keeps them, or ${WRITE_THEM}`
+}
+
+/** A test compares these with the embedded simulator's. */
+const BTC: ContractRules = {
+  tickSize: '0.1',
+  lotSize: '0.001',
+  minSize: '0.001',
+  minNotional: '5',
+  leverageMax: 125,
+}
+const ETH: ContractRules = {
+  tickSize: '0.01',
+  lotSize: '0.01',
+  minSize: '0.01',
+  minNotional: '5',
+  leverageMax: 100,
+}
+
+const SIMULATED: Readonly<Record<string, Readonly<Record<string, ContractRules>>>> = {
+  'USDT-FUTURES': { BTCUSDT: BTC, ETHUSDT: ETH },
+  'COIN-FUTURES': { BTCUSD: BTC },
+  'USDC-FUTURES': { BTCPERP: BTC },
+  'SUSDT-FUTURES': { SBTCSUSDT: BTC },
+  'SCOIN-FUTURES': { SBTCSUSD: BTC },
+  'SUSDC-FUTURES': { SBTCSPERP: BTC },
+}
+
+export function simulatedContracts(productType: string): ReadonlyMap<string, ContractRules> {
+  return new Map(Object.entries(SIMULATED[productType] ?? {}))
+}
+
+type Instruments = DaemonFile['instruments']
+
+export type TradedInstrument = Instruments[string] &
+  Readonly<Record<(typeof RULE_NAMES)[number], string>>
+
+type PartialInstruments = PartialSettings<Instruments>
+
+interface ResolvedRules {
+  readonly instruments: PartialInstruments | undefined
+  readonly problems: readonly Problem[]
+}
+
+/**
+ * One with all four rules stays as written.
+ * @param known is called only if one lacks a rule
+ */
+export function resolveRules(
+  { source, settings: { instruments } }: ReadableFile<DaemonFile>,
+  known: () => KnownContracts,
+): ResolvedRules {
+  if (instruments === undefined) return { instruments, problems: [] }
+  let contracts: KnownContracts | undefined
+  const problems: Problem[] = []
+  const resolved = Object.entries(instruments).map(([symbol, own]) => {
+    const missing = RULE_NAMES.filter((name) => !source.has(['instruments', symbol, name]))
+    if (missing.length === 0 || own === undefined) return [symbol, own] as const
+    contracts ??= known()
+    const rules = contracts.find(symbol)?.rules
+    if (rules === undefined) {
+      const message = `${symbol} has no ${missing.join(', ')}, and ${contracts.lack}`
+      problems.push(source.problemOfKey(['instruments', symbol], message))
+      return [symbol, own] as const
+    }
+    const { tickSize, lotSize, minSize, minNotional } = rules
+    const fundingHours = FUNDING_HOURS.find((hours) => hours === rules.fundingHours)
+    const all = {
+      tickSize,
+      lotSize,
+      minSize,
+      minNotional,
+      ...(fundingHours !== undefined && { fundingHours }),
+      ...own,
+    }
+    return [symbol, all] as const
+  })
+  return { instruments: Object.fromEntries(resolved), problems }
+}
+
+/** As `fundingHours` takes them. */
+const FUNDING_HOURS = [1, 2, 4, 8, 12, 24] as const
+
+/** @param instruments without problems */
+export function asTraded(
+  instruments: PartialInstruments | undefined,
+): Readonly<Record<string, TradedInstrument>> {
+  return instruments as Readonly<Record<string, TradedInstrument>>
 }

@@ -1,22 +1,32 @@
 /** Reads files and `--set` options into one configuration, or reports all problems. */
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { checkFile, type CheckedFile, type FileRequest } from './yaml/checked-file.ts'
-import { checkAlerts } from './alert-checks.ts'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
 import { checkDaemon, type ReadableFile } from './cross-checks.ts'
-import { checkServers } from './server-checks.ts'
-import { checkSignals } from './signal-checks.ts'
-import { objectToKind } from './yaml/file-kind.ts'
-import { type DaemonFile, daemonFileSchema } from './schema/daemon-schema.ts'
+import {
+  asTraded,
+  type ContractAnswers,
+  findKnownContracts,
+  resolveRules,
+  type TradedInstrument,
+} from './known-contracts.ts'
 import { checkMarketFiles, checkPlayed, type PlayedPrices, resolveMarket } from './market-files.ts'
 import { applyOverrides, applyParams, checkParams } from './overrides.ts'
-import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
-import { isFile, shownPath } from './yaml/read-file.ts'
-import { checkCapitals, checkIds, checkStrategy } from './strategy-checks.ts'
+import { type DaemonFile, daemonFileSchema } from './schema/daemon-schema.ts'
 import { type StrategyFile, strategyFileSchema } from './schema/strategy-schema.ts'
-import { type ContractAnswers, findKnownContracts } from './known-contracts.ts'
-import { asTraded, resolveRules, type TradedInstrument } from './resolve-rules.ts'
-import type { PartialSettings } from './yaml/salvage.ts'
+import { checkServers } from './server-checks.ts'
+import { checkCapitals, checkIds, checkStrategy } from './strategy-checks.ts'
+import {
+  type CheckedFile,
+  checkFile,
+  type FileRequest,
+  isFile,
+  objectToKind,
+  type PartialSettings,
+  shownPath,
+} from './yaml/checked-file.ts'
+import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
 export interface ConfigRequest {
@@ -136,9 +146,7 @@ export function readConfig(request: ConfigRequest): ConfigReading {
         isKept: request.contracts?.get(mainFile)?.isPlayed === true,
       }),
     }),
-    ...checkAlerts(daemon),
     ...checkServers(daemon),
-    ...checkSignals(daemon),
     ...checkMarketFiles(market, daemon.settings.simulator?.market),
     ...(played ? checkPlayed(daemon, readable, played) : []),
     ...strategies.flatMap((strategy) => strategy.problems),
@@ -286,4 +294,35 @@ function assemble(parts: ConfigParts): LoadedConfig {
     }),
   }
   return { config, documents: { main, strategies: sources }, given }
+}
+
+export interface ConfigOptions {
+  readonly config?: string | undefined
+  readonly set: readonly string[]
+  readonly state?: string | undefined
+  /** `STRATEGY.param=value` texts. */
+  readonly param?: readonly string[] | undefined
+}
+
+export const PAPER_CONFIG = 'config/paper.yaml'
+
+export function toConfigRequest(
+  { config, set, param = [] }: ConfigOptions,
+  shipped = PAPER_CONFIG,
+): ConfigRequest {
+  return { file: config ?? shippedFile(shipped), overrides: set, params: param, cwd: process.cwd() }
+}
+
+/**
+ * The working directory's before the checkout's. A package's files are only templates, or the state
+ * would be in the installation.
+ */
+function shippedFile(shipped: string): string {
+  if (existsSync(resolve(shipped))) return shipped
+  if (import.meta.url.endsWith('.js')) {
+    const message =
+      'no such file here: `intentd init DIR` makes a working directory, -c names another file'
+    throw new ConfigError([{ source: shipped, path: '', message }])
+  }
+  return fileURLToPath(new URL(`../../${shipped}`, import.meta.url))
 }

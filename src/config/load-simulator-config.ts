@@ -1,12 +1,10 @@
 import { dirname, resolve } from 'node:path'
-import { checkFile } from './yaml/checked-file.ts'
+import { checkFile, objectToKind, type PartialSettings } from './yaml/checked-file.ts'
 import { checkAccount, checkInstruments, checkMarket } from './cross-checks.ts'
 import type { ConfigRequest } from './load-config.ts'
-import { objectToKind } from './yaml/file-kind.ts'
 import { checkMarketFiles, resolveMarket } from './market-files.ts'
 import { applyOverrides } from './overrides.ts'
 import { ConfigError, type Problem } from './yaml/problem.ts'
-import type { PartialSettings } from './yaml/salvage.ts'
 import { type SimulatorFile, simulatorFileSchema } from './schema/simulator-schema.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 

@@ -12,8 +12,8 @@ export const applyOverrides = (source: YamlSource, overrides: readonly string[])
   overrides.flatMap((text) => applyOverride(source, text) ?? [])
 
 function applyOverride(source: YamlSource, text: string): Problem | undefined {
-  const keys = pathOf(text)
-  if (!isUsable(keys)) {
+  const { keys, value } = readOverride(text, false)
+  if (keys === undefined) {
     // Without a path the text may be a secret, so it is not repeated.
     return {
       source: SET_OPTION,
@@ -21,7 +21,7 @@ function applyOverride(source: YamlSource, text: string): Problem | undefined {
       message: 'expected path=value such as risk.openOrdersMax=20',
     }
   }
-  const message = source.override(keys, valueOf(text))
+  const message = source.override(keys, value)
   return message === undefined ? undefined : { source: SET_OPTION, path: formatPath(keys), message }
 }
 
@@ -32,9 +32,9 @@ function applyOverride(source: YamlSource, text: string): Problem | undefined {
 export function applyParams(source: YamlSource, params: readonly string[]): Problem[] {
   const id = source.read(undefined, ['id'])
   return params.flatMap((text) => {
-    const [strategy = '', ...keys] = pathOf(text)
-    if (strategy !== id || !isUsable(keys)) return []
-    const message = source.overrideParam(strategy, keys, valueOf(text))
+    const { strategy, keys, value } = readOverride(text, true)
+    if (strategy !== id || keys === undefined) return []
+    const message = source.overrideParam(strategy, keys, value)
     return message === undefined
       ? []
       : [{ source: PARAM_OPTION, path: formatPath([strategy, ...keys]), message }]
@@ -44,8 +44,8 @@ export function applyParams(source: YamlSource, params: readonly string[]): Prob
 /** @param ids of existing strategies */
 export function checkParams(params: readonly string[], ids: readonly string[]): Problem[] {
   return params.flatMap((text) => {
-    const [strategy = '', ...keys] = pathOf(text)
-    if (!isUsable(keys))
+    const { strategy, keys } = readOverride(text, true)
+    if (keys === undefined)
       return [
         {
           source: PARAM_OPTION,
@@ -64,20 +64,25 @@ export function checkParams(params: readonly string[], ids: readonly string[]): 
   })
 }
 
-/** Empty without an equals sign. */
-function pathOf(text: string): readonly string[] {
+interface Override {
+  /** Undefined: unreadable. */
+  readonly keys: readonly string[] | undefined
+  readonly strategy: string
+  readonly value: string
+}
+
+/** `path=value`, or with a strategy in front of the path. */
+function readOverride(text: string, hasStrategy: boolean): Override {
   const at = text.indexOf('=')
-  return at < 0 ? [] : text.slice(0, at).trim().split('.')
-}
-
-function valueOf(text: string): string {
-  return text.slice(text.indexOf('=') + 1)
-}
-
-function isUsable(keys: readonly string[]): boolean {
-  return (
+  const words = at < 0 ? [] : text.slice(0, at).trim().split('.')
+  const keys = hasStrategy ? words.slice(1) : words
+  const isUsable =
     keys.length > 0 &&
     keys.length <= PATH_KEYS_MAX &&
     keys.every((key) => key !== '' && key !== '__proto__')
-  )
+  return {
+    keys: isUsable ? keys : undefined,
+    strategy: words[0] ?? '',
+    value: text.slice(at + 1),
+  }
 }

@@ -10,7 +10,7 @@ import { didYouMean } from '../lib/did-you-mean.ts'
 import { Secret } from '../lib/secret.ts'
 import type { DaemonConfig } from './load-config.ts'
 import { ConfigError, type Problem } from './yaml/problem.ts'
-import { explainFailure } from './yaml/read-file.ts'
+import { explainFailure } from './yaml/checked-file.ts'
 
 export interface Credentials {
   readonly apiKey: Secret

@@ -1,7 +1,7 @@
 import { isInverse } from '../domain/instrument.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import type { Problem } from './yaml/problem.ts'
-import type { PartialSettings } from './yaml/salvage.ts'
+import type { PartialSettings } from './yaml/checked-file.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
 interface SurvivalFile {

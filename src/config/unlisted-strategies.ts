@@ -2,8 +2,7 @@ import { readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { DaemonConfig } from './load-config.ts'
-import { isOfKind } from './yaml/file-kind.ts'
-import { readTextFile, shownPath } from './yaml/read-file.ts'
+import { isOfKind, readTextFile, shownPath } from './yaml/checked-file.ts'
 import { YamlSource } from './yaml/yaml-source.ts'
 
 /** A folder of strategies has a few dozen files; more are something else. */

@@ -42,7 +42,7 @@ const outcome = {
   change: amount.meta({ description: 'of the equity' }),
   need: known.meta({ description: 'maintenance margin and the fee of closing; null: not known' }),
   free: known.meta({ description: 'equity that nothing needs' }),
-  used: z.number().nullable().meta({
+  marginRatio: z.number().nullable().meta({
     description:
       'the maintenance margin ratio of the account, need over equity; null: not known, or nothing is left',
   }),

@@ -9,8 +9,11 @@ import { messageOf } from '../lib/failure.ts'
 import type { Account } from './account/account.ts'
 import type { AccountOff } from '../views/shown-account.ts'
 import { createCalls, type ExchangeCalls } from '../assembly/account/exchange-calls.ts'
-import { countUnlimited } from '../assembly/settings/loss-settings.ts'
-import { stopTimeoutOf, toInstruments } from '../assembly/settings/engine-settings.ts'
+import {
+  countUnlimited,
+  stopTimeoutOf,
+  toInstruments,
+} from '../assembly/settings/engine-settings.ts'
 import { Readings } from './explain/readings.ts'
 import { ClosedTradeLog } from './reporting/closed-trade-log.ts'
 import { wantsTrades } from '../alerts/alerts.ts'
@@ -25,7 +28,7 @@ import { openSharedLimits } from './market-data/open-shared-limits.ts'
 import { openSharedTickers } from './market-data/open-shared-tickers.ts'
 import type { SharedLimits } from '../exchange/limiter/shared/shared-limits.ts'
 import type { SharedTickers } from '../exchange/shared-tickers/shared-tickers.ts'
-import { feedsOf } from '../assembly/strategies/feed-plan.ts'
+import { feedsOf, loadStrategies } from '../assembly/strategies/strategies.ts'
 import { MarketData } from './market-data/market-data.ts'
 import type { Product } from './market-data/product-market.ts'
 import {
@@ -39,7 +42,6 @@ import { accountLogger } from '../logging/account-logger.ts'
 import type { ReloadView } from '../control/detail-views.ts'
 import type { DaemonLogger } from '../logging/logger.ts'
 import { journalPlaceOf, pairingFileOf } from '../assembly/state/state-place.ts'
-import { loadStrategies } from '../assembly/strategies/strategies.ts'
 import { hangNoteOf } from './watchdog/hang-note.ts'
 import { Watchdog } from './watchdog/watchdog.ts'
 

@@ -185,6 +185,8 @@ export const LOG_EVENTS = {
     'A flatten has closed what it can, and the account still holds what `stillHeld` names: lots that no strategy here holds, or that are too small for an order. Close them by hand; `flatten.done` follows then.',
   'flatten.slow':
     'A flatten is not done after 15 s; logged again each time it has taken twice as long. `status` says what holds it up; `unread` names instruments whose position was not read since the last fill, or does not agree with the fills. If it does not end, close by hand what `stillHeld` names.',
+  'funding.estimated':
+    'A position ended right after a payment of funding, before a reading showed it; the estimate lowers the equity by which exposure is limited, and stands in no sum. Nothing to do.',
   'funding.paid': 'The funding counter of a position changed.',
   'handover.asked':
     'Somebody asked this daemon to hand its accounts over: it stops, leaves resting orders in place, and gives the leases back; nothing to do.',
@@ -257,7 +259,7 @@ export const LOG_EVENTS = {
   'limits.notReleased':
     'A release of a drawdown was refused, because its last step would close everything again at once: the scope is at `to`, `below` under its peak of `from`. Release it above `closesBelow`, or with `--new-peak`, which counts every step from the level of now.',
   'limits.off':
-    'Limits that the configuration does not set, and that therefore restrict nothing: those that the account lacks, and how many its instruments and strategies lack. `intentd check` lists all.',
+    'Limits that the configuration does not set, and that therefore restrict nothing, and what the steps before a liquidation lack to do more than warn: those that the account lacks, and how many its instruments and strategies lack. `intentd check` lists all.',
   'limits.reached':
     'A limit was reached and restricts the scope from now on. Unless the restriction ends by itself, look at what was traded before you release the scope.',
   'liquidation.near':

@@ -39,6 +39,7 @@ export type JournalRecord =
   | CallEndedRecord
   | ForeignRecord
   | FundingRecord
+  | UnseenFundingRecord
   | RestrictedRecord
   | ReleasedRecord
   | DenialRecord
@@ -274,6 +275,17 @@ export interface FundingRecord extends DatedRecord {
   readonly holdSide: HoldSide
   /** Margin coin; empty once the position is gone. */
   readonly counter: string
+  readonly change: string
+}
+
+/** Estimated: the position ended before a reading showed what it paid. */
+export interface UnseenFundingRecord extends DatedRecord {
+  readonly kind: 'unseenFunding'
+  readonly symbol: string
+  readonly holdSide: HoldSide
+  /** Exchange clock. */
+  readonly paidAt: number
+  /** Margin coin, negative. */
   readonly change: string
 }
 

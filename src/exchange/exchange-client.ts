@@ -26,28 +26,24 @@ import { answerBytesMaxOf, answerRulesOf, readAnswer, readExactly } from './clie
 import {
   awaitGrant,
   type CallOptions,
+  type Credentials,
   type EndpointCaller,
+  type GatewayCredentials,
   type GuardedEndpoint,
   isGuarded,
-} from './client/call-options.ts'
-import type { AnswerOrigin, ExchangeClock } from './clock/exchange-clock.ts'
-import { type FillsQuery, readFills } from './readers/fills-reader.ts'
-import { type Grant, type GrantSource, PRIORITY } from './limiter/grant.ts'
-import type { WireAnswer, WireOutcome } from './client/pending-call.ts'
-import { listExits } from './readers/exits-reader.ts'
-import { readPosition } from './readers/position-reader.ts'
-import {
-  type Credentials,
-  type GatewayCredentials,
   type OutgoingRequest,
   type PreparedRequest,
   prepareRequest,
   RequestWriter,
   Signer,
 } from './client/request-writer.ts'
-import { readTickerAnswer, TickerScanner } from './readers/ticker-scanner.ts'
-import { forgetTickers } from './readers/ticker-reader.ts'
-import { Transport } from './client/transport.ts'
+import type { AnswerOrigin, ExchangeClock } from './clock/exchange-clock.ts'
+import { type FillsQuery, readFills } from './readers/fills-reader.ts'
+import { type Grant, type GrantSource, PRIORITY } from './limiter/grant.ts'
+import { Transport, type WireAnswer, type WireOutcome } from './client/transport.ts'
+import { listExits } from './readers/exits-reader.ts'
+import { readPosition } from './readers/position-reader.ts'
+import { forgetTickers, readTickerAnswer, TickerScanner } from './readers/ticker-reader.ts'
 
 export interface ExchangeClientOptions {
   /** https, or http to this machine. */
@@ -279,16 +275,17 @@ export class ExchangeClient implements EndpointCaller {
     grant: Grant | undefined,
     read: Reader<Data>,
   ): Promise<Answer<Data>> {
-    const { clock, unlocked, requestTimeoutMs, answerBytesMax } = this.#options
+    const { clock, offset, unlocked, requestTimeoutMs, answerBytesMax } = this.#options
     const { endpoint } = prepared
     if (isGuarded(endpoint) && endpoint !== unlocked) {
       grant?.unused()
       return this.#refuse('invalid', 'ENDPOINT_LOCKED', `${endpoint} is locked in this client`)
     }
-    const written = this.#writer.write(
-      prepared,
-      () => clock.now() + this.#aheadFor(prepared, options),
-    )
+    const signedAt = (): number => {
+      const otherwiseMs = isSignedAnew(prepared) ? clockAheadAfter(this.#clockRefusals) : undefined
+      return clock.now() + (options.clockAheadMs ?? otherwiseMs ?? offset.offsetMs)
+    }
+    const written = this.#writer.write(prepared, signedAt)
     if (written.kind === 'unwritable') {
       grant?.unused()
       const refusalClass = written.code === 'LEASE_OVER' ? 'notSent' : 'invalid'
@@ -308,11 +305,6 @@ export class ExchangeClient implements EndpointCaller {
         throw error
       })
     return outcome.kind === 'answered' ? outcome.result : this.#toLostAnswer(grant, outcome)
-  }
-
-  #aheadFor(prepared: PreparedRequest, { clockAheadMs }: CallOptions): number {
-    const otherwiseMs = isSignedAnew(prepared) ? clockAheadAfter(this.#clockRefusals) : undefined
-    return clockAheadMs ?? otherwiseMs ?? this.#options.offset.offsetMs
   }
 
   #settle<Data>(

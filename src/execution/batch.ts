@@ -1,20 +1,25 @@
-import { type ClientOid, toClientOid } from '../domain/ids.ts'
+import { type Answer, isClockRefused, type RefusalClass } from '../domain/answer.ts'
+import type { Fill } from '../domain/fill.ts'
+import { type ClientOid, toClientOid, toOrderId } from '../domain/ids.ts'
 import type { Instrument, MarginMode, PositionMode } from '../domain/instrument.ts'
 import type { OrderIntent } from '../domain/intent.ts'
-import { canRest, openLots, type Order, type OrderTerms } from '../domain/order.ts'
 import { WIRE_DIRECTIONS } from '../domain/order-action.ts'
+import { canRest, openLots, type Order, type OrderTerms } from '../domain/order.ts'
 import type { Approved } from '../domain/proofs.ts'
-import type { Fill } from '../domain/fill.ts'
-import { formatOnGrid } from '../lib/grid.ts'
-import type { BatchPlaceItem, BatchPlaceRequest } from '../protocol/futures/batch-place-order.ts'
+import type { ItemOutcome } from '../domain/record.ts'
 import { base32, sha256 } from '../lib/digest.ts'
+import { formatOnGrid } from '../lib/grid.ts'
+import { unreachable } from '../lib/unreachable.ts'
+import { errorCode } from '../protocol/error-codes.ts'
+import type { BatchPlaceItem, BatchPlaceRequest } from '../protocol/futures/batch-place-order.ts'
+import type { BatchResult } from '../protocol/values.ts'
 
 export interface ApprovedItem {
   readonly intent: Approved<OrderIntent>
   readonly again?: ClientOid
 }
 
-export interface PackingRules {
+interface PackingRules {
   readonly max: number
   readonly mode: PositionMode
   /** Orders that may be at the exchange and have no orderId. */
@@ -50,7 +55,7 @@ export function packBatch(
 /** Clocks differ, so a fill may seem this much older than its order. */
 const CLOCK_ERROR_MS = 2000
 
-export type AttributedTerms = Pick<OrderTerms, 'symbol' | 'action' | 'force'> & {
+type AttributedTerms = Pick<OrderTerms, 'symbol' | 'action' | 'force'> & {
   readonly ticks?: number | undefined
 }
 
@@ -94,7 +99,7 @@ function isWithinLimit(terms: OrderTerms, fill: Fill): boolean {
   return buys ? fill.ticks <= terms.ticks : fill.ticks >= terms.ticks
 }
 
-export interface OrderAccount {
+interface OrderAccount {
   readonly positionMode: PositionMode
   readonly marginMode: MarginMode
 }
@@ -163,4 +168,116 @@ export function deriveClientOid(options: {
   const { salt, strategyId, key, generation } = options
   const digest = base32(sha256([salt, strategyId, key])).slice(0, DIGEST_CHARACTERS)
   return toClientOid(`t${digest}-${generation.toString(36)}`)
+}
+
+/**
+ * Outcomes by item, in the order sent. `00000` with a failure list is no success, and an item that
+ * neither list names is unknown (ORD3, ORD6).
+ */
+export function readBatchOutcome(
+  clientOids: readonly ClientOid[],
+  answer: Answer<BatchResult>,
+): readonly ItemOutcome[] {
+  switch (answer.kind) {
+    case 'unknown':
+      return clientOids.map((clientOid) =>
+        unknownItem(clientOid, answer.code || answer.cause, answer.message),
+      )
+    case 'refused': {
+      const { code, message } = answer
+      if (isClockRefused(answer))
+        return clientOids.map((clientOid) => ({
+          clientOid,
+          outcome: 'clockRefused',
+          code,
+          message,
+        }))
+      return clientOids.map((clientOid) => ({
+        ...refusedItem(clientOid, answer.class, clientOids.length === 1),
+        code,
+        message,
+      }))
+    }
+    case 'accepted':
+      return readLists(clientOids, answer.data)
+    default:
+      return unreachable(answer)
+  }
+}
+
+/**
+ * A 429 usually means not accepted. If it was, and was filled meanwhile, sending it again would
+ * double it, since the exchange recognises only open orders. So it is unknown until its fate is
+ * proved.
+ */
+const NOT_ACCEPTED_NOW = { outcome: 'unknown', isAnswered: true } as const
+
+function refusedItem(clientOid: ClientOid, refusal: RefusalClass, isAlone: boolean): ItemOutcome {
+  switch (refusal) {
+    case 'definite':
+    case 'invalid':
+      return { clientOid, outcome: 'rejected' }
+    case 'retry':
+      return { clientOid, ...NOT_ACCEPTED_NOW }
+    case 'notSent':
+      return { clientOid, outcome: 'notSent' }
+    case 'exists':
+      // Which one existed the answer does not say, nor what happened to the others.
+      return { clientOid, outcome: 'unknown', ...(isAlone && { isDuplicate: true }) }
+    default:
+      return unreachable(refusal)
+  }
+}
+
+function readLists(clientOids: readonly ClientOid[], data: BatchResult): readonly ItemOutcome[] {
+  const accepted = new Map(data.successList.map((item) => [item.clientOid ?? '', item.orderId]))
+  const failed = new Map(data.failureList.map((item) => [item.clientOid ?? '', item]))
+  return clientOids.map((clientOid): ItemOutcome => {
+    // As refused, an item in both lists could be doubled.
+    if (accepted.has(clientOid)) {
+      const orderId = accepted.get(clientOid)
+      return { clientOid, outcome: 'accepted', ...(orderId ? { orderId: toOrderId(orderId) } : {}) }
+    }
+    const failure = failed.get(clientOid)
+    if (!failure)
+      return unknownItem(clientOid, 'ITEM_MISSING', 'the answer names it in neither list')
+    return readFailure(
+      clientOid,
+      failure.errorCode ?? '',
+      failure.errorMsg ?? '',
+      failure.orderId ?? '',
+    )
+  })
+}
+
+function readFailure(
+  clientOid: ClientOid,
+  code: string,
+  message: string,
+  orderId: string,
+): ItemOutcome {
+  switch (errorCode(code).class) {
+    case 'definite':
+      return { clientOid, outcome: 'rejected', code, message }
+    case 'exists':
+      return {
+        clientOid,
+        outcome: 'exists',
+        code,
+        message,
+        ...(orderId && { orderId: toOrderId(orderId) }),
+      }
+    case 'retry':
+      if (errorCode(code).topic === 'clock')
+        return { clientOid, outcome: 'clockRefused', code, message }
+      return { clientOid, ...NOT_ACCEPTED_NOW, code, message }
+    case 'ambiguous':
+      return unknownItem(clientOid, code, message)
+    default:
+      return unreachable(errorCode(code).class as never)
+  }
+}
+
+function unknownItem(clientOid: ClientOid, code: string, message: string): ItemOutcome {
+  return { clientOid, outcome: 'unknown', code, message }
 }

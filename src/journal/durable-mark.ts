@@ -1,4 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import type { SQLOutputValue } from 'node:sqlite'
+import { sha256Hex } from '../lib/digest.ts'
 import { writeDurably } from '../lib/durable-file.ts'
 
 export function markFileOf(file: string): string {
@@ -21,7 +23,7 @@ export type MarkReading =
 
 /**
  * Says how far the journal was durable, because SQLite takes a damaged frame for the end of its log
- * and loses an acknowledged end silently (figures in `record-chain.ts`). Written after each commit,
+ * and loses an acknowledged end silently (figures at `nextLink`). Written after each commit,
  * unsynchronised (4 µs), it never claims too much and survives the process; after a power cut it is
  * as old as the system's write-back at most. Alternatives made an append longer: 2.1 times to
  * synchronise it, 1.7 times to replace the file, 3.8 times to checkpoint the log after each commit,
@@ -90,4 +92,32 @@ function toLine(mark: Mark): string {
 
 function numbersOf({ sequence, link }: Mark): string {
   return `${String(sequence).padStart(16, '0')} ${link}`
+}
+
+/**
+ * 128 bits against accidents. Forgery is possible: whoever can write the file can forge all links.
+ */
+const LINK_LENGTH = 32
+
+/**
+ * A digest of the link before and of these parts. The first link covers what identifies the
+ * journal, a record's link the record, a checkpoint's seal the sum of its rows.
+ *
+ * A sample of `npm run torture` had 7,897 damages. This many opened with a wrong book, by what is
+ * checked:
+ *
+ *     SQLite alone       2,683        mark             183
+ *     integrity_check    2,671        mark, seal       149
+ *     links              2,529        mark, links       29
+ *     links, seal        2,500        all three          0
+ *
+ * A digest of each record alone also leaves none. But where old pages reappear after a lost end was
+ * written again, it accepts 15 of 31 mixtures, and links none. The link of a batch of 50 orders
+ * takes 20 µs; its append 64 µs without a disk and 2,350 with one.
+ */
+export function nextLink(
+  previous: string,
+  ...parts: readonly (SQLOutputValue | undefined)[]
+): string {
+  return sha256Hex([previous, ...parts.map(String)]).slice(0, LINK_LENGTH)
 }

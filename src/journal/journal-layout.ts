@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { randomHex } from '../lib/entropy.ts'
 import { layoutUnknown } from './journal-failures.ts'
 import { type JournalWriter, putWriter, readWriter } from './journal-writer.ts'
-import { nextLink } from './record-chain.ts'
+import { nextLink } from './durable-mark.ts'
 
 /** The number of the layout below. A file with a later one is refused. */
 export const LAYOUT = 8

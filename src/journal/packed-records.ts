@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { nextLink } from './record-chain.ts'
+import { nextLink } from './durable-mark.ts'
 
 /** Packing takes a millisecond, and leaves an eighth of the bytes. */
 const BLOCK_RECORDS = 256

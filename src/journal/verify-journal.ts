@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../lib/failure.ts'
-import type { Mark } from './durable-mark.ts'
+import { type Mark, nextLink } from './durable-mark.ts'
 import { type Flaw, isDamage } from './journal-failures.ts'
 import { hasBlocks, type JournalNature } from './journal-layout.ts'
 import { type Row, toBlock, unpackBlock } from './packed-records.ts'
@@ -8,7 +8,6 @@ import { type StoredBook, readRows } from './tables/book-table.ts'
 import { type BookedDays, readDays, totalToText } from './tables/booking-table.ts'
 import { type BucketSums, readBuckets } from './tables/key-table.ts'
 import { NO_ROWS, type RowsSum, sumToText } from './tables/rows-sum.ts'
-import { nextLink } from './record-chain.ts'
 
 const NO_DAYS: BookedDays = { days: new Map(), sum: NO_ROWS }
 const NOTHING_BOOKED = totalToText(NO_ROWS)

@@ -1,5 +1,5 @@
 import { DENIAL_CODES, type DenialCode } from '../domain/denial.ts'
-import type { PriceFacts } from './collect/price-series.ts'
+import type { PriceFacts } from './collect/equity-series.ts'
 import type { TradesReport } from './collect/trade-table.ts'
 import { computeRatios, type DayReturn, rollingSharpe, toDayReturns } from './metrics.ts'
 import type { PartSums, RunCollector } from './run-collector.ts'

@@ -1,5 +1,4 @@
-import type { DayClose, EquityFacts } from './collect/equity-series.ts'
-import { DAY_MS } from './collect/time-buckets.ts'
+import { DAY_MS, type DayClose, type EquityFacts } from './collect/equity-series.ts'
 
 /** Null if this run has none; `note` says why. */
 export interface Ratio {
@@ -166,7 +165,7 @@ function ratiosOfRisk({ fromAt, toAt, equity, nearestDistance }: MetricsInput): 
       unit: 'number',
       formula: 'the same at its highest',
     }),
-    ratio('highest margin use', {
+    ratio('highest margin ratio', {
       value: nearestLiquidation.marginUse,
       unit: 'share',
       formula:

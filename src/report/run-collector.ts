@@ -2,12 +2,15 @@ import { join } from 'node:path'
 import { type Instrument, isInverse, notionalOf } from '../domain/instrument.ts'
 import { type Decimal, decimal, decimalOfInteger } from '../lib/decimal.ts'
 import { floatOnGrid, formatOnGrid } from '../lib/grid.ts'
-import { CsvFile } from './collect/csv-file.ts'
-import { EquitySeries } from './collect/equity-series.ts'
+import { CsvFile } from './collect/trade-table.ts'
+import {
+  cutIntoBuckets,
+  EquitySeries,
+  PlotColumns,
+  PriceSeries,
+  type TimeBuckets,
+} from './collect/equity-series.ts'
 import { PositionBook, type RoundTrip } from './collect/position-book.ts'
-import { PlotColumns } from './collect/plot-columns.ts'
-import { PriceSeries } from './collect/price-series.ts'
-import { cutIntoBuckets, type TimeBuckets } from './collect/time-buckets.ts'
 import type { TripSums } from './metrics.ts'
 import type { AccountFigures, RestingPrices, RunFill, RunFunding } from './run-facts.ts'
 import { makeDirectory } from '../lib/durable-file.ts'

@@ -1,6 +1,4 @@
-import type { Drawdown } from './collect/drawdowns.ts'
-import type { EquityColumns } from './collect/equity-series.ts'
-import type { PriceColumns } from './collect/price-series.ts'
+import type { Drawdown, EquityColumns, PriceColumns } from './collect/equity-series.ts'
 import type { LiquidationStep, NearestDistance } from '../domain/liquidation.ts'
 import type { HoldSide } from '../domain/position.ts'
 import type { TradesReport } from './collect/trade-table.ts'

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CsvFile } from './collect/csv-file.ts'
+import { CsvFile } from './collect/trade-table.ts'
 import { renderPage } from './page/page.ts'
 import { RECIPE_FILE, REPORT_FILE } from './read-report.ts'
 import { DIGITS, roundNumbers } from './round-numbers.ts'

@@ -121,6 +121,7 @@ function lineOf({ legs, behind, rules, isInverse }: Legs, { from, to }: Span): M
 function findBelow(of: Legs, spans: readonly Span[], mark: number): number {
   for (let place = spans.length - 1; place >= 0; place--) {
     const span = spans[place] as Span
+    if (span.from >= mark) continue
     const price = zeroOf(lineOf(of, span))
     if (price > span.from && price <= Math.min(span.to, mark)) return price
   }

@@ -90,7 +90,7 @@ export interface ScenarioOutcome {
   readonly need: number
   readonly free: number
   /** Need over equity; Infinity without equity. */
-  readonly used: number
+  readonly marginRatio: number
   readonly isLiquidated: boolean
 }
 
@@ -137,7 +137,7 @@ function sumUp(
     equity,
     need,
     free: equity - need,
-    used:
+    marginRatio:
       need === 0
         ? 0
         : equity > 0

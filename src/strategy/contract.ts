@@ -8,7 +8,7 @@
  */
 export { z } from 'zod'
 /** A decimal string above zero, digits kept. Takes a description. */
-export { positiveDecimal } from '../config/schema/decimal-text.ts'
+export { positiveDecimal } from '../config/schema/setting-values.ts'
 export { defineStrategy } from './define-strategy.ts'
 export type { Decision, Strategy, StrategyDefinition } from './define-strategy.ts'
 export {

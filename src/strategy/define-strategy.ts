@@ -4,8 +4,22 @@ import { didYouMeanEnd } from '../lib/did-you-mean.ts'
 import type { IndicatorSpecs, NoIndicators } from './indicators/specs.ts'
 import type { InstrumentRules } from './instrument-rules.ts'
 import type { DecideOn, Needs } from './needs.ts'
-import type { StrategyLog } from './strategy-output.ts'
 import type { SnapshotView } from './snapshot-view.ts'
+
+/**
+ * For people only: it does not affect decisions. Without a listener, as in a backtest, it does
+ * nothing.
+ */
+export interface StrategyLog {
+  /**
+   * One line in the daemon's log, `strategy.said`. At most 10 a decision and 100 a minute; the rest
+   * is counted.
+   */
+  info(
+    message: string,
+    fields?: Readonly<Record<string, number | string | boolean | undefined>>,
+  ): void
+}
 
 export interface Decision<State> {
   /** At most 500; a quote has at most 200 levels. */

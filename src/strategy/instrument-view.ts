@@ -1,3 +1,4 @@
+import { isPlotName, PLOT_NAMES_MAX, type PlotPoint } from '../domain/plot.ts'
 import { candleKey, type CandleSeries, openOf, parseInterval } from '../domain/candles.ts'
 import { type Instrument, isCountable, isInverse } from '../domain/instrument.ts'
 import type {
@@ -29,7 +30,6 @@ import { buildLiquidation, type LiquidationView } from './views/liquidation-view
 import { type OpenOrder, toOpenOrder } from './views/open-order.ts'
 import { refuseUnknownMembers, refuseUnknownNames } from './views/unknown-names.ts'
 import { strategyFailure } from './strategy-failure.ts'
-import type { PlotSheet } from './strategy-output.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
@@ -417,3 +417,29 @@ function undeclaredIndicators(symbol: string, declared: readonly string[]): obje
 const NO_TICKERS = new TickerTable(1)
 const NO_SERIES: ReadonlyMap<string, CandleSeries> = new Map()
 const NOTHING_YET = { holding: FLAT, accountHolding: FLAT, positionReadAt: 0, orders: [] }
+
+/** Collects the values that a strategy plots in a decision: those that have changed. */
+export class PlotSheet {
+  /** Keyed by symbol, then by name: the last value. */
+  readonly #values = new Map<string, Map<string, number>>()
+  #changed: PlotPoint[] = []
+
+  /** A value that is no number draws nothing. */
+  add(symbol: string, name: unknown, value: unknown): void {
+    if (!isPlotName(name) || typeof value !== 'number' || !Number.isFinite(value)) return
+    const values = this.#values.get(symbol) ?? new Map<string, number>()
+    this.#values.set(symbol, values)
+    if (values.get(name) === value || (values.size >= PLOT_NAMES_MAX && !values.has(name))) return
+    values.set(name, value)
+    this.#changed = this.#changed.filter((one) => one.symbol !== symbol || one.name !== name)
+    this.#changed.push({ symbol, name, value })
+  }
+
+  /** Everything that has changed since the last call. */
+  take(): { readonly plots?: readonly PlotPoint[] } {
+    if (this.#changed.length === 0) return {}
+    const plots = this.#changed
+    this.#changed = []
+    return { plots }
+  }
+}

@@ -6,15 +6,14 @@ import { didYouMean } from '../lib/did-you-mean.ts'
 import { sha256Hex } from '../lib/digest.ts'
 import { messageOf } from '../lib/failure.ts'
 import { systemTimers, type Timers } from '../lib/timers.ts'
-import { queryOf } from './code-generations.ts'
+import { installContractResolution, queryOf } from './resolve-contract.ts'
 import * as contract from './contract.ts'
 import { isStrategy, type Strategy } from './define-strategy.ts'
 import { InstrumentView } from './instrument-view.ts'
-import { installContractResolution } from './resolve-contract.ts'
-import { runAsStrategy } from './strategy-context.ts'
 import {
   describeThrown,
   isStrategyFailure,
+  runAsStrategy,
   strategyFailure,
   type StrategyFailure,
 } from './strategy-failure.ts'

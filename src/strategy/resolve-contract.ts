@@ -5,6 +5,7 @@
  * Hooks are not inherited: a worker that loads strategies installs them too.
  */
 import { registerHooks } from 'node:module'
+import { sha256Hex } from '../lib/digest.ts'
 
 /** Sources have .ts, compiled files .js. */
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
@@ -40,4 +41,53 @@ function urlOf(specifier: string, importer: string | undefined): string | undefi
   return specifier === 'intentd/testing' || (specifier === '#testing' && isOurs)
     ? TESTING_URL
     : undefined
+}
+
+/**
+ * Strategies' code keeps what it likes in its modules, so a thread that plays one run after another
+ * evaluates it anew, with all imports: an address that Node has not read differs by a query.
+ * Without {@link countGenerations} all code is of the first generation, whose addresses have no
+ * query.
+ */
+let generation = 0
+let isCounted = false
+let isKept = false
+
+const QUERY = /\?[0-9a-f]{16}$/
+
+/** Must run before the thread is guarded, which takes the loader away. */
+export function countGenerations(): void {
+  if (isCounted) return
+  isCounted = true
+  installContractResolution()
+  registerHooks({
+    resolve(specifier, context, nextResolve) {
+      const resolved = nextResolve(specifier, context)
+      const isOfRun = generation > 0 && QUERY.test(context.parentURL ?? '')
+      if (!isOfRun || resolved.url === CONTRACT_URL || !resolved.url.startsWith('file:'))
+        return resolved
+      return { ...resolved, url: `${resolved.url}${queryOf('')}` }
+    },
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context)
+      // Node keeps such modules by their file, whatever the query says.
+      if (loaded.format?.startsWith('commonjs') === true) isKept = true
+      return loaded
+    },
+  })
+}
+
+export function beginGeneration(): void {
+  generation += 1
+}
+
+/** No later generation evaluates such code anew. */
+export function isCodeKept(): boolean {
+  return isKept
+}
+
+/** @param digest of a file that changed since it was first read; else empty */
+export function queryOf(digest: string): string {
+  if (generation === 0) return digest === '' ? '' : `?${digest}`
+  return `?${sha256Hex([digest, String(generation)]).slice(0, 16)}`
 }

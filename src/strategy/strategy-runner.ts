@@ -3,22 +3,23 @@ import type { Intent } from '../domain/intent.ts'
 import type { PlotPoint } from '../domain/plot.ts'
 import type { Snapshot } from '../domain/snapshot.ts'
 import type { Clock } from '../lib/clock.ts'
-import { deepFreeze } from '../lib/plain-data.ts'
-import type { Strategy } from './define-strategy.ts'
+import { deepFreeze, isRecord } from '../lib/plain-data.ts'
+import type { Strategy, StrategyLog } from './define-strategy.ts'
 import { resolveNeeds } from './needs.ts'
-import { BoundedLog, type Listen, PlotSheet, SILENT_LOG } from './strategy-output.ts'
 import { type IntentDenial, readIntents } from './read-intents.ts'
-import { createStrategyScope } from './strategy-context.ts'
 import { SnapshotView } from './snapshot-view.ts'
 import {
+  createStrategyScope,
   describeThrown,
   isStrategyFailure,
   placedIn,
+  runAsStrategy,
   strategyFailure,
   type StrategyFailure,
   type StrategyFailureCode,
 } from './strategy-failure.ts'
-import { firstState, readState, toStored, writeState } from './strategy-state.ts'
+import { PlotSheet } from './instrument-view.ts'
+import { cleanLine } from '../lib/text/clean-text.ts'
 
 /** A longer decision is logged as slow: it delays all other strategies. */
 export const SLOW_MS = 50
@@ -42,7 +43,7 @@ export interface DecisionMade extends DecisionTime {
 }
 
 /** The strategy threw or returned an invalid answer; its state is unchanged. */
-export interface DecisionFailed extends DecisionTime {
+interface DecisionFailed extends DecisionTime {
   readonly kind: 'failed'
   readonly code: StrategyFailureCode
   readonly message: string
@@ -95,9 +96,9 @@ export class StrategyRunner {
     this.#clock = options.clock
     this.#threadCpuMs = options.threadCpuMs ?? (() => undefined)
     this.#log = options.onSaid && new BoundedLog(options.onSaid)
-    const runAsStrategy = createStrategyScope(options.strategyId)
+    const runInScope = createStrategyScope(options.strategyId)
     const decide = (): unknown => this.#decide()
-    this.#decideAsStrategy = () => runAsStrategy(decide)
+    this.#decideAsStrategy = () => runInScope(decide)
     this.#state = firstState(options)
     this.#stored = toStored(options.strategy, this.#state)
   }
@@ -194,4 +195,279 @@ function toStrategyFailure(error: unknown): StrategyFailure {
     facts: { thrown: describeThrown(error) },
     cause: error,
   })
+}
+
+// Plain data in memory, JSON in the journal.
+
+/** Written to the journal every ten seconds, and with each new wish. */
+const STATE_LENGTH_MAX = 262_144
+
+const DEPTH_MAX = 32
+
+interface FirstStateOptions {
+  readonly strategy: Strategy
+  readonly params: unknown
+  readonly stateText?: string | undefined
+}
+
+/** From the journal, else the initial one. @throws Failure if neither is available */
+function firstState({ strategy, params, stateText }: FirstStateOptions): unknown {
+  if (stateText === undefined) return readState(initialState(strategy, params))
+  try {
+    return toPresentVersion(strategy, deepFreeze(JSON.parse(stateText) as unknown))
+  } catch (cause) {
+    if (isStrategyFailure(cause)) throw cause
+    throw strategyFailure('STRATEGY_STATE_UNREADABLE', {
+      facts: { strategy: strategy.name },
+      cause,
+    })
+  }
+}
+
+interface VersionedState {
+  readonly stateVersion: number
+  readonly state: unknown
+}
+
+function toStored({ state: declared }: Strategy, state: unknown): unknown {
+  return declared ? Object.freeze({ stateVersion: declared.version, state }) : state
+}
+
+function isVersioned(stored: unknown): stored is VersionedState {
+  return isRecord(stored) && Object.keys(stored).join() === 'stateVersion,state'
+}
+
+/** @throws Failure STRATEGY_STATE_VERSION if it cannot be migrated */
+function toPresentVersion(strategy: Strategy, stored: unknown): unknown {
+  const declared = strategy.state
+  const version = declared?.version ?? 1
+  const { stateVersion, state } = isVersioned(stored) ? stored : { stateVersion: 1, state: stored }
+  if (stateVersion === version) return state
+  const facts = { strategy: strategy.name, stored: stateVersion, declared: version }
+  if (declared?.migrate === undefined) {
+    const hint =
+      'write state: { version, migrate(old, version) { … } }, or give the strategy another id'
+    throw strategyFailure('STRATEGY_STATE_VERSION', { facts, hint })
+  }
+  try {
+    return readState(runAsStrategy(strategy.name, () => declared.migrate?.(state, stateVersion)))
+  } catch (cause) {
+    throw strategyFailure('STRATEGY_STATE_VERSION', {
+      facts: { ...facts, thrown: describeThrown(cause) },
+      cause,
+    })
+  }
+}
+
+function initialState(strategy: Strategy, params: unknown): unknown {
+  try {
+    return runAsStrategy(strategy.name, () => strategy.initialState(params))
+  } catch (cause) {
+    throw strategyFailure('STRATEGY_INITIAL_STATE', {
+      facts: { strategy: strategy.name, thrown: describeThrown(cause) },
+      cause,
+    })
+  }
+}
+
+/**
+ * Into frozen data of our own, so that neither side holds a reference into the other.
+ * @param known the previous result: its unchanged parts are reused
+ * @throws Failure with the path of a value that JSON cannot express
+ */
+export function readState(state: unknown, known?: unknown): unknown {
+  if (state === known) return known
+  const count = { parts: 0 }
+  const copy = copyData(state, known, count)
+  if (copy === known) return known
+  if (copy === NO_DATA)
+    throw notSerialisable(findUnserialisable(state) ?? 'state: another at each look')
+  if (count.parts > PARTS_SMALL)
+    checkLength(count.parts > STATE_LENGTH_MAX ? count.parts : writeState(copy).length)
+  return copy
+}
+
+export function writeState(state: unknown): string {
+  return JSON.stringify(state)
+}
+
+function checkLength(characters: number): void {
+  if (characters <= STATE_LENGTH_MAX) return
+  throw strategyFailure('STRATEGY_STATE_TOO_LARGE', {
+    facts: { characters, limit: STATE_LENGTH_MAX },
+    hint: 'remember sums and averages, not the history',
+  })
+}
+
+function notSerialisable(found: string): StrategyFailure {
+  return strategyFailure('STRATEGY_STATE_NOT_SERIALISABLE', {
+    facts: { found },
+    hint: 'keep numbers, texts, booleans, null, lists and plain objects of these',
+  })
+}
+
+/**
+ * So few parts (characters, keys and values) are short enough: each takes at most 25 characters.
+ */
+const PARTS_SMALL = STATE_LENGTH_MAX / 25
+
+const NO_DATA = Symbol('no data')
+
+/**
+ * Each property is read once, so that getters cannot change it later.
+ * @param count grows by one for each value, plus the characters of strings and keys, and ends a
+ * copy that is too large
+ */
+function copyData(value: unknown, known: unknown, count: { parts: number }, depth = 0): unknown {
+  count.parts += typeof value === 'string' ? value.length + 1 : 1
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
+  if (typeof value === 'number') return Number.isFinite(value) ? value : NO_DATA
+  if (typeof value !== 'object' || depth >= DEPTH_MAX) return NO_DATA
+  if (Array.isArray(value)) return copyList(value, known, count, depth)
+  if (!isPlain(value)) return NO_DATA
+  const before = isRecord(known) ? known : NOTHING
+  const copy: Record<string, unknown> = { ...value }
+  let isSame = known === before
+  // `for … in` takes a third of the time of `Object.keys`.
+  for (const key in copy) {
+    if (!Object.hasOwn(copy, key)) continue
+    if (count.parts > STATE_LENGTH_MAX) break
+    const read = copy[key]
+    if (typeof read === 'number' && Number.isFinite(read)) {
+      count.parts += key.length + 1
+      if (isSame && read !== before[key]) isSame = false
+      continue
+    }
+    if (read === undefined) {
+      delete copy[key]
+      continue
+    }
+    count.parts += key.length
+    const part = copyData(read, before[key], count, depth + 1)
+    if (part === NO_DATA) return NO_DATA
+    if (part !== read) copy[key] = part
+    if (isSame && part !== before[key]) isSame = false
+  }
+  return isSame && haveSameNames(copy, before) ? known : Object.freeze(copy)
+}
+
+function haveSameNames(one: object, other: object): boolean {
+  const [names, others] = [Object.keys(one), Object.keys(other)]
+  return names.length === others.length && names.every((name, place) => name === others[place])
+}
+
+const NOTHING: Readonly<Record<string, unknown>> = {}
+
+function copyList(
+  list: readonly unknown[],
+  known: unknown,
+  count: { parts: number },
+  depth: number,
+): unknown {
+  const before: readonly unknown[] = Array.isArray(known) ? known : []
+  const copy: unknown[] = []
+  let isSame = known === before && list.length === before.length
+  for (let index = 0; index < list.length && count.parts <= STATE_LENGTH_MAX; index++) {
+    const part = copyData(list[index], before[index], count, depth + 1)
+    if (part === NO_DATA) return NO_DATA
+    isSame &&= part === before[index]
+    copy.push(part)
+  }
+  return isSame ? known : Object.freeze(copy)
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return (prototype === Object.prototype || prototype === null) && !('toJSON' in value)
+}
+
+/**
+ * A value that JSON would lose or change: `levels[2].at: a Date`. An `undefined` property is
+ * accepted: it is absent afterwards.
+ */
+function findUnserialisable(value: unknown, path = 'state', depth = 0): string | undefined {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${path}: ${value}`
+  if (typeof value !== 'object')
+    return `${path}: ${value === undefined ? 'undefined' : `a ${typeof value}`}`
+  if (depth >= DEPTH_MAX) return `${path}: nested deeper than ${DEPTH_MAX} levels, or in itself`
+  if (Array.isArray(value)) {
+    // forEach skips holes, which JSON turns into null.
+    for (let index = 0; index < value.length; index++) {
+      const found = findUnserialisable(value[index], `${path}[${index}]`, depth + 1)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null)
+    return `${path}: not a plain object (${Object.prototype.toString.call(value)})`
+  if ('toJSON' in value) return `${path}: an object with toJSON`
+  for (const [key, part] of Object.entries(value)) {
+    const found =
+      part === undefined ? undefined : findUnserialisable(part, `${path}.${key}`, depth + 1)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+export interface SaidLine {
+  readonly message: string
+  readonly facts: Readonly<Record<string, unknown>>
+}
+
+type Listen = (line: SaidLine) => void
+
+const LINES_MAX = 10
+const LINES_A_MINUTE_MAX = 100
+const MINUTE_MS = 60_000
+const LENGTH_MAX = 500
+const FIELDS_MAX = 20
+
+const SILENT_LOG: StrategyLog = { info: () => undefined }
+
+export class BoundedLog implements StrategyLog {
+  readonly #listen: Listen
+  #lines = 0
+  #minuteAt = 0
+  #linesOfMinute = 0
+  #dropped = 0
+
+  constructor(listen: Listen) {
+    this.#listen = listen
+  }
+
+  /** Must be called before each decision. */
+  begin(now: number): void {
+    this.#lines = 0
+    if (Math.abs(now - this.#minuteAt) < MINUTE_MS) return
+    this.#minuteAt = now
+    this.#linesOfMinute = 0
+    if (this.#dropped > 0)
+      this.#listen({ message: 'lines were left out', facts: { lines: this.#dropped } })
+    this.#dropped = 0
+  }
+
+  info: StrategyLog['info'] = (message, fields = {}) => {
+    if (this.#lines >= LINES_MAX || this.#linesOfMinute >= LINES_A_MINUTE_MAX) {
+      this.#dropped += 1
+      return
+    }
+    this.#lines += 1
+    this.#linesOfMinute += 1
+    const shown: readonly [string, unknown][] = Object.entries(fields)
+      .slice(0, FIELDS_MAX)
+      .map(([name, value]): [string, unknown] => [
+        cleanLine(name).slice(0, LENGTH_MAX),
+        toShown(value),
+      ])
+    const line = cleanLine(String(message)).slice(0, LENGTH_MAX)
+    this.#listen({ message: line, facts: Object.fromEntries<unknown>(shown) })
+  }
+}
+
+function toShown(value: unknown): unknown {
+  return typeof value === 'number' || typeof value === 'boolean'
+    ? value
+    : cleanLine(String(value)).slice(0, LENGTH_MAX)
 }

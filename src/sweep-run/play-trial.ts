@@ -1,5 +1,5 @@
 import { BacktestRun } from '../backtest/backtest-run.ts'
-import { type DaemonConfig, loadConfig } from '../config/load-config.ts'
+import { type DaemonConfig, loadConfig, toConfigRequest } from '../config/load-config.ts'
 import { messageOf } from '../lib/failure.ts'
 import type { RunReport } from '../report/run-report.ts'
 import { describeDifference } from '../sweep/recipe-difference.ts'
@@ -9,9 +9,8 @@ import { narrow } from '../backtest/opening/priced-instruments.ts'
 import type { PlayOptions } from '../backtest/opening/play-options.ts'
 import { describeRecipe, openBacktest, playRun } from '../backtest/playing/run-backtest.ts'
 import { withRecorded } from '../assembly/instruments/played-request.ts'
-import { toConfigRequest } from '../config/config-request.ts'
 import type { CandleTapes } from '../simulator/market/recorded/candle-tape.ts'
-import { onBreakdown } from '../strategy/on-breakdown.ts'
+import { onBreakdown } from '../strategy/strategy-failure.ts'
 
 export interface TrialOrder {
   readonly config: string | undefined

@@ -1,32 +1,39 @@
+import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { readStrategyCode } from '../assembly/state/running-config.ts'
+import { backtestCommand, type PlayOptions } from '../backtest/opening/play-options.ts'
+import type { PreparedBacktest } from '../backtest/opening/prepare-backtest.ts'
+import { narrow } from '../backtest/opening/priced-instruments.ts'
+import { ProgressBar } from '../backtest/playing/progress-bar.ts'
+import { openBacktest } from '../backtest/playing/run-backtest.ts'
+import { playBacktest } from '../backtest/playing/watched-play.ts'
+import {
+  type ConfigRequest,
+  type DaemonConfig,
+  loadConfig,
+  toConfigRequest,
+} from '../config/load-config.ts'
 import { systemClock } from '../lib/clock.ts'
 import { sha256Hex } from '../lib/digest.ts'
-import { writeDurably } from '../lib/durable-file.ts'
-import { Failure } from '../lib/failure.ts'
-import { cutIntoBuckets } from '../report/collect/time-buckets.ts'
-import { describeMadeUp } from '../report/text/figures.ts'
+import { makeDirectory, writeDurably } from '../lib/durable-file.ts'
+import { Failure, headlineOf, messageOf } from '../lib/failure.ts'
+import { onStopSignals } from '../lib/stop-signals.ts'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
+import { showDuration } from '../lib/text/show-duration.ts'
+import { writeAside, writeOut } from '../lib/write-out.ts'
+import { cutIntoBuckets } from '../report/collect/equity-series.ts'
+import { describeMadeUp, showNumber, showShare } from '../report/text/figures.ts'
 import { cutFolds } from '../sweep/folds.ts'
 import { listParamSets } from '../sweep/param-sets.ts'
 import { countTrials, cutRounds, nextTrials, type SweepPlan } from '../sweep/schedule.ts'
 import type { SweepFile } from '../sweep/sweep-file.ts'
 import { renderSweepPage, showParams } from '../sweep/sweep-page.ts'
-import { buildSweepReport, NOT_RUN, type SweepReport } from '../sweep/sweep-report.ts'
-import { nameTrial, type Trial, type TrialOutcome } from '../sweep/trial.ts'
-import type { PreparedBacktest } from '../backtest/opening/prepare-backtest.ts'
-import { ProgressBar } from '../backtest/playing/progress-bar.ts'
-import type { PlayOptions } from '../backtest/opening/play-options.ts'
-import { playBacktest } from '../backtest/playing/watched-play.ts'
-import { backtestCommand } from '../backtest/opening/play-options.ts'
-import { openBacktest } from '../backtest/playing/run-backtest.ts'
-import { toConfigRequest } from '../config/config-request.ts'
-import { onStopSignals } from '../lib/stop-signals.ts'
-import { findChange } from './changed-files.ts'
+import { buildSweepReport, isEndedEarly, NOT_RUN, type SweepReport } from '../sweep/sweep-report.ts'
+import { nameTrial, type Trial, type TrialOutcome, type TrialRow } from '../sweep/trial.ts'
 import { recipeOf } from './play-trial.ts'
-import { assertTakenElsewhere, assertStrategies, loadSweepFile } from './sweep-file-problems.ts'
-import { describeSweep } from './sweep-text.ts'
-import { TrialLog } from './trial-log.ts'
+import { assertStrategies, assertTakenElsewhere, loadSweepFile } from './sweep-file-problems.ts'
 import { runHere, type TrialRunner } from './trial-runner.ts'
-import { writeAside, writeOut } from '../lib/write-out.ts'
 
 export interface SweepOptions extends PlayOptions {
   readonly params: string
@@ -349,4 +356,160 @@ function listParts({ rounds, folds, fromAt, periodAt }: SweepPlan): readonly Tri
       toAt: periodAt(to),
     })),
   ]
+}
+
+/**
+ * Trials read files anew, so results after a change would be stored under the old files' name.
+ * @returns SWEEP_FILES_CHANGED, or undefined
+ */
+export function findChange(
+  request: ConfigRequest,
+  prepared: Pick<PreparedBacktest, 'config' | 'code' | 'coverage'>,
+): Failure | undefined {
+  const found = describeChange(request, prepared)
+  if (found === undefined) return undefined
+  return new Failure({
+    code: 'SWEEP_FILES_CHANGED',
+    sentence: 'files of the sweep were changed while it ran',
+    facts: { found },
+    hint: 'repeat the command: it begins with the files as they are now, or continues if they are changed back',
+  })
+}
+
+function describeChange(
+  request: ConfigRequest,
+  { config, code, coverage }: Pick<PreparedBacktest, 'config' | 'code' | 'coverage'>,
+): string | undefined {
+  let now: DaemonConfig
+  try {
+    now = narrow(loadConfig(request).config, coverage)
+  } catch (error) {
+    return headlineOf(error)
+  }
+  if (!isDeepStrictEqual(now, config)) return 'another configuration'
+  const changed = now.strategies.find(
+    ({ id, moduleFile }) =>
+      code[id] !== undefined && !isDeepStrictEqual(readStrategyCode(moduleFile), code[id]),
+  )
+  return changed === undefined ? undefined : `other code of ${changed.id}`
+}
+
+const ROWS = 10
+
+export function describeSweep(report: SweepReport): readonly string[] {
+  const {
+    madeUp = [],
+    name,
+    method,
+    trials,
+    from,
+    to,
+    objective,
+    folds,
+    tries,
+    deflated,
+    overfitting,
+    periodMs,
+  } = report
+  const number = (value: number | null): string =>
+    (value === null ? 'n/a' : showNumber(value, 4)).padStart(11)
+  const share = (value: number | null | undefined): string =>
+    showShare(value ?? Number.NaN).padStart(11)
+  const header = ['score', 'in sample', 'out of s.'].map((title) => title.padStart(11)).join('')
+  const failed = trials.filter(({ failed: reason }) => reason !== '' && reason !== NOT_RUN).length
+  return [
+    '',
+    `  ${name}: ${from.slice(0, 16)} to ${to.slice(0, 16)} UTC, ${method}, ${trials.length} combinations, best by ${objective}`,
+    ...madeUp.map((text) => `  ${text}`),
+    '',
+    `  ${'trial'.padEnd(13)}${header}${'return'.padStart(11)}${'drawdown'.padStart(11)}  parameters`,
+    ...trials.slice(0, ROWS).map((row) => {
+      const figures = `${number(row.score)}${number(row.inSample)}${number(row.outOfSample)}${share(row.figures?.return)}${share(row.figures?.drawdown)}`
+      const reach = row.isWhole ? '' : ' (a shorter stretch)'
+      const note = row.failed === '' ? reach : ` (${row.failed.split('\n', 1)[0]})`
+      return `  ${row.id.padEnd(13)}${figures}  ${showParams(row.params)}${row.isIsolated ? ' (isolated peak)' : ''}${markEnded(row)}${note}`
+    }),
+    ...(trials.length > ROWS ? [`  and ${trials.length - ROWS} more`] : []),
+    ...(folds.length === 0
+      ? []
+      : ['', '  walk-forward: chosen on everything before, tried in the window']),
+    ...folds.map(
+      ({ outOfSample, inSample, figures, params }) =>
+        `  ${outOfSample.from.slice(0, 16)} to ${outOfSample.to.slice(0, 16)}${number(inSample.score)}${number(outOfSample.score)}${share(figures?.return)}  ${showParams(params)}${markEnded({ figures })}`,
+    ),
+    '',
+    ...(deflated === null
+      ? []
+      : [
+          `  deflated Sharpe ratio: ${(deflated.probability * 100).toFixed(0)} % that ${deflated.sharpe.toFixed(4)} per ${showDuration(periodMs)} is above ${deflated.expectedMax.toFixed(4)}, the best of ${tries} worthless tries`,
+        ]),
+    ...(overfitting === null
+      ? []
+      : [
+          `  probability of overfitting: ${(overfitting.probability * 100).toFixed(0)} % (50 % is chance)`,
+        ]),
+    ...(failed === 0 ? [] : [`  ${failed} of ${trials.length} failed`]),
+    ...report.remarks.map((remark) => `  note: ${remark}`),
+  ]
+}
+
+function markEnded(row: Parameters<typeof isEndedEarly>[0]): string {
+  return isEndedEarly(row) ? ' (trading ended early)' : ''
+}
+
+const LOG_FILE = 'trials.jsonl'
+
+/** A killed sweep continues from this log, and the number of tries is never lost. */
+class TrialLog {
+  readonly #file: string
+  readonly #rows = new Map<string, TrialRow>()
+
+  /** @throws Failure SWEEP_UNWRITABLE */
+  constructor(directory: string) {
+    this.#file = join(directory, LOG_FILE)
+    this.#write(() => makeDirectory(directory))
+    if (existsSync(this.#file)) this.#write(() => this.#read())
+  }
+
+  find(id: string): TrialRow | undefined {
+    return this.#rows.get(id)
+  }
+
+  add(row: TrialRow): void {
+    this.#rows.set(row.id, row)
+    this.#write(() => appendFileSync(this.#file, `${JSON.stringify(row)}\n`))
+  }
+
+  /** Distinct, with any configuration and code. */
+  countTries(prices: string): number {
+    return new Set(
+      [...this.#rows.values()].filter((row) => row.prices === prices).map(({ tried }) => tried),
+    ).size
+  }
+
+  /** Drops a line that a kill cut off; trials that timed out are tried again. */
+  #read(): void {
+    const text = readFileSync(this.#file, 'utf8')
+    const end = text.lastIndexOf('\n') + 1
+    if (end < text.length) truncateSync(this.#file, Buffer.byteLength(text.slice(0, end)))
+    for (const line of text.slice(0, end).split('\n')) {
+      if (line === '') continue
+      const row = parseBoundedJson(line) as TrialRow
+      if (!('failed' in row.outcome && row.outcome.isTimeOut === true)) this.#rows.set(row.id, row)
+    }
+  }
+
+  #write(work: () => unknown): void {
+    try {
+      work()
+    } catch (cause) {
+      throw new Failure({
+        code: 'SWEEP_UNWRITABLE',
+        sentence: 'the results of the sweep cannot be written there',
+        facts: { file: this.#file, found: messageOf(cause) },
+        hint: 'name a directory with --out where this user may write',
+        cause,
+      })
+    }
+  }
 }

@@ -1,7 +1,7 @@
 /** Includes the strategies' objections to its values. */
 import process from 'node:process'
 import { resolve } from 'node:path'
-import { loadConfig } from '../config/load-config.ts'
+import { loadConfig, toConfigRequest } from '../config/load-config.ts'
 import { checkFile } from '../config/yaml/checked-file.ts'
 import { ConfigError, type Problem } from '../config/yaml/problem.ts'
 import { PARAM_OPTION, type YamlSource } from '../config/yaml/yaml-source.ts'
@@ -17,7 +17,6 @@ import { guardPlay } from '../backtest/opening/load-warm.ts'
 import { PLAY_ERRORS } from '../backtest/playing/play-message.ts'
 import type { PlayOptions } from '../backtest/opening/play-options.ts'
 import { withRecorded } from '../assembly/instruments/played-request.ts'
-import { toConfigRequest } from '../config/config-request.ts'
 
 export interface ReadSweepFile {
   readonly file: SweepFile

@@ -1,7 +1,7 @@
 /** A restricted thread asks the strategies which values they accept. */
 import { runTask } from '../lib/supervised-thread.ts'
 import { listParamSets } from '../sweep/param-sets.ts'
-import { guardFiles } from '../strategy/isolation/guard-files.ts'
+import { guardFiles } from '../strategy/isolation/guard-thread.ts'
 import { PLAY_ERRORS } from '../backtest/playing/play-message.ts'
 import { assertTaken, loadSweepFile, type TakenTask } from './sweep-file-problems.ts'
 

@@ -1,9 +1,8 @@
 /** Each trial evaluates its strategies' code anew, so that it sees nothing of another. */
 import { hearPosted, runTask } from '../lib/supervised-thread.ts'
 import { roundNumbers } from '../report/round-numbers.ts'
-import { beginGeneration, countGenerations, isCodeKept } from '../strategy/code-generations.ts'
-import { areFilesClosed, guardFiles } from '../strategy/isolation/guard-files.ts'
-import { hasOwnGlobals } from '../strategy/isolation/guard-thread.ts'
+import { beginGeneration, countGenerations, isCodeKept } from '../strategy/resolve-contract.ts'
+import { areFilesClosed, guardFiles, hasOwnGlobals } from '../strategy/isolation/guard-thread.ts'
 import { CandleTapes } from '../simulator/market/recorded/candle-tape.ts'
 import { judgeUnopened, playTrial } from './play-trial.ts'
 import type { TrialNews, TrialTask } from './trial-pool.ts'

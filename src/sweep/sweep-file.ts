@@ -1,6 +1,6 @@
 /** Schema of the file of `intentd sweep --params`. */
 import { z } from 'zod'
-import { wholeNumber } from '../config/schema/whole-number.ts'
+import { wholeNumber } from '../config/schema/setting-values.ts'
 
 export const VALUES_MAX = 1000
 export const TRIALS_MAX = 20_000

@@ -1,6 +1,13 @@
-import type { AccountView, FillView, OrderView, PositionView } from '../control/views.ts'
 import { isLossLimited } from '../config/live-checks.ts'
+import type {
+  AccountView,
+  CapitalView,
+  FillView,
+  OrderView,
+  PositionView,
+} from '../control/views.ts'
 import { toFeesText } from '../domain/fill-money.ts'
+import { type StrategyId, toStrategyId } from '../domain/ids.ts'
 import type { Order } from '../domain/order.ts'
 import {
   type Restriction,
@@ -12,9 +19,6 @@ import {
 import { pairKey, splitPair } from '../engine/book/book.ts'
 import { isOpen } from '../engine/lifecycle/flatten.ts'
 import { floatOnGrid, showOnGrid } from '../lib/grid.ts'
-import type { ShownAccount } from './shown-account.ts'
-import { listUnattended } from './unattended.ts'
-import type { RecentFill } from './recent-activity.ts'
 import {
   agesOf,
   findHindrances,
@@ -24,9 +28,11 @@ import {
 } from './hindrances.ts'
 import { listResolutions, listUnexplained } from './instrument-view.ts'
 import { viewDisputes, viewEquity, viewLosses, viewWorstCase } from './losses-view.ts'
-import { viewCapital, viewCapitals } from './capital-view.ts'
 import { viewProfit } from './money-view.ts'
+import type { RecentFill } from './recent-activity.ts'
 import { viewRestriction } from './restriction-view.ts'
+import type { ShownAccount } from './shown-account.ts'
+import { listUnattended } from './unattended.ts'
 import { viewWishes } from './wishes.ts'
 
 /** @param configOption addresses this configuration in a command: ` -c live.yaml` */
@@ -360,4 +366,36 @@ function countStates(orders: readonly Order[]): Record<string, number> {
 
 function orNull(value: number | undefined): number | null {
   return value === undefined || !Number.isFinite(value) ? null : value
+}
+
+/** Only with a `capital` of its own. */
+function viewCapital(
+  account: ShownAccount,
+  id: StrategyId,
+): Pick<AccountView['strategies'][number], 'capital'> {
+  const capital = capitalOf(account, id)
+  return capital ? { capital } : {}
+}
+
+/** Names those strategies alone that hold a position and have a capital. */
+function viewCapitals(
+  account: ShownAccount,
+  ids: readonly string[],
+): Pick<PositionView, 'capitals'> {
+  const capitals = ids.flatMap((id) => {
+    const capital = capitalOf(account, toStrategyId(id))
+    return capital ? [[id, capital] as const] : []
+  })
+  return capitals.length === 0 ? {} : { capitals: Object.fromEntries(capitals) }
+}
+
+function capitalOf({ config, engine }: ShownAccount, id: StrategyId): CapitalView | undefined {
+  const set = config.strategies.find((strategy) => strategy.id === id)?.capital
+  const use = set === undefined ? undefined : engine.capitalUse(id)
+  if (set === undefined || use === undefined) return undefined
+  return { set, max: finite(use.max), used: finite(use.used) }
+}
+
+function finite(amount: number): number | null {
+  return Number.isFinite(amount) ? amount : null
 }

@@ -1,7 +1,7 @@
 import type { AccountView } from '../control/views.ts'
 import { DRAWDOWN_STEPS, type DrawdownStep, type UsedLoss } from '../domain/loss-limits.ts'
 import { ACCOUNT } from '../domain/trading-mode.ts'
-import { capitalOf } from '../engine/book/deposited-capital.ts'
+import { capitalOf } from '../engine/book/book.ts'
 import { levelOfStep } from '../engine/lifecycle/release-drawdown.ts'
 import { decimal } from '../lib/decimal.ts'
 import { describeScenario } from '../risk/worst-case.ts'

@@ -93,6 +93,7 @@ export class RunStatistics {
       case 'adopt':
       case 'assigned':
       case 'entry':
+      case 'unseenFunding':
       case 'call':
       case 'callEnded':
       case 'foreign':

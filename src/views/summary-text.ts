@@ -1,4 +1,4 @@
-import { coinDigits, showCoin } from '../domain/coin-amount.ts'
+import { coinDigits, groupThousands, showCoin } from '../domain/coin-amount.ts'
 import type { Equity } from '../domain/loss-limits.ts'
 import { describeUncounted } from '../domain/fill-money.ts'
 import type { DurationSummary } from '../lib/percentiles.ts'
@@ -105,9 +105,9 @@ function toUnattendedRow({ strategy, symbol, side, size, why }: UnattendedPositi
 function describeEquity(equity: Equity, { capital, coin }: RunSummary): string {
   const made = capital === undefined ? undefined : equity.equity - Number(capital)
   const from =
-    made === undefined
+    made === undefined || capital === undefined
       ? ''
-      : ` (the capital ${capital} ${made < 0 ? '-' : '+'} ${showCoin(Math.abs(made), coin)} of all runs, unrealised too)`
+      : ` (the capital ${groupThousands(capital)} ${made < 0 ? '-' : '+'} ${showCoin(Math.abs(made), coin)} of all runs, unrealised too)`
   return `${showCoin(equity.equity, coin)}${from}, ${describeFall(equity, coin)}`
 }
 

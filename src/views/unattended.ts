@@ -3,7 +3,7 @@ import type { StrategyId } from '../domain/ids.ts'
 import type { Holding } from '../domain/position.ts'
 import { unclaimedHolding } from '../engine/book/allocation.ts'
 import { type Book, splitPair } from '../engine/book/book.ts'
-import { unownedOf } from '../engine/resolution/unowned-fills.ts'
+import { unownedOf } from '../engine/resolution/evidence.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import { formatOnGrid, type Grid } from '../lib/grid.ts'
 

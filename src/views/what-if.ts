@@ -1,4 +1,4 @@
-import { capitalOf } from '../engine/book/deposited-capital.ts'
+import { capitalOf } from '../engine/book/book.ts'
 import { ROW_MOVES, type WhatIfQuery, type WhatIfView } from '../control/what-if-view.ts'
 import {
   computeScenario,
@@ -77,7 +77,7 @@ async function finish<Result>(work: Generator<void, Result>, rest: Rest): Promis
 
 /** @param share position of the scenario on the way to the first liquidation */
 function viewOutcome(
-  { equity, need, free, used, ...outcome }: ScenarioOutcome,
+  { equity, need, free, marginRatio, ...outcome }: ScenarioOutcome,
   { first, share }: { readonly first: FoundLiquidation; readonly share: number },
 ) {
   const isOnTheWay = typeof first === 'object' && first.share <= share
@@ -86,7 +86,7 @@ function viewOutcome(
     change: toAmount(outcome.change).toString(),
     need: amountOf(need),
     free: amountOf(free),
-    used: Number.isFinite(used) ? used : null,
+    marginRatio: Number.isFinite(marginRatio) ? marginRatio : null,
     isLiquidated: outcome.isLiquidated || isOnTheWay,
   }
 }

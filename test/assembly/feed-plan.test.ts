@@ -6,7 +6,7 @@ import {
   mergeFeeds,
   overloadedEndpoints,
   planFeeds,
-} from '../../src/assembly/strategies/feed-plan.ts'
+} from '../../src/assembly/strategies/strategies.ts'
 import { writeStrategy } from '../support/made-limits.ts'
 
 /** The lines of `feeds:` begin at line 5. */

@@ -3,12 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { formatProblem } from '../../src/config/yaml/problem.ts'
 import { toInstruments } from '../../src/assembly/settings/engine-settings.ts'
-import { planFeeds } from '../../src/assembly/strategies/feed-plan.ts'
+import { planFeeds, readStrategies } from '../../src/assembly/strategies/strategies.ts'
 import {
   type CheckedAccount,
   listPaceWarnings,
 } from '../../src/assembly/strategies/pace-warnings.ts'
-import { readStrategies } from '../../src/assembly/strategies/strategies.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 

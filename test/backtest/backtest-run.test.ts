@@ -210,7 +210,7 @@ describe('a scripted strategy on scripted prices', () => {
       .reduce((a, b) => a + b)
     expect(sum).toBeCloseTo(Number(final), 8)
     expect(run.liquidations).toBeGreaterThan(0)
-    expect(ratioOf(run, 'highest margin use')).toBe(1)
+    expect(ratioOf(run, 'highest margin ratio')).toBe(1)
     expect(run.strategies.map(({ name }) => name)).toEqual(['scripted'])
     expect(run.strategies[0]?.profit).toBeCloseTo(
       Number(final) - Number(opening) - Number(insurance),

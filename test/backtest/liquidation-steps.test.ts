@@ -36,7 +36,7 @@ test('where nothing follows from the distance the exchange closes it', async () 
   const { run, fills } = await fall(800, '  liquidation: none\n')
 
   expect(Number(fills[1]?.['last_px'])).toBeLessThan(LIQUIDATION * 1.001)
-  expect(run.ratios.find(({ name }) => name === 'highest margin use')?.value).toBeGreaterThan(0.9)
+  expect(run.ratios.find(({ name }) => name === 'highest margin ratio')?.value).toBeGreaterThan(0.9)
 })
 
 test('by default it is reduced again and again, each time to a tenth beyond 8 % from there', async () => {

@@ -38,8 +38,8 @@ test('the files of a backtest keep their bytes: trend, two instruments', async (
     b365ebd1dff03c3d fills.csv
     869e0527d3780949 orders.csv
     4d0f794cf60967cb positions.csv
-    699450421123eeee report.html
-    4450c8cedd4a9913 report.json
+    5062acb7e034aac4 report.html
+    408b3876c8e7e061 report.json
     eda22e74914d76bc returns.csv
     c49a9a3d11a76fa0 trades.csv"
   `)
@@ -52,8 +52,8 @@ test('the files of a backtest keep their bytes: grid', async () => {
     89f0f767a48cebe3 fills.csv
     30200d46d7059826 orders.csv
     19df7432e95f12d5 positions.csv
-    b0ce6a950c97d4b3 report.html
-    17b65b34b26c51cb report.json
+    38d6789c8b36ae67 report.html
+    7c068d1ae0760e51 report.json
     6e1eb44169c4e361 returns.csv
     4e2645a3ed904b6d trades.csv"
   `)
@@ -66,8 +66,8 @@ test('the files of a backtest keep their bytes: breakout', async () => {
     9780d2738c0df543 fills.csv
     6b393fcd22ef4774 orders.csv
     5da3fec6ef408447 positions.csv
-    18b3ead93202a8b8 report.html
-    21c5bcb4c8e5f82b report.json
+    a7709d0434dc73d8 report.html
+    085db5ce200004e5 report.json
     04dcd773ff5ea870 returns.csv
     1f6a76c0db9ac15c trades.csv"
   `)
@@ -80,8 +80,8 @@ test('the files of a backtest keep their bytes: market maker', async () => {
     b998b027ff817c11 fills.csv
     e0076426dff83caa orders.csv
     b52aa78bcccac116 positions.csv
-    fb810486cb0a86b5 report.html
-    330df10088da9fbd report.json
+    4c60ded9905072c8 report.html
+    d828d79bfa1274ae report.json
     8e2cc7c5bd3d4902 returns.csv
     d002b569257849c9 trades.csv"
   `)

@@ -1,8 +1,7 @@
 // What a run says of itself when a strategy did less than was expected of it, and where its candles come from.
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { describeDenials } from '../../src/report/text/denial-hints.ts'
-import { describeReport } from '../../src/report/text/terminal-report.ts'
+import { describeDenials, describeReport } from '../../src/report/text/terminal-report.ts'
 import { BacktestProject, MINUTE_MS, START_AT, writeQuotes } from './backtest-project.ts'
 
 let project: BacktestProject

@@ -6,7 +6,7 @@ import {
   prepareBacktest,
 } from '../../src/backtest/opening/prepare-backtest.ts'
 import { describeRecipe } from '../../src/backtest/playing/run-backtest.ts'
-import { findChange } from '../../src/sweep-run/changed-files.ts'
+import { findChange } from '../../src/sweep-run/run-sweep.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { describeDifference } from '../../src/sweep/recipe-difference.ts'
 import { BacktestProject, START_AT, writeQuotes } from '../backtest/backtest-project.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { exampleOf, sampleOf, toWords } from '../../src/cli/call/call-samples.ts'
 import { callableNames, type CallableName } from '../../src/protocol/endpoints.ts'
-import { isGuarded } from '../../src/exchange/client/call-options.ts'
+import { isGuarded } from '../../src/exchange/client/request-writer.ts'
 import {
   envelopeOf,
   jsonAnswer,

@@ -9,7 +9,7 @@ const SOURCES = join(import.meta.dirname, '../../src')
 
 /** Codes of what is no Failure (Node's own, a denial, a request that was not written), or never ends the process: `call` returns its own. */
 const OTHER =
-  /^(?:CALL_|CERT_|ERR_|KEY_REUSED$|INTENT_EXPIRED$|PLACES_TOO_MANY$|PATH_PARAMETER_MISSING$|LEASE_OVER$)/
+  /^(?:CALL_|CERT_|CONNECT_|ERR_|KEY_REUSED$|INTENT_EXPIRED$|PLACES_TOO_MANY$|PATH_PARAMETER_MISSING$|LEASE_OVER$)/
 
 /** Every code in the sources that a Failure is made with, or that stands in a table of them. */
 function codesInSources(): string[] {

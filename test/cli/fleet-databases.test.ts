@@ -1,6 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { describeDatabase } from '../../src/cli/fleet/fleet.ts'
-import { lookSideBySide } from '../../src/cli/fleet/fleet-databases.ts'
+import { describeDatabase, lookSideBySide } from '../../src/cli/fleet/fleet.ts'
 import { Projects } from '../daemon/project.ts'
 import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
 

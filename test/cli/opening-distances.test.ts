@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { warnOfLargePositions } from '../../src/cli/process/opening-distances.ts'
+import { warnOfLargePositions } from '../../src/cli/process/full-check.ts'
 import { type LoadedConfig, loadConfig } from '../../src/config/load-config.ts'
 import { formatProblem } from '../../src/config/yaml/problem.ts'
 

@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { stopDecisions } from '../../src/cli/parity/after-stop.ts'
+import { stopDecisions } from '../../src/cli/parity/run-parity.ts'
 import { compareFills, compareWishes } from '../../src/cli/parity/describe-parity.ts'
 import { firstOther, firstShownOther, unmatched } from '../../src/cli/parity/differences.ts'
 import { type BacktestRunOptions } from '../../src/backtest/backtest-run.ts'
 import { describeRecording, viewOf } from '../../src/backtest/played-prices.ts'
-import { asRecorded, standStill } from '../../src/cli/parity/recorded-prices.ts'
+import { asRecorded, standStill } from '../../src/cli/parity/recorded-report.ts'
 import { RunTrace, type Wish } from '../../src/cli/parity/run-trace.ts'
 import { type Fill } from '../../src/domain/fill.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
@@ -87,7 +87,7 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   const isDifferent =
     /the same, then$|^fills: .*; the first \d+ are the same\n(?! {2}the rest)/m.test(same.text)
   expect(same.code).toBe(isDifferent ? 1 : 0)
-  expect(recorded?.ratios.find(({ name }) => name === 'highest margin use')?.value).toBeNull()
+  expect(recorded?.ratios.find(({ name }) => name === 'highest margin ratio')?.value).toBeNull()
   const made = run.events('run.summary').at(-1)?.['allRuns'] as RunSummary['allRuns'] | undefined
   expect(Number(unrealised)).toBeCloseTo(Number(made?.unrealisedProfit), 2)
   expect(same.text).not.toContain('other settings')

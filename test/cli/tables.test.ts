@@ -248,7 +248,7 @@ const OUTCOME = {
   change: LARGE,
   need: LARGE,
   free: LARGE,
-  used: 123.4,
+  marginRatio: 123.4,
   isLiquidated: true,
 }
 const WHAT_IF: WhatIfView = {

@@ -7,7 +7,7 @@ import {
   readKeptContracts,
 } from '../../src/config/kept-contracts.ts'
 import { readConfig } from '../../src/config/load-config.ts'
-import { simulatedContracts } from '../../src/config/simulated-contracts.ts'
+import { simulatedContracts } from '../../src/config/known-contracts.ts'
 import { formatProblem } from '../../src/config/yaml/problem.ts'
 import type { ContractRules, ContractsReading } from '../../src/domain/contract-rules.ts'
 import { buildInstruments, sizeText } from '../../src/simulator/futures/instruments/instruments.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { toExitRules } from '../../src/assembly/settings/exit-rules.ts'
-import { exitsSchema } from '../../src/config/schema/exits-schema.ts'
+import { toExitRules } from '../../src/assembly/settings/engine-settings.ts'
+import { exitsSchema } from '../../src/config/schema/strategy-schema.ts'
 import { GRID, MAIN, Workspace } from './workspace.ts'
 
 let workspace: Workspace

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
-import { countUnlimited, listUnlimited } from '../../src/assembly/settings/loss-settings.ts'
+import { countUnlimited, listUnlimited } from '../../src/assembly/settings/engine-settings.ts'
 import { Workspace } from './workspace.ts'
 
 let workspace: Workspace
@@ -54,4 +54,30 @@ test('each limit that is off is named once, with how many scopes lack it', () =>
     ],
     others: 11 + 2 * instruments,
   })
+})
+
+test('the steps before a liquidation that are off, or only warn, are named with what they lack', () => {
+  workspace.fill()
+  const { config } = loadConfig({ file: 'config/main.yaml', cwd: workspace.directory })
+  const named = (change: Partial<typeof config>): readonly string[] =>
+    countUnlimited({ ...config, ...change }).account.filter((name) => name.includes('liquidation'))
+  const [symbol = ''] = Object.keys(config.instruments)
+  const tiers = [{ rate: 0.01 }]
+  const withTiers = Object.fromEntries(
+    Object.entries(config.instruments).map(([name, rules]) => [
+      name,
+      { ...rules, maintenance: tiers },
+    ]),
+  )
+  const capital = { ...config.account, capital: '1000' }
+
+  expect(named({})).toEqual([])
+  expect(named({ risk: { ...config.risk, liquidation: 'none' } })).toEqual(['liquidation'])
+  expect(named({ simulator: undefined })[0]).toContain(
+    `only warns without account.capital and maintenance of ${symbol}`,
+  )
+  expect(named({ simulator: undefined, instruments: withTiers })).toEqual([
+    'liquidation (only warns without account.capital)',
+  ])
+  expect(named({ simulator: undefined, instruments: withTiers, account: capital })).toEqual([])
 })

@@ -10,8 +10,10 @@ import { readConfig } from '../../src/config/load-config.ts'
 import { loadSimulatorConfig } from '../../src/config/load-simulator-config.ts'
 import { formatProblem } from '../../src/config/yaml/problem.ts'
 import { buildSchemaFiles } from '../../src/config/write-schemas.ts'
-import { embeddedSimulatorSchema } from '../../src/config/schema/simulator-schema.ts'
-import { readingsSchema } from '../../src/config/schema/simulator-services-schema.ts'
+import {
+  embeddedSimulatorSchema,
+  readingsSchema,
+} from '../../src/config/schema/simulator-schema.ts'
 import { toEngineSettings, toInstruments } from '../../src/assembly/settings/engine-settings.ts'
 import { readStrategies, requireCode } from '../../src/assembly/strategies/strategies.ts'
 import { defaultCoreSettings } from '../../src/simulator/futures/settings.ts'

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
-import { createLogger, type LoggedFact } from '../../src/logging/logger.ts'
-import { printTerminalLine, toTerminalLine } from '../../src/logging/terminal.ts'
+import {
+  createLogger,
+  type LoggedFact,
+  printTerminalLine,
+  toTerminalLine,
+} from '../../src/logging/logger.ts'
 import { Secret } from '../../src/lib/secret.ts'
 
 test('[SEC1] what is heard of a fact, by alerts and by the control interface, is cleaned, and then without secrets', () => {

@@ -3,7 +3,7 @@ import {
   ClientExchange,
   type ClientExchangeOptions,
 } from '../../src/daemon/account/client-exchange.ts'
-import { type CallOptions } from '../../src/exchange/client/call-options.ts'
+import type { CallOptions } from '../../src/exchange/client/request-writer.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 /** An exchange that accepts, whatever it is asked. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Answer } from '../../src/domain/answer.ts'
-import { type Feed } from '../../src/assembly/strategies/feed-plan.ts'
+import type { Feed } from '../../src/assembly/strategies/strategies.ts'
 import { Feeds } from '../../src/daemon/market-data/feeds.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { ManualTime } from '../support/manual-time.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LoopDelays } from '../../src/daemon/control/loop-delays.ts'
+import { LoopDelays } from '../../src/daemon/control/metrics.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 const SECOND = 1e9

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { printTerminalLine, toTerminalLine } from '../../src/logging/terminal.ts'
+import { printTerminalLine, toTerminalLine } from '../../src/logging/logger.ts'
 import { buildEventDocs } from '../docs/event-docs.ts'
 
 const AT = new Date(2026, 0, 2, 13, 50, 10, 27).toISOString()

@@ -349,7 +349,13 @@ function tradeOf(index: number): ClosedTradesView['trades'][number] {
 function whatIfOf(step: number): WhatIfView {
   const moves = Array.from({ length: 61 }, (_, index) => (index - 30) / 100)
   const equity = (move: number) => 100_000 + step / 100 + 420_000 * move
-  const outcome = { equity: '58000', change: '-42000', need: '1700', free: '56300', used: 0.03 }
+  const outcome = {
+    equity: '58000',
+    change: '-42000',
+    need: '1700',
+    free: '56300',
+    marginRatio: 0.03,
+  }
   return {
     name: 'busy',
     coin: 'USDT',

@@ -99,7 +99,7 @@ describe.skipIf(browserMissing !== undefined)(
   () => {
     beforeAll(async () => {
       project = projects.open()
-      await startDaemon([])
+      await startDaemon(['--set', 'account.capital=10000', '--set', 'risk.survives.move=0.05'])
       pairByHand()
       await run.untilEvent('order.fill', 2)
       opened = await openBrowser([`--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`])
@@ -168,6 +168,18 @@ describe.skipIf(browserMissing !== undefined)(
         expect(complaints).toEqual([])
       },
     )
+
+    test('shows the worst case among the limits, with its share and its scenario', async () => {
+      await show('overview')
+      const row = page.locator('section tbody tr', { hasText: 'survives' })
+      await row.waitFor()
+
+      expect(await row.locator('td').nth(0).innerText()).toMatch(
+        /^survives \w+ (?:down|up) 5 %$|^survives all instruments against us at once$/,
+      )
+      expect(await row.locator('td').nth(1).innerText()).toMatch(/^\d+\.\d % of the equity$/)
+      expect(complaints).toEqual([])
+    })
 
     test('a backtest on made-up prices says so above its figures', async () => {
       const [folder, coverage] = [

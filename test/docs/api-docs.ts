@@ -5,7 +5,7 @@ import {
 } from '../../src/protocol/describe-endpoint.ts'
 import { type CallableName, endpointNamed, callableNames } from '../../src/protocol/endpoints.ts'
 import { readCallArguments } from '../../src/cli/call/call-arguments.ts'
-import { prepareCall, toPlanOrder } from '../../src/cli/call/call-prepare.ts'
+import { prepareCall, toPlanOrder } from '../../src/cli/call/answer-call.ts'
 import { CallRefused } from '../../src/cli/call/call-refused.ts'
 import { type BrokenSample, exampleOf, sampleOf, toWords } from '../../src/cli/call/call-samples.ts'
 import {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { money } from '../../src/cli/process/table.ts'
 import { describeFall } from '../../src/views/summary-text.ts'
-import { coinDigits, showCoin } from '../../src/domain/coin-amount.ts'
+import { coinDigits, groupThousands, showCoin } from '../../src/domain/coin-amount.ts'
 
 const PAGE = new URL('../../src/dashboard/page/format.js', import.meta.url).href
 
@@ -20,8 +20,14 @@ test('an amount has two digits in a coin of money, and eight in one that is wort
   })
   for (const coin of coins) {
     expect(page.money(1234.001_234_56, coin)).toBe(money('1234.00123456', coin))
-    expect(showCoin(0.001_234_56, coin)).toBe(money('0.00123456', coin))
+    for (const amount of [0.001_234_56, 999.5, -1234.5, 12_345_678.25])
+      expect(showCoin(amount, coin)).toBe(money(String(amount), coin))
   }
+})
+
+test('thousands are grouped before the point alone', () => {
+  const shown = ['0', '999', '1000', '-1234567.12345678', '0.0000001234'].map(groupThousands)
+  expect(shown).toEqual(['0', '999', '1,000', '-1,234,567.12345678', '0.0000001234'])
 })
 
 test('a small profit in bitcoin is not nothing, and half of the last digit is', () => {

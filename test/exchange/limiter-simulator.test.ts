@@ -7,8 +7,10 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { systemTimers } from '../../src/lib/timers.ts'
 import { startSimulator } from '../../src/simulator/start-simulator.ts'
-import { type CountingMethod } from '../../src/simulator/wire/checks/call-counter.ts'
-import { defaultRateLimitSettings } from '../../src/simulator/wire/checks/rate-limits.ts'
+import {
+  type CountingMethod,
+  defaultRateLimitSettings,
+} from '../../src/simulator/wire/checks/rate-limits.ts'
 import { CALLING } from './client-fixture.ts'
 
 const FUTURES = { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', marginCoin: 'USDT' } as const

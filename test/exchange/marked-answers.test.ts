@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { TickerTable } from '../../src/domain/ticker-table.ts'
-import { readTickersJson } from '../../src/exchange/readers/ticker-reader.ts'
-import { TickerScanner } from '../../src/exchange/readers/ticker-scanner.ts'
+import { readTickersJson, TickerScanner } from '../../src/exchange/readers/ticker-reader.ts'
 import { receiveWindow } from '../../src/protocol/values.ts'
 
 const envelope = (data: unknown): string =>

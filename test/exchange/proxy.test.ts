@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { WireOutcome } from '../../src/exchange/client/pending-call.ts'
-import { Transport } from '../../src/exchange/client/transport.ts'
+import { Transport, type WireOutcome } from '../../src/exchange/client/transport.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { systemTimers } from '../../src/lib/timers.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Answer, type RefusalClass } from '../../src/domain/answer.ts'
 import { toClientOid } from '../../src/domain/ids.ts'
-import { readBatchOutcome } from '../../src/execution/batch-outcome.ts'
+import { readBatchOutcome } from '../../src/execution/batch.ts'
 import { type BatchResult } from '../../src/protocol/values.ts'
 
 const IDS = ['a', 'b', 'c'].map(toClientOid)

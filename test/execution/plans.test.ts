@@ -3,12 +3,13 @@ import { type QuoteLevel } from '../../src/domain/intent.ts'
 import type { Order, OrderTerms } from '../../src/domain/order.ts'
 import { FLAT } from '../../src/domain/position.ts'
 import { markAccepted, markQueuedAgain, markUnknown } from '../../src/execution/order-machine.ts'
-import { planQuote, type QuotePlanInput } from '../../src/execution/quote-plan.ts'
 import {
+  planQuote,
   planTarget,
+  type QuotePlanInput,
   staleTargetOrders,
   type TargetPlanInput,
-} from '../../src/execution/target-plan.ts'
+} from '../../src/execution/order-plans.ts'
 import { madeInstrument } from '../support/market-moment.ts'
 import { madeSent, SENT_AT } from './made-terms.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseStat, Patience, readThreadTime, silentMsOf } from '../../src/lib/patience.ts'
+import { parseStat, Patience, readThreadTime, silentMsOf } from '../../src/lib/supervised-thread.ts'
 
 const STAT =
   '4711 (node (a) b) R 1 4711 4711 0 -1 4194304 9 0 0 0 250 30 0 0 20 0 11 0 100 1000 200 18446744073709551615'

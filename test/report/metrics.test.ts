@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { DrawdownTracker } from '../../src/report/collect/drawdowns.ts'
-import { EquitySeries } from '../../src/report/collect/equity-series.ts'
-import { cutIntoBuckets, DAY_MS } from '../../src/report/collect/time-buckets.ts'
+import {
+  cutIntoBuckets,
+  DAY_MS,
+  DrawdownTracker,
+  EquitySeries,
+} from '../../src/report/collect/equity-series.ts'
 import {
   computeRatios,
   deviation,

@@ -231,7 +231,7 @@ test('what a move would bring is what the simulator makes of it: sizes, entries,
         { symbol, productType: 'USDT-FUTURES', marginCoin: 'USDT' },
         core.now,
       )
-      expect(outcome.used).toBeCloseTo(Number(row.ok && row.data[0]?.marginRatio), 8)
+      expect(outcome.marginRatio).toBeCloseTo(Number(row.ok && row.data[0]?.marginRatio), 8)
     }
   }
   expect(seen.filled).toBeGreaterThan(50)

@@ -62,7 +62,7 @@ describe('a long position that falls by a tenth, by hand', () => {
     expect(outcome.funding).toBeCloseTo(-4.5, 9)
     expect(outcome.need).toBeCloseTo(270, 9)
     expect(outcome.free).toBeCloseTo(4725.5, 9)
-    expect(outcome.used).toBeCloseTo(270 / 4995.5, 9)
+    expect(outcome.marginRatio).toBeCloseTo(270 / 4995.5, 9)
     expect(outcome.positions).toMatchObject([
       {
         symbol: 'BTCUSDT',
@@ -167,7 +167,7 @@ describe('resting orders', () => {
 
     expect(outcome.positions).toEqual([])
     expect(outcome.equity).toBeCloseTo(10_000 + 1000 - 51, 9)
-    expect([outcome.need, outcome.used, outcome.isLiquidated]).toEqual([0, 0, false])
+    expect([outcome.need, outcome.marginRatio, outcome.isLiquidated]).toEqual([0, 0, false])
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineStrategy } from '../../src/strategy/define-strategy.ts'
-import { PlotSheet } from '../../src/strategy/strategy-output.ts'
+import { PlotSheet } from '../../src/strategy/instrument-view.ts'
 import { createStrategyRunner } from '../../src/strategy/strategy-runner.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { madeInstrument, madeSnapshot, MOMENT_AT } from '../support/market-moment.ts'

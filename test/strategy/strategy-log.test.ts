@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BoundedLog, type SaidLine } from '../../src/strategy/strategy-output.ts'
+import { BoundedLog, type SaidLine } from '../../src/strategy/strategy-runner.ts'
 
 function openLog() {
   const lines: SaidLine[] = []

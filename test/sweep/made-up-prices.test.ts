@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeSweep } from '../../src/sweep-run/sweep-text.ts'
+import { describeSweep } from '../../src/sweep-run/run-sweep.ts'
 import { describeMadeUp } from '../../src/report/text/figures.ts'
 import { renderSweepPage } from '../../src/sweep/sweep-page.ts'
 import type { SweepReport } from '../../src/sweep/sweep-report.ts'

@@ -228,6 +228,14 @@ describe('a statement', () => {
     expect(statement.lines).toContainEqual({ name: 'realised', amount: '5' })
   })
 
+  test('names as an estimate what no reading showed of funding, and adds it to nothing', () => {
+    const paid = { at: UNTIL, symbol: 'BTCUSDT', holdSide: 'long', paidAt: SINCE + 1 } as const
+    const unseen = { kind: 'unseenFunding', ...paid, change: '-18.66' } as const
+    const statement = inFile(MARKS, ROWS(), [unseen, { ...unseen, change: '-0.34' }])
+    expect(statement).toMatchObject(EXPECTED)
+    expect(statement.remarks.join(' ')).toContain('have paid -19 since the journal began, as')
+  })
+
   test.skipIf(postgresMissing !== undefined)(
     'is the same from a journal on PostgreSQL',
     async () => {

@@ -239,7 +239,12 @@ test('what is not known is said, and not counted', async () => {
     `${SYMBOL}: its next funding`,
     'the equity: account.capital is not set',
   ])
-  expect(view.scenario).toMatchObject({ equity: null, change: '-5000', need: null, used: null })
+  expect(view.scenario).toMatchObject({
+    equity: null,
+    change: '-5000',
+    need: null,
+    marginRatio: null,
+  })
   expect(view.scenario.positions).toMatchObject([{ profit: '-5000', need: null }])
   expect(formatWhatIf(view, true)).toContain('where a liquidation is on this way is not known')
   expect(unpriced.notCounted).toEqual([

@@ -7,12 +7,12 @@ export interface Walk {
   readonly functions: readonly string[]
 }
 
-const LAST_BYTE = 'exchange/client/pending-call.ts:onResponseEnd'
+const LAST_BYTE = 'exchange/client/transport.ts:onResponseEnd'
 const RECORD = 'engine/state/core.ts:recordBefore'
 const PUBLISH = 'daemon/market-data/product-market.ts:publish'
 const TAKE_SNAPSHOT = 'engine/strategies/take-snapshot.ts:takeSnapshot'
 const PLACE_BATCH = 'daemon/account/client-exchange.ts:placeBatch'
-const FIRST_BYTE = 'exchange/client/pending-call.ts:onRequestStart'
+const FIRST_BYTE = 'exchange/client/transport.ts:onRequestStart'
 const START_THREAD = 'lib/supervised-thread.ts:openWorker'
 const NEW_FILLS = 'engine/resolution/take-fills.ts:takeNewFills'
 

@@ -28,6 +28,21 @@ test(
   },
 )
 
+/** Found by campaigns. */
+const FAILED_ONCE = [
+  // A short was turned within two seconds of a payment, which no reading showed.
+  48_507,
+  // A payment that a waiting reading showed moved the liquidation of the other instrument.
+  47_862,
+]
+
+test('worlds that failed once hold', { timeout: PATIENCE_MS }, () => {
+  const tally = FAILED_ONCE.map(tallyWorld).reduce(addTallies, NO_WORLDS)
+
+  expect(tally.failures).toEqual([])
+  expect(tally).toMatchObject({ worlds: FAILED_ONCE.length, liquidatedOn: 0 })
+})
+
 test(
   'a budget of a fifth of the moves that come saves not all of them',
   { timeout: PATIENCE_MS },
@@ -46,6 +61,7 @@ const NOTICED_IN: Readonly<Record<string, number>> = {
   'worst-case-without-what-rests': 28,
   'worst-case-of-one-alone': 28,
   'worst-case-without-maintenance': 31,
+  'payment-that-ended-unread': 48_507,
 }
 
 test.each(MUTANTS.filter(({ liquidates }) => liquidates))(

@@ -1489,6 +1489,13 @@ export const MUTANTS: readonly Mutant[] = [
     liquidates: true,
   },
   {
+    name: 'payment-that-ended-unread',
+    what: 'nothing is known of a payment whose position ended before a reading of it was taken',
+    find: '  noteFundingBefore(core, fills)\n  const unseen = takeEndedPayments(core, fills)\n',
+    replace: '  noteFundingBefore(core, [])\n  const unseen = takeEndedPayments(core, [])\n',
+    liquidates: true,
+  },
+  {
     name: 'worst-case-by-one-witness',
     what: 'what one witness says of the worst case reduces',
     find: 'const equity = equityBelieved(core)\n  if (equity === undefined) return undefined\n  const worst = worstAt(core, mildestPrice, equity.most)',

@@ -372,6 +372,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ scope }) => `not everything is closed yet in ${showScope(scope)}`,
     command: () => 'status',
   },
+  'funding.estimated': SILENT,
   'funding.paid': SILENT,
   'handover.asked': SILENT,
   'heartbeat.failing': SILENT,

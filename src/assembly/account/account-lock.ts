@@ -8,7 +8,7 @@ import {
   takeProcessLock,
 } from '../../lib/process-lock.ts'
 import type { Timers } from '../../lib/timers.ts'
-import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
+import type { ExchangeAccess } from '../../exchange/client/request-writer.ts'
 import { fingerprintOf } from './account-keys.ts'
 import { describeTo } from '../state/state-directory.ts'
 import { userStates } from '../state/user-state.ts'

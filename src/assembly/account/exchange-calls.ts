@@ -5,7 +5,7 @@ import type { TrustedClock } from '../../exchange/clock/exchange-clock.ts'
 import { loadProxies } from '../../config/proxy.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { Timers } from '../../lib/timers.ts'
-import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
+import type { ExchangeAccess } from '../../exchange/client/request-writer.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { simulatorCoin } from '../simulator/simulated-exchange.ts'
 

@@ -1,6 +1,6 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { credentialVariables } from '../../config/secrets.ts'
-import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
+import type { ExchangeAccess } from '../../exchange/client/request-writer.ts'
 import type { JournalWriter } from '../../journal/journal-writer.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { fingerprintOf } from './account-keys.ts'

@@ -1,7 +1,8 @@
-import type { InstrumentSettings } from '../../config/schema/exchange-schema.ts'
 import { usualFundingMinutes } from '../../config/funding-minutes.ts'
-import { everyHours } from '../../domain/instrument.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
+import type { InstrumentSettings } from '../../config/schema/exchange-schema.ts'
+import type { ContractRules } from '../../domain/contract-rules.ts'
+import { everyHours } from '../../domain/instrument.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import { createGrid, stepBelow } from '../../lib/grid.ts'
@@ -119,4 +120,24 @@ function withPrecision(
     tickFloat: Number(tickSize),
     lotFloat: Number(lotSize),
   }
+}
+
+/** The contracts of an exchange that lists only what is configured, as the simulator inside a daemon and in backtests. */
+export function configuredContracts({
+  instruments,
+}: Pick<DaemonConfig, 'instruments'>): ReadonlyMap<string, ContractRules> {
+  return new Map(
+    Object.entries(instruments).map(
+      ([symbol, { tickSize, lotSize, minSize, minNotional, fundingHours }]) => [
+        symbol,
+        {
+          tickSize,
+          lotSize,
+          minSize,
+          minNotional,
+          ...(fundingHours !== undefined && { fundingHours }),
+        },
+      ],
+    ),
+  )
 }

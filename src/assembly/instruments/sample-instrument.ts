@@ -1,7 +1,9 @@
-import { findKnownContracts } from '../../config/known-contracts.ts'
-import type { ContractsAnswer } from '../../config/known-contracts.ts'
+import {
+  type ContractsAnswer,
+  findKnownContracts,
+  simulatedContracts,
+} from '../../config/known-contracts.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
-import { simulatedContracts } from '../../config/simulated-contracts.ts'
 import { buildInstrument, type Instrument } from '../../domain/instrument.ts'
 
 /**

@@ -1,29 +1,39 @@
-import type { DaemonConfig, StrategyConfig } from '../../config/load-config.ts'
 import { calendarFundingMinutes } from '../../config/funding-minutes.ts'
-import type { Size } from '../../config/schema/decimal-text.ts'
+import type { DaemonConfig, StrategyConfig } from '../../config/load-config.ts'
+import { COOL_DOWN_MS, TAKER_FEE_RATE } from '../../config/schema/risk-schema.ts'
+import type { Size } from '../../config/schema/setting-values.ts'
+import {
+  durationMs,
+  type ExitSettings,
+  stopAtExchangeShare,
+  type UniverseSection,
+} from '../../config/schema/strategy-schema.ts'
+import { parseInterval } from '../../domain/candles.ts'
 import { parseCapital } from '../../domain/capital.ts'
+import type { ExitDistance, ExitProtections, ExitRules } from '../../domain/exits.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
-import { toStrategyId, type StrategyId } from '../../domain/ids.ts'
-import { feedOfSignal, SENDER_AHEAD_MS_MAX } from '../../domain/signal.ts'
+import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import { buildInstrument, type Instrument, lotsMax } from '../../domain/instrument.ts'
+import type { MaintenanceRules, MaintenanceTier } from '../../domain/liquidation.ts'
+import { DRAWDOWN_STEPS, type LossLimits } from '../../domain/loss-limits.ts'
+import { feedOfSignal, SENDER_AHEAD_MS_MAX } from '../../domain/signal.ts'
+import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
+import type { UniverseRule } from '../../domain/universe.ts'
+import type { SurvivalSettings } from '../../domain/worst-case.ts'
 import type {
   EngineSettings,
+  LiquidationSettings,
+  LossSettings,
+  RosterSettings,
   ShowSettings,
   StrategySettings,
-  LiquidationSettings,
 } from '../../engine/settings.ts'
-import { accountAgeMaxOf, instrumentsMax } from './read-pace.ts'
-import { toRosterSettings, toUniverseRule } from './universe-rules.ts'
-import type { StrategyLimits } from '../../risk/risk-context.ts'
-import { toExitRules } from './exit-rules.ts'
-import { toLossSettings } from './loss-settings.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { sha256 } from '../../lib/digest.ts'
 import { createGrid, stepBelow } from '../../lib/grid.ts'
-import type { MaintenanceRules, MaintenanceTier } from '../../domain/liquidation.ts'
-import type { SurvivalSettings } from '../../domain/worst-case.ts'
-import { TAKER_FEE_RATE } from '../../config/schema/liquidation-schema.ts'
+import type { StrategyLimits } from '../../risk/risk-context.ts'
 import { contractsOf, listInstruments } from '../instruments/listed-instruments.ts'
+import { accountAgeMaxOf, type AddressUse, instrumentsMax, readableMax } from './read-pace.ts'
 
 /** Then an accepted taking order is matched or dead (docs/orders.md, A4). */
 const MATCHING_LAG_MS = 2000
@@ -39,7 +49,7 @@ const STOP_TIMEOUT_MS = 30_000
 /** Two cancel-alls for each instrument, one a second. */
 const STOP_TIMEOUT_PER_INSTRUMENT_MS = 2000
 
-export interface RunSettings {
+interface RunSettings {
   readonly salt: string
   readonly version: string
   readonly embedded: boolean
@@ -297,4 +307,238 @@ function simulatedRules(config: DaemonConfig): readonly (readonly [string, Maint
 function takerFeeRateOf({ simulator, risk: { liquidation } }: DaemonConfig): number {
   if (simulator !== undefined) return Number(simulator.takerFeeRate)
   return Number(liquidation === 'none' ? TAKER_FEE_RATE : liquidation.takerFeeRate)
+}
+
+/** `exits:` of a strategy file, with shares in millionths and durations in ms. */
+export function toExitRules(exits: ExitSettings): ExitRules {
+  const { stop, trailing, breakEven, profit, timeLimit, takeProfit, coolDown, protections } = exits
+  const rows = Object.entries(profit ?? {})
+    .map(([from, least]) => ({ fromMs: durationMs(from), least: millionths(least) }))
+    .toSorted((one, other) => one.fromMs - other.fromMs)
+  return {
+    ...(stop && { stop: toDistance(stop) }),
+    ...(stop?.atExchange === true &&
+      stop.distance !== undefined && {
+        stopAtExchange: millionths(stopAtExchangeShare(stop.distance)),
+      }),
+    ...(trailing && {
+      trailing: { after: millionths(trailing.after), distance: toDistance(trailing) },
+    }),
+    ...(breakEven && {
+      breakEven: { after: millionths(breakEven.after), offset: millionths(breakEven.offset) },
+    }),
+    ...(rows.length > 0 && { profitTable: rows }),
+    ...(timeLimit !== undefined && { timeLimitMs: durationMs(timeLimit) }),
+    ...(takeProfit && {
+      takeProfits: takeProfit.map(({ at, close }) => ({
+        at: millionths(at),
+        close: millionths(close),
+      })),
+    }),
+    ...(coolDown !== undefined && { coolDownMs: durationMs(coolDown) }),
+    ...(protections && { protections: toProtections(protections) }),
+    ...(exits.atr && {
+      atr: { intervalMs: parseInterval(exits.atr.interval) ?? 0, period: exits.atr.period },
+    }),
+  }
+}
+
+function toDistance({
+  distance,
+  atr = 0,
+}: NonNullable<ExitSettings['stop']> | NonNullable<ExitSettings['trailing']>): ExitDistance {
+  return distance === undefined
+    ? { kind: 'atr', millionths: millionths(atr) }
+    : { kind: 'share', millionths: millionths(distance) }
+}
+
+function toProtections({
+  stops,
+  lowProfit,
+}: NonNullable<ExitSettings['protections']>): ExitProtections {
+  return {
+    ...(stops && {
+      stops: {
+        count: stops.count,
+        withinMs: durationMs(stops.within),
+        pauseMs: durationMs(stops.pause),
+      },
+    }),
+    ...(lowProfit && {
+      lowProfit: {
+        trades: lowProfit.trades,
+        withinMs: durationMs(lowProfit.within),
+        below: millionths(lowProfit.below),
+        pauseMs: durationMs(lowProfit.pause),
+      },
+    }),
+  }
+}
+
+const millionths = (share: number): number => Math.round(share * 1_000_000)
+
+function toUniverseRule(section: UniverseSection): UniverseRule {
+  const { every, quote, volume, spread, age, volatility, price, top, sticky, ...rest } = section
+  const { by, order = by === 'spread' ? 'lowest' : 'highest' } = top
+  return {
+    ...rest,
+    everyMs: durationMs(every),
+    stickyMs: durationMs(sticky),
+    top: { count: top.count, by, order },
+    ...(quote !== undefined && { quote }),
+    ...(volume && { volumeMin: volume.min }),
+    ...(spread && { spreadMax: spread.max }),
+    ...(age && { ageMinMs: durationMs(age.min) }),
+    ...(volatility && { volatility }),
+    ...(price && { price }),
+  }
+}
+
+function toRosterSettings(config: DaemonConfig, use: AddressUse): RosterSettings {
+  const { productType, marginCoin, leverage } = config.account
+  return {
+    frame: { productType, marginCoin, ...(leverage !== undefined && { leverage }) },
+    fixed: new Set(Object.keys(config.instruments)),
+    readMax: readableMax(config, use),
+  }
+}
+
+type Amounts = { readonly [name in string]?: string | number | undefined }
+
+interface ConfiguredLosses {
+  readonly daily?: string | undefined
+  readonly drawdown?: Amounts | undefined
+  readonly streak?: number | undefined
+}
+
+export function toLossSettings(config: DaemonConfig): LossSettings | undefined {
+  const scopes = listScopes(config).map(([scope, losses]) => [scope, toLimits(losses)] as const)
+  const limits = new Map(scopes.filter(([, limit]) => Object.keys(limit).length > 0))
+  if (limits.size === 0 && config.risk.leverageMax === undefined) return undefined
+  const { losses } = config.risk
+  const coolDownMs = losses === 'none' ? COOL_DOWN_MS : losses.coolDownMs
+  return { timeZone: config.calendar.timezone, coolDownMs, limits }
+}
+
+export function countUnlimited(config: DaemonConfig): {
+  account: readonly string[]
+  others: number
+} {
+  const kinds = Object.entries(findUnlimited(config))
+  return {
+    account: kinds.flatMap(([name, scopes]) => (scopes.includes('account') ? [name] : [])),
+    others: kinds.flatMap(([, scopes]) => scopes.filter((scope) => scope !== 'account')).length,
+  }
+}
+
+/** `losses.daily (2 instruments, 4 strategies)`. */
+export function listUnlimited(config: DaemonConfig): readonly string[] {
+  return Object.entries(findUnlimited(config)).flatMap(([name, scopes]) =>
+    scopes.length === 0 ? [] : [nameOff(name, scopes)],
+  )
+}
+
+function findUnlimited(config: DaemonConfig): Readonly<Record<string, readonly ScopeKind[]>> {
+  const { leverageMax, selfTrade, unknownOrdersMax, pace, survives } = config.risk
+  const paces = config.strategies.filter(({ enabled }) => enabled).map(({ risk }) => risk.pace)
+  const losses = listScopes(config).map(
+    ([scope, limits]) => [kindOf(scope), toLimits(limits)] as const,
+  )
+  const lacking = (name: keyof LossLimits): readonly ScopeKind[] =>
+    losses.filter(([, limits]) => !(name in limits)).map(([kind]) => kind)
+  const lackingPace = (name: keyof (typeof paces)[number]): readonly ScopeKind[] =>
+    paces.filter((limits) => limits[name] === undefined).map(() => 'strategy')
+  const account = (isOff: boolean): readonly ScopeKind[] => (isOff ? ['account'] : [])
+  return {
+    leverageMax: account(leverageMax === undefined),
+    survives: account(survives === undefined),
+    ...nameBlindSteps(config),
+    selfTrade: account(selfTrade === 'allow'),
+    unknownOrdersMax: account(unknownOrdersMax === undefined),
+    positionNotionalMax: config.strategies
+      .filter(({ enabled, risk }) => enabled && risk.positionNotionalMax === undefined)
+      .map(() => 'strategy'),
+    'pace.ordersPerMinute': [
+      ...account(pace.ordersPerMinute === undefined),
+      ...lackingPace('ordersPerMinute'),
+    ],
+    'pace.identicalPerMinute': [
+      ...account(pace.identicalPerMinute === undefined),
+      ...lackingPace('identicalPerMinute'),
+    ],
+    'pace.rateLimitedPerMinute': account(pace.rateLimitedPerMinute === undefined),
+    'pace.rejectionsPerMinute': lackingPace('rejectionsPerMinute'),
+    'losses.daily': lacking('daily'),
+    'losses.drawdown': lacking('drawdown'),
+    'losses.streak': lacking('streak').filter((kind) => kind === 'strategy'),
+  }
+}
+
+/** Steps before a liquidation that are off, or only warn for want of a figure of our own. */
+function nameBlindSteps(config: DaemonConfig): Readonly<Record<string, readonly ScopeKind[]>> {
+  const { risk, account, instruments, simulator } = config
+  if (risk.liquidation === 'none') return { liquidation: ['account'] }
+  // The simulator's balance and tiers are known.
+  if (simulator !== undefined) return {}
+  const withoutTiers = Object.entries(instruments).flatMap(([symbol, { maintenance }]) =>
+    maintenance === undefined ? [symbol] : [],
+  )
+  const missing = [
+    ...(account.capital === undefined ? ['account.capital'] : []),
+    ...(withoutTiers.length > 0 ? [`maintenance of ${withoutTiers.join(', ')}`] : []),
+  ]
+  if (missing.length === 0) return {}
+  return { [`liquidation (only warns without ${missing.join(' and ')})`]: ['account'] }
+}
+
+type ScopeKind = 'account' | 'instrument' | 'strategy'
+
+function kindOf(scope: Scope): ScopeKind {
+  if (scope === ACCOUNT) return 'account'
+  return scope.startsWith(strategyScope('')) ? 'strategy' : 'instrument'
+}
+
+const PLURALS = { instrument: 'instruments', strategy: 'strategies' } as const
+
+function nameOff(name: string, scopes: readonly ScopeKind[]): string {
+  const others = (['instrument', 'strategy'] as const).flatMap((kind) => {
+    const count = scopes.filter((scope) => scope === kind).length
+    return count === 0 ? [] : [`${count} ${count === 1 ? kind : PLURALS[kind]}`]
+  })
+  if (others.length === 0) return name
+  return `${name} (${[...(scopes.includes('account') ? ['account'] : []), ...others].join(', ')})`
+}
+
+function listScopes({
+  risk,
+  instruments,
+  strategies,
+  manual,
+}: DaemonConfig): readonly [Scope, ConfiguredLosses][] {
+  return [
+    [ACCOUNT, risk.losses === 'none' ? {} : risk.losses],
+    ...Object.keys(instruments).map((symbol): [Scope, ConfiguredLosses] => [
+      symbol,
+      risk.instruments[symbol]?.losses ?? {},
+    ]),
+    ...strategies
+      .filter(({ enabled }) => enabled)
+      .map((strategy): [Scope, ConfiguredLosses] => [
+        strategyScope(strategy.id),
+        strategy.risk.losses,
+      ]),
+    ...(manual ? [[strategyScope(MANUAL), manual.losses] as [Scope, ConfiguredLosses]] : []),
+  ]
+}
+
+function toLimits({ daily, drawdown, streak }: ConfiguredLosses): LossLimits {
+  const steps = DRAWDOWN_STEPS.flatMap((step) => {
+    const limit = drawdown?.[step]
+    return limit === undefined ? [] : [[step, Number(limit)] as const]
+  })
+  return {
+    ...(daily !== undefined && { daily: Number(daily) }),
+    ...(steps.length > 0 && { drawdown: Object.fromEntries(steps) }),
+    ...(streak !== undefined && { streak }),
+  }
 }

@@ -1,6 +1,6 @@
 /** Warns of recordings whose prices are further apart than the allowed age. */
 import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
-import { DATA_AGE_MS_MAX } from '../../config/schema/daemon-schema.ts'
+import { DATA_AGE_MS_MAX } from '../../config/schema/risk-schema.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
 import { priceStepMs } from '../../simulator/market/recorded/recorded-path.ts'

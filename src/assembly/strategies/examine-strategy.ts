@@ -6,8 +6,7 @@ import { messageOf } from '../../lib/failure.ts'
 import { SupervisedThread, type ThreadEnd } from '../../lib/supervised-thread.ts'
 import type { ResolvedNeeds } from '../../strategy/needs.ts'
 import { strategyFailure } from '../../strategy/strategy-failure.ts'
-import { readNeeds } from './read-code.ts'
-import { describeStray } from './strays.ts'
+import { describeStray, readNeeds } from './read-code.ts'
 
 /** For loading the program, and then a file. */
 const BEGIN_MS_MAX = 60_000

@@ -1,8 +1,9 @@
 /** More than the document allows breaks nothing, but data come late. */
+import { dirname, join } from 'node:path'
 import type { LoadedConfig } from '../../config/load-config.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
+import { shownPath } from '../../config/yaml/checked-file.ts'
 import type { EndpointName } from '../../protocol/endpoints.ts'
-import { feedsOf, overloadedEndpoints } from './feed-plan.ts'
 import {
   type AddressUse,
   ageOfRounds,
@@ -12,7 +13,8 @@ import {
   readableMax,
   readRoundMs,
 } from '../settings/read-pace.ts'
-import type { LoadedStrategy } from './strategies.ts'
+import { readStrategyCode } from '../state/running-config.ts'
+import { feedsOf, type LoadedStrategy, overloadedEndpoints } from './strategies.ts'
 
 export interface CheckedAccount {
   readonly loaded: LoadedConfig
@@ -181,3 +183,87 @@ function listSlowLadders({
 }
 
 const shown = (value: number): string => String(Number(value.toFixed(2)))
+
+// Durations in params should span a few looks at the prices.
+
+interface ShortWindow {
+  readonly id: string
+  readonly param: string
+  readonly value: number
+}
+
+const UNITS_MS = { Seconds: 1000, Minutes: 60_000, Ms: 1 } as const
+/** An average over fewer looks is hardly more than the last price. */
+export const LOOKS_MIN = 4
+
+/** @param lookMs interval of looks at the prices */
+export function findShortWindows(
+  strategies: readonly Pick<LoadedStrategy, 'id' | 'params'>[],
+  lookMs: number,
+): readonly ShortWindow[] {
+  return strategies.flatMap(({ id, params }) =>
+    Object.entries(params ?? {}).flatMap(([param, value]: [string, unknown]) => {
+      const unit = Object.entries(UNITS_MS).find(([name]) => param.endsWith(name))
+      const isShort =
+        unit !== undefined && typeof value === 'number' && value * unit[1] < LOOKS_MIN * lookMs
+      // 0 usually disables something.
+      return isShort && value > 0 ? [{ id, param, value }] : []
+    }),
+  )
+}
+
+export function listShortWindows(accounts: readonly CheckedAccount[]): readonly Problem[] {
+  return accounts.flatMap(({ loaded: { config, documents }, strategies }) => {
+    const { tickersMs } = config.polling
+    const { pollMs = tickersMs } = config.backtest
+    const [lookMs, setting] =
+      pollMs > tickersMs ? [pollMs, 'backtest.pollMs'] : [tickersMs, 'polling.tickersMs']
+    return findShortWindows(strategies, lookMs).flatMap(
+      ({ id, param, value }) =>
+        documents.strategies
+          .get(id)
+          ?.problem(
+            ['params', param],
+            `${value} is shorter than ${LOOKS_MIN} looks at the prices, one each ${lookMs} ms (${setting}): it means little there; make it longer, or look more often`,
+          ) ?? [],
+    )
+  })
+}
+
+// Fills of exits at the exchange may halt the instrument.
+
+const EXIT = /^(?!\s*(?:\/\/|\*|\/\*)).*?\b(?:takeProfitTicks|stopLossTicks)\b/
+
+export function listExitWarnings(accounts: readonly CheckedAccount[]): readonly Problem[] {
+  return accounts
+    .filter(({ loaded }) => loaded.config.risk.foreignFills === 'halt')
+    .flatMap(({ loaded, strategies }) =>
+      strategies.flatMap(({ id, moduleFile }) => {
+        const place = findSetting(loaded, id) ?? findExit(moduleFile)
+        const message = `${id} has a take-profit or stop-loss that the exchange keeps: when one is filled, that is no order of the daemon, and halts the instrument; set risk.foreignFills: adopt in ${loaded.documents.main.shown} (then a fill by hand halts nothing either)`
+        return place === undefined ? [] : [{ ...place, path: '', message }]
+      }),
+    )
+}
+
+/** `exits.stop.atExchange` of a strategy file. */
+function findSetting(
+  { config, documents }: CheckedAccount['loaded'],
+  id: string,
+): Problem | undefined {
+  const entry = config.strategies.find((strategy) => strategy.id === id)
+  if (entry?.exits?.stop?.atExchange !== true) return undefined
+  return documents.strategies.get(id)?.problem(['exits', 'stop', 'atExchange'], '')
+}
+
+function findExit(moduleFile: string): Pick<Problem, 'source' | 'line' | 'column'> | undefined {
+  for (const { name, text } of readStrategyCode(moduleFile).files) {
+    const lines = text.split('\n')
+    const index = lines.findIndex((line) => EXIT.test(line))
+    if (index < 0) continue
+    const source = shownPath(join(dirname(moduleFile), name), process.cwd())
+    const column = (lines[index] ?? '').search(/takeProfitTicks|stopLossTicks/) + 1
+    return { source, line: index + 1, column }
+  }
+  return undefined
+}

@@ -1,15 +1,18 @@
+import { resolve } from 'node:path'
+import process from 'node:process'
+import type { ConfigDocuments, DaemonConfig } from '../../config/load-config.ts'
 import { type CheckedSection, checkSection } from '../../config/yaml/checked-file.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
 import type { YamlSource } from '../../config/yaml/yaml-source.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import { Failure, headlineOf, messageOf } from '../../lib/failure.ts'
+import { systemTimers } from '../../lib/timers.ts'
 import type { Strategy } from '../../strategy/define-strategy.ts'
-import { checkBinding, loadStrategy } from '../../strategy/load-strategy.ts'
 import { type ResolvedNeeds, resolveNeeds } from '../../strategy/needs.ts'
-import { runAsStrategy } from '../../strategy/strategy-context.ts'
-import { describeThrown } from '../../strategy/strategy-failure.ts'
+import { checkBinding, fileOfCode, loadStrategy } from '../../strategy/load-strategy.ts'
+import { describeThrown, runAsStrategy, strategyAtFault } from '../../strategy/strategy-failure.ts'
 
-export interface CodeReading {
+interface CodeReading {
   readonly strategy: Strategy
   readonly params: unknown
   readonly needs: ResolvedNeeds
@@ -61,5 +64,43 @@ export function readNeeds(
     // A problem is one line.
     const found = error instanceof Failure ? error.facts['found'] : undefined
     return found === undefined ? messageOf(error) : `${headlineOf(error)}: ${found}`
+  }
+}
+
+/** Errors of strategy files during loading. */
+export interface Strays {
+  problemsOf(config: DaemonConfig, documents: ConfigDocuments): readonly Problem[]
+}
+
+const HINT = 'a strategy starts nothing of its own: take timers and promises out of its file'
+
+export function describeStray(thrown: string): string {
+  return `the strategy failed while it was being loaded: ${thrown}; ${HINT}`
+}
+
+export function catchStrays(): Strays {
+  const caught = new Map<string, unknown>()
+  const hear = (error: unknown): void => {
+    const name = strategyAtFault()
+    if (name !== undefined) caught.set(fileOfCode(name), error)
+    else if (process.listenerCount('uncaughtException') === 1) {
+      // Without this listener the error ends the process, as usual.
+      process.off('uncaughtException', hear)
+      systemTimers.after(0, () => {
+        throw error
+      })
+    }
+  }
+  process.on('uncaughtException', hear)
+  return {
+    problemsOf({ strategies }, documents) {
+      process.off('uncaughtException', hear)
+      return strategies.flatMap(({ id, moduleFile }) => {
+        const file = resolve(moduleFile)
+        const source = caught.has(file) ? documents.strategies.get(id) : undefined
+        const text = describeStray(describeThrown(caught.get(file)))
+        return source === undefined ? [] : [source.problem(['module'], text)]
+      })
+    },
   }
 }

@@ -6,24 +6,31 @@ import { ConfigError, type Problem, sortProblems } from '../../config/yaml/probl
 import type { YamlSource } from '../../config/yaml/yaml-source.ts'
 import type { FeedId } from '../../domain/feed.ts'
 import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
-import type { ShowSettings } from '../../engine/settings.ts'
-import { LEAVING_TIMES } from '../../domain/universe.ts'
 import type { Instrument, PositionMode } from '../../domain/instrument.ts'
+import { feedOfSignal } from '../../domain/signal.ts'
+import { LEAVING_TIMES } from '../../domain/universe.ts'
+import type { EngineSettings, ShowSettings } from '../../engine/settings.ts'
+import { type PreparedRequest, prepareRequest } from '../../exchange/client/request-writer.ts'
 import { type Clock, systemClock, threadCpuMs } from '../../lib/clock.ts'
+import { didYouMean } from '../../lib/did-you-mean.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { inParallel } from '../../lib/in-parallel.ts'
 import { systemTimers, type Timers } from '../../lib/timers.ts'
-import type { Strategy } from '../../strategy/define-strategy.ts'
-import { IsolatedRunner, openIsolatedRunner } from '../../strategy/isolation/isolated-runner.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { WatchedLoop } from '../../market/poll-grids.ts'
+import {
+  type EndpointName,
+  endpointNamed,
+  endpointNames,
+  type RequestOf,
+} from '../../protocol/endpoints.ts'
+import type { Strategy } from '../../strategy/define-strategy.ts'
+import { IsolatedRunner, openIsolatedRunner } from '../../strategy/isolation/isolated-runner.ts'
 import type { ResolvedNeeds } from '../../strategy/needs.ts'
 import { createStrategyRunner, type StrategyRunner } from '../../strategy/strategy-runner.ts'
 import { type Examination, examineStrategy } from './examine-strategy.ts'
 import { type CandleHistory, readHistory } from './history.ts'
-import { readCode } from './read-code.ts'
-import { catchStrays, type Strays } from './strays.ts'
-import { type Feed, overloadedEndpoints, planFeeds } from './feed-plan.ts'
+import { catchStrays, readCode, type Strays } from './read-code.ts'
 
 export interface LoadedStrategy {
   readonly id: StrategyId
@@ -44,7 +51,7 @@ export interface LoadedStrategy {
   readonly feedNames: ReadonlyMap<string, FeedId>
 }
 
-export interface LoadingOptions {
+interface LoadingOptions {
   readonly onLoading?: ((file: string) => void) | undefined
   /** History that closed later is ignored. */
   readonly historyBeforeAt?: number
@@ -53,7 +60,7 @@ export interface LoadingOptions {
   readonly here?: boolean
 }
 
-export interface StrategyProblems {
+interface StrategyProblems {
   readonly problems: readonly Problem[]
   readonly strategies: readonly LoadedStrategy[]
 }
@@ -198,7 +205,7 @@ export function isIsolated(entry: StrategyConfig): boolean {
   return entry.isolation === undefined ? !isShipped(entry) : entry.isolation === 'worker'
 }
 
-export interface RunnerEnvironment {
+interface RunnerEnvironment {
   readonly states: ReadonlyMap<StrategyId, string>
   readonly clock: Clock
   readonly timers: Timers
@@ -328,4 +335,102 @@ export function requireCode({ id, strategy }: LoadedStrategy): Strategy {
   if (strategy === undefined)
     throw new Error(`the code of ${id} is loaded in a thread of its own alone`)
   return strategy
+}
+
+/** Strategies share equal requests. */
+export interface Feed {
+  readonly id: FeedId
+  readonly endpoint: EndpointName
+  readonly request: PreparedRequest
+  readonly everyMs: number
+}
+
+/** Every snapshot has these anyway. */
+const OWN_ENDPOINTS: ReadonlySet<EndpointName> = new Set([
+  'tickers',
+  'orderFills',
+  'singlePosition',
+])
+
+/** These can be repeated without harm. */
+const FEED_ENDPOINTS = endpointNames.filter((name) => {
+  const { method, retry, auth } = endpointNamed(name)
+  return method === 'GET' && retry === 'safe' && auth !== 'schemeB' && !OWN_ENDPOINTS.has(name)
+})
+
+interface FeedPlan {
+  readonly problems: readonly Problem[]
+  readonly feeds: readonly Feed[]
+  /** Signals have names too. */
+  readonly names: ReadonlyMap<string, FeedId>
+}
+
+/** Each mistake is reported with its place. */
+export function planFeeds(
+  { feeds, signals }: Pick<StrategyConfig, 'feeds' | 'signals'>,
+  source: YamlSource,
+  positionMode: EngineSettings['positionMode'],
+): FeedPlan {
+  const problems: Problem[] = []
+  const planned: Feed[] = []
+  const names = new Map<string, FeedId>()
+  for (const [name, { endpoint: asked, params, everyMs }] of Object.entries(feeds)) {
+    const endpoint = FEED_ENDPOINTS.find((candidate) => candidate === asked)
+    if (endpoint === undefined) {
+      const guess = didYouMean(asked, FEED_ENDPOINTS)
+      const hint =
+        guess === undefined ? `those are ${FEED_ENDPOINTS.join(', ')}` : `did you mean ${guess}?`
+      problems.push(
+        source.problem(['feeds', name, 'endpoint'], `${asked} is no endpoint for feeds; ${hint}`),
+      )
+      continue
+    }
+    // The row's schema judges whether these texts form a request.
+    const prepared = prepareRequest(endpoint, params as RequestOf<typeof endpoint>, {
+      positionMode,
+    })
+    if (prepared.kind === 'invalid') {
+      problems.push(source.problem(['feeds', name, 'params'], prepared.problem))
+      continue
+    }
+    const id = `${endpoint}?${prepared.request.query}`
+    names.set(name, id)
+    planned.push({ id, endpoint, request: prepared.request, everyMs })
+  }
+  for (const name of signals) names.set(name, feedOfSignal(name))
+  return { problems, feeds: planned, names }
+}
+
+/** At the shortest interval. */
+export function mergeFeeds(feeds: readonly Feed[]): readonly Feed[] {
+  const merged = new Map<FeedId, Feed>()
+  for (const feed of feeds) {
+    const known = merged.get(feed.id)
+    if (!known || feed.everyMs < known.everyMs) merged.set(feed.id, feed)
+  }
+  return [...merged.values()]
+}
+
+/** Public feeds are read once for all accounts; private ones belong to one. */
+export function feedsOf(
+  strategies: readonly { readonly feeds: readonly Feed[] }[],
+  which: 'public' | 'private',
+): readonly Feed[] {
+  return mergeFeeds(strategies.flatMap(({ feeds }) => feeds)).filter(
+    ({ endpoint }) => (endpointNamed(endpoint).auth === 'public') === (which === 'public'),
+  )
+}
+
+/** Endpoints whose documented limit these feeds exceed. */
+export function overloadedEndpoints(feeds: readonly Feed[]): readonly string[] {
+  return [...Map.groupBy(mergeFeeds(feeds), (feed) => feed.endpoint)].flatMap(
+    ([endpoint, group]) => {
+      const { calls, perMs } = endpointNamed(endpoint).limit
+      const asked = group.reduce((sum, feed) => sum + perMs / feed.everyMs, 0)
+      if (asked <= calls) return []
+      return [
+        `the feeds of ${endpoint} ask ${asked.toFixed(1)} calls in ${perMs} ms, the limit is ${calls}`,
+      ]
+    },
+  )
 }

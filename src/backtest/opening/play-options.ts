@@ -1,5 +1,5 @@
 import type { FillModelName } from '../../simulator/matching/fill-model.ts'
-import type { ConfigOptions } from '../../config/config-request.ts'
+import type { ConfigOptions } from '../../config/load-config.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 
 /** Prices, settings and fill model. Instants are Unix ms. */

@@ -16,17 +16,20 @@ import {
   embeddedSimulatorSchema,
   type EmbeddedSimulatorSettings,
 } from '../../config/schema/simulator-schema.ts'
-import { configuredContracts } from '../../assembly/instruments/configured-contracts.ts'
+import {
+  configuredContracts,
+  contractsOf,
+  listInstruments,
+} from '../../assembly/instruments/listed-instruments.ts'
 import { toEngineSettings, toInstruments } from '../../assembly/settings/engine-settings.ts'
 import { toSimulatorOptions } from '../../assembly/simulator/simulated-exchange.ts'
-import { contractsOf, listInstruments } from '../../assembly/instruments/listed-instruments.ts'
 import { ageOfRounds } from '../../assembly/settings/read-pace.ts'
 import {
   type LoadedStrategy,
   requireCode,
   showSettingsOf,
 } from '../../assembly/strategies/strategies.ts'
-import { DAY_MS } from '../../report/collect/time-buckets.ts'
+import { DAY_MS } from '../../report/collect/equity-series.ts'
 import type { PriceCoverage } from '../../report/run-facts.ts'
 import type { PriceLooks } from '../../report/run-report.ts'
 import { createExchangeCore } from '../../simulator/futures/exchange-core.ts'
@@ -43,15 +46,27 @@ import type { Recording } from '../../prices/recording.ts'
 import { SeededMarket } from '../../simulator/market/seeded/seeded-market.ts'
 import type { FillModelName } from '../../simulator/matching/fill-model.ts'
 import { readStrategyCode, type StrategyCode } from '../../assembly/state/running-config.ts'
-import { describeFeeds, loadFeedFiles, toPlayedFeed } from './feed-files.ts'
-import { type LoadingRequest, loadWarm, remarksOnReach } from './load-warm.ts'
 import {
+  describeFeeds,
+  loadFeedFiles,
+  type LoadingRequest,
+  loadWarm,
+  remarksOnReach,
+  toPlayedFeed,
+} from './load-warm.ts'
+import {
+  assertPriced,
+  choosesInstruments,
+  describeUnpriced,
+  listUnfiled,
+  narrow,
+  type PriceSource,
   remarksOn,
   remarksOnOutliers,
   remarksOnTicks,
   remarksOnVolume,
   remarksOnWindows,
-} from './price-remarks.ts'
+} from './priced-instruments.ts'
 import { remarksOnFunding } from '../../assembly/instruments/funding-remarks.ts'
 import {
   describeCandidates,
@@ -62,14 +77,6 @@ import {
   readRules,
 } from './kept-universe.ts'
 import type { ContractRules } from '../../domain/contract-rules.ts'
-import {
-  choosesInstruments,
-  assertPriced,
-  describeUnpriced,
-  listUnfiled,
-  narrow,
-  type PriceSource,
-} from './priced-instruments.ts'
 
 export interface BacktestRequest extends PlayedRange, LoadingRequest {
   /** None for the seeded market. */

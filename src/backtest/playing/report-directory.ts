@@ -6,7 +6,7 @@ import { Failure, messageOf } from '../../lib/failure.ts'
 import { RECIPE_FILE } from '../../report/read-report.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
-import { keepWritable } from '../../strategy/isolation/guard-files.ts'
+import { keepWritable } from '../../strategy/isolation/guard-thread.ts'
 
 /** Files of an earlier report; all others are somebody else's. */
 const OWN = [

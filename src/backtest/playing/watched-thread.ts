@@ -1,6 +1,6 @@
 /** A thread, so that endless code can be ended, and signals are heard. */
 import { runTask } from '../../lib/supervised-thread.ts'
-import { guardFiles } from '../../strategy/isolation/guard-files.ts'
+import { guardFiles } from '../../strategy/isolation/guard-thread.ts'
 import { PlayMarks } from './play-marks.ts'
 import { PLAY_ERRORS, type PlayMessage, type PlayWatcher } from './play-message.ts'
 

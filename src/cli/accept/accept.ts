@@ -1,7 +1,12 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { assertLossesDecided } from '../../config/live-checks.ts'
-import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
+import {
+  type ConfigOptions,
+  type DaemonConfig,
+  loadConfig,
+  toConfigRequest,
+} from '../../config/load-config.ts'
 import { loadCredentials } from '../../config/secrets.ts'
 import { accessTo } from '../../assembly/account/account-keys.ts'
 import { holdAccount } from '../../assembly/account/account-lock.ts'
@@ -9,7 +14,7 @@ import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import { createCalls } from '../../assembly/account/exchange-calls.ts'
 import { describeHolder } from '../../assembly/state/state-directory.ts'
 import type { Instrument } from '../../domain/instrument.ts'
-import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
+import type { ExchangeAccess } from '../../exchange/client/request-writer.ts'
 import { TrustedClock } from '../../exchange/clock/exchange-clock.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -17,7 +22,6 @@ import { systemTimers } from '../../lib/timers.ts'
 import { formatFinding } from '../process/finding.ts'
 import { print } from '../process/operator.ts'
 import { listOption } from '../process/options.ts'
-import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 import { assertSupported } from '../process/platform.ts'
 import { assertTrusted } from '../process/trusted-files.ts'
 import { onStopSignals } from '../../lib/stop-signals.ts'

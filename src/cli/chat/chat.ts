@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { type ConfigOptions, toConfigRequest } from '../../config/config-request.ts'
-import { loadConfig } from '../../config/load-config.ts'
+import { type ConfigOptions, loadConfig, toConfigRequest } from '../../config/load-config.ts'
 import { loadSecrets } from '../../config/secrets.ts'
 import type { Power } from '../../control/powers.ts'
 import { messageOf } from '../../lib/failure.ts'

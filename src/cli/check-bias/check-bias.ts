@@ -1,9 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
-import { addPlayOptions, hungAfterOption } from '../process/play-options.ts'
+import { addPlayOptions, hungAfterOption, parseCount } from '../process/options.ts'
 import { playWatched } from '../../backtest/playing/watched-play.ts'
-import { parseCount } from '../process/options.ts'
 import type { BiasOptions, BiasTask } from './run-check.ts'
 
 const CUTS_DEFAULT = 4

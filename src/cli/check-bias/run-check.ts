@@ -1,19 +1,26 @@
+import { hash } from 'node:crypto'
+import fs, { readFileSync, realpathSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { BacktestRun } from '../../backtest/backtest-run.ts'
-import { type Agreement, compareDecisions, EffectLog, firstDifference } from './effect-log.ts'
-import { systemClock } from '../../lib/clock.ts'
-import { showTime } from '../../report/text/figures.ts'
-import type { PreparedBacktest } from '../../backtest/opening/prepare-backtest.ts'
-import { ProgressBar } from '../../backtest/playing/progress-bar.ts'
 import type { PlayOptions } from '../../backtest/opening/play-options.ts'
+import type { PreparedBacktest } from '../../backtest/opening/prepare-backtest.ts'
 import type { PlayWatcher } from '../../backtest/playing/play-message.ts'
+import { ProgressBar } from '../../backtest/playing/progress-bar.ts'
 import {
   markDecisions,
   openBacktest,
   playRun,
   watchForEnd,
 } from '../../backtest/playing/run-backtest.ts'
-import { type BiasCheck, judgeOutsideFiles, type OpenedFile } from './outside-files.ts'
-import { watchReads } from './outside-files.ts'
+import type { Effect } from '../../engine/effect.ts'
+import type { Step } from '../../interpreter/ports.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { sha256 } from '../../lib/digest.ts'
+import { writeValue } from '../../lib/value-text.ts'
+import { showTime } from '../../report/text/figures.ts'
+import { strategyAtFault } from '../../strategy/strategy-failure.ts'
 
 export interface BiasOptions extends PlayOptions {
   readonly cuts: number
@@ -167,4 +174,241 @@ function describeAgreement({ compared, same, firstAt, lastAt }: Agreement): stri
   if (firstAt === undefined || lastAt === undefined)
     return `all ${compared} the same: nothing hangs on where the history began`
   return `${same} of ${compared} the same; the first other one at ${showTime(firstAt)}, the last at ${showTime(lastAt)}: its state or its orders hang on where the history began`
+}
+
+interface StepEffects {
+  readonly at: number
+  readonly digest: number
+  readonly strategyId: string
+}
+
+interface Decision {
+  readonly at: number
+  readonly strategyId: string
+  readonly digest: number
+}
+
+const DIGEST_BYTES = 6
+
+/**
+ * Compares digests of what was sent, recorded and decided, so that memory grows by a few words a
+ * step.
+ */
+class EffectLog {
+  readonly steps: StepEffects[] = []
+  readonly decisions: Decision[] = []
+
+  stepped({ at, event, effects }: Step): void {
+    if (event.kind === 'decided') {
+      const { strategyId, intents } = event
+      this.decisions.push({ at, strategyId, digest: digestOf(intents) })
+    }
+    const kept = effects.filter(isKept)
+    if (kept.length > 0)
+      this.steps.push({ at, digest: digestOf(kept), strategyId: strategyOf(event, kept) })
+  }
+}
+
+/** Effects that log, ask or read are left out. */
+function isKept({ kind }: Effect): boolean {
+  return (
+    kind === 'record' || kind === 'sendBatch' || kind === 'sendCall' || kind === 'sendCancelAll'
+  )
+}
+
+function strategyOf(event: Step['event'], effects: readonly Effect[]): string {
+  if ('strategyId' in event) return event.strategyId
+  for (const effect of effects) {
+    if (effect.kind === 'record' && effect.record.kind === 'send')
+      return effect.record.orders[0]?.strategyId ?? ''
+  }
+  return ''
+}
+
+function digestOf(value: unknown): number {
+  return sha256([writeValue(value)]).readUIntBE(0, DIGEST_BYTES)
+}
+
+export function firstDifference(
+  one: readonly StepEffects[],
+  other: readonly StepEffects[],
+  beforeAt: number,
+): StepEffects | undefined {
+  for (let index = 0; ; index++) {
+    const [left, right] = [one[index], other[index]].map((step) =>
+      step !== undefined && step.at < beforeAt ? step : undefined,
+    )
+    if (left === undefined && right === undefined) return undefined
+    if (left?.at === right?.at && left?.digest === right?.digest) continue
+    return [left, right].flatMap((step) => step ?? []).toSorted((a, b) => a.at - b.at)[0]
+  }
+}
+
+interface Agreement {
+  readonly compared: number
+  readonly same: number
+  readonly firstAt: number | undefined
+  readonly lastAt: number | undefined
+}
+
+/** @param gridMs moments within one step of this grid are the same */
+export function compareDecisions(
+  one: readonly Decision[],
+  other: readonly Decision[],
+  { fromAt, gridMs }: { readonly fromAt: number; readonly gridMs: number },
+): ReadonlyMap<string, Agreement> {
+  const keyOf = ({ strategyId, at }: Decision): string => `${strategyId} ${Math.floor(at / gridMs)}`
+  const known = new Map(
+    one.filter(({ at }) => at >= fromAt).map((decision) => [keyOf(decision), decision.digest]),
+  )
+  const agreements = new Map<string, Agreement>()
+  for (const decision of other) {
+    const digest = decision.at >= fromAt ? known.get(keyOf(decision)) : undefined
+    if (digest === undefined) continue
+    const { strategyId, at } = decision
+    const before = agreements.get(strategyId) ?? {
+      compared: 0,
+      same: 0,
+      firstAt: undefined,
+      lastAt: undefined,
+    }
+    const isSame = digest === decision.digest
+    agreements.set(strategyId, {
+      compared: before.compared + 1,
+      same: before.same + (isSame ? 1 : 0),
+      firstAt: isSame ? before.firstAt : (before.firstAt ?? at),
+      lastAt: isSame ? before.lastAt : at,
+    })
+  }
+  return agreements
+}
+
+interface BiasCheck {
+  readonly isBiased: boolean
+  readonly lines: readonly string[]
+}
+
+interface OpenedFile {
+  readonly strategy: string
+  readonly file: string
+}
+
+interface OutsideFiles {
+  readonly opened: readonly OpenedFile[]
+  readonly played: readonly string[]
+}
+
+type CheckedRun = Pick<PreparedBacktest, 'code' | 'config' | 'coverage' | 'feeds'>
+
+/** Node opens these to print the stack of an error. */
+const PROGRAM = fileURLToPath(new URL('../../', import.meta.url))
+
+/**
+ * Files may hold later prices in spite of the cut. One that holds what is played is a bias; others
+ * are listed for a person to judge.
+ */
+function judgeOutsideFiles(run: CheckedRun, { opened, played }: OutsideFiles): BiasCheck {
+  const own = new Set(Object.keys(run.code).flatMap((id) => codePaths(run, id)))
+  const places = new Set(played.map((spec) => realPath(spec.replace(/^[\w.-]+=/, ''))))
+  const contents = new Set([...run.coverage, ...run.feeds].flatMap((file) => file.sha256 || []))
+  const others = opened.filter(
+    ({ file }) => !own.has(realPath(file)) && !realPath(file).startsWith(PROGRAM),
+  )
+  const reads = others.map(({ strategy, file }) => ({
+    isPlayed: places.has(realPath(file)) || contents.has(fileDigestOf(file)),
+    text: `${strategy} ${file}`,
+  }))
+  const imports = Object.entries(run.code).flatMap(([id, { files }]) =>
+    files.slice(1).map(({ name, text }) => ({
+      isPlayed: contents.has(hash('sha256', text)),
+      text: `${id} ${name}`,
+    })),
+  )
+  return {
+    isBiased: [...reads, ...imports].some(({ isPlayed }) => isPlayed),
+    lines: [
+      ...reads.map((one) => describe(one, 'reads')),
+      ...imports.map((one) => describe(one, 'imports')),
+      ...describePackages(run),
+    ],
+  }
+}
+
+function describe({ isPlayed, text }: { isPlayed: boolean; text: string }, verb: string): string {
+  return isPlayed
+    ? `biased: a strategy ${verb} the prices of the future from their file: ${text}`
+    : `note: a strategy ${verb} a file; look whether anything of the future stands in it: ${text}`
+}
+
+function describePackages({ code }: CheckedRun): readonly string[] {
+  return Object.entries(code).flatMap(([id, { packages }]) =>
+    Object.entries(packages).map(
+      ([name, version]) =>
+        `note: a strategy imports a package; look whether it holds prices or loads any: ${id} ${name} ${version}`,
+    ),
+  )
+}
+
+function codePaths({ code, config }: CheckedRun, id: string): readonly string[] {
+  const main = config.strategies.find((strategy) => strategy.id === id)?.moduleFile
+  if (main === undefined) return []
+  const folder = dirname(realPath(main))
+  const imported = (code[id]?.files ?? []).slice(1).map(({ name }) => join(folder, name))
+  return [main, ...imported].map(realPath)
+}
+
+function fileDigestOf(file: string): string {
+  try {
+    return hash('sha256', readFileSync(file))
+  } catch {
+    return ''
+  }
+}
+
+function realPath(file: string): string {
+  try {
+    return realpathSync(resolve(file))
+  } catch {
+    return resolve(file)
+  }
+}
+
+const OPENERS = ['openSync', 'readFileSync', 'open', 'readFile', 'createReadStream'] as const
+const PROMISED = ['open', 'readFile'] as const
+
+/** A package is listed as a whole. */
+const PACKAGES = /[\\/]node_modules[\\/]|\.node$|[\\/]package\.json$/
+
+/** @returns a function that stops reporting */
+function watchReads(onRead: (strategy: string, file: string) => void): () => void {
+  const restores = [
+    ...OPENERS.map((name) => watchOpening(fs, name, onRead)),
+    ...PROMISED.map((name) => watchOpening(fs.promises, name, onRead)),
+  ]
+  syncBuiltinESMExports()
+  return () => {
+    for (const restore of restores) restore()
+    syncBuiltinESMExports()
+  }
+}
+
+function watchOpening(
+  holder: object,
+  name: string,
+  onRead: (strategy: string, file: string) => void,
+): () => void {
+  const original: unknown = Reflect.get(holder, name)
+  if (typeof original !== 'function') return () => undefined
+  Reflect.set(holder, name, function watched(this: unknown, ...args: readonly unknown[]): unknown {
+    const strategy = strategyAtFault()
+    const file = strategy === undefined ? undefined : pathOf(args[0])
+    if (strategy !== undefined && file !== undefined && !PACKAGES.test(file)) onRead(strategy, file)
+    return Reflect.apply(original, this, args) as unknown
+  })
+  return () => Reflect.set(holder, name, original)
+}
+
+function pathOf(argument: unknown): string | undefined {
+  if (argument instanceof URL) return fileURLToPath(argument)
+  return typeof argument === 'string' ? resolve(argument) : undefined
 }

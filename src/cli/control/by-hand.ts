@@ -1,5 +1,5 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
-import type { ConfigOptions } from '../../config/config-request.ts'
+import type { ConfigOptions } from '../../config/load-config.ts'
 import type { ControlRequest } from '../../control/commands.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'

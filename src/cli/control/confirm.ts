@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import type { DaemonConfig } from '../../config/load-config.ts'
-import type { ConfigOptions } from '../../config/config-request.ts'
+import type { ConfigOptions, DaemonConfig } from '../../config/load-config.ts'
 import type { ControlAnswer, ProposalView } from '../../control/commands.ts'
 import { EXIT_SILENT, explainReply, findSocket, withClient } from '../operator/find-daemon.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { print } from '../process/operator.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
-import type { ConfigOptions } from '../../config/config-request.ts'
+import type { ConfigOptions } from '../../config/load-config.ts'
 import { EXIT_SILENT, explainReply, findSocket, withClient } from '../operator/find-daemon.ts'
 import { writeOut } from '../../lib/write-out.ts'
 

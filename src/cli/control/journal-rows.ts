@@ -1,12 +1,11 @@
-import type { DaemonConfig } from '../../config/load-config.ts'
+import type { ConfigOptions, DaemonConfig } from '../../config/load-config.ts'
 import type { Book } from '../../engine/book/book.ts'
 import { rebuildBook } from '../../engine/book/book-rows.ts'
 import type { BookedFill, BookedFunding } from '../../journal/booking.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { newestJournal } from '../process/newest-journal.ts'
 import { loadOperated } from '../operator/operated-config.ts'
-import { type Span, type SpanOptions, toSpan } from '../process/span-options.ts'
-import type { ConfigOptions } from '../../config/config-request.ts'
+import { type Span, type SpanOptions, toSpan } from '../process/options.ts'
 
 export interface JournalSpanOptions extends ConfigOptions, SpanOptions {}
 

@@ -4,7 +4,7 @@ import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { operatorName, print, printResult } from '../process/operator.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
-import type { ConfigOptions } from '../../config/config-request.ts'
+import type { ConfigOptions } from '../../config/load-config.ts'
 import { EXIT_SILENT, explainReply, findSocket, withClient } from '../operator/find-daemon.ts'
 
 export function addLogLevelCommand(program: Command, { setExit }: VerbFrame): void {

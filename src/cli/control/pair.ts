@@ -3,8 +3,12 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { renderUnicodeCompact } from 'uqr'
 import { readMainFile } from '../../assembly/state/running-config.ts'
-import { type ConfigOptions, toConfigRequest } from '../../config/config-request.ts'
-import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
+import {
+  type ConfigOptions,
+  type DaemonConfig,
+  loadConfig,
+  toConfigRequest,
+} from '../../config/load-config.ts'
 import { counterOf, createSecret, pairingUri } from '../../control/approval/one-time-codes.ts'
 import { createPairingFile } from '../../control/approval/pairing-file.ts'
 import { pairingFileOf } from '../../assembly/state/state-place.ts'

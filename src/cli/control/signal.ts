@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { ConfigOptions } from '../../config/config-request.ts'
+import type { ConfigOptions } from '../../config/load-config.ts'
 import { loadSignalSecrets } from '../../config/signal-secrets.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { cleanLine } from '../../lib/text/clean-text.ts'

@@ -12,7 +12,7 @@ import { renderStatement, signed } from '../../views/statement/statement-page.ts
 import { toStatementCsv, toTaxCsv } from '../../views/statement/statement-tables.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { print, printResult } from '../process/operator.ts'
-import { addSpanOptions, toSpan } from '../process/span-options.ts'
+import { addSpanOptions, toSpan } from '../process/options.ts'
 import { formatTable } from '../process/table.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { showEachAccount } from './each-account.ts'

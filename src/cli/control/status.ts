@@ -419,7 +419,7 @@ function describeUnrealised(
     : 'not known while no daemon reads the positions; not counted above'
 }
 
-/** `* daily 34.00 of 200, * drawdown.flatten 3.00 % of 8 % (at 9200.00, peak 10000.00)` */
+/** `* daily 34.00 of 200, * drawdown.flatten 3.00 % of 8 % (at 9,200.00, peak 10,000.00)` */
 function describeLosses({ losses, coin }: AccountView): string {
   return losses
     .map(({ scope, limit, used, max, peak, level }) => {

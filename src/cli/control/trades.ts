@@ -1,18 +1,20 @@
 import type { Command } from 'commander'
+import { CANDLE_INTERVALS_MS, type CandleView } from '../../control/detail-views.ts'
 import type { ClosedTrade } from '../../domain/closed-trade.ts'
 import { decimal, sumDecimals } from '../../lib/decimal.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 import { readClosedTrades } from '../../views/closed-trades.ts'
-import { addOperatedOptions } from '../operator/operated-config.ts'
-import { parseCount } from '../process/options.ts'
-import { addSpanOptions } from '../process/span-options.ts'
+import { pricesOf, readTradeCourse, type TradeCourse } from '../../views/trade-course.ts'
+import { findSocket, withClient } from '../operator/find-daemon.ts'
+import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
+import { print } from '../process/operator.ts'
+import { addSpanOptions, parseCount } from '../process/options.ts'
 import { age, formatTable, money } from '../process/table.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { showEachAccount } from './each-account.ts'
-import { toWords } from './reason-words.ts'
-import { showTradeCourse } from './trade-course.ts'
 import { type JournalSpanOptions, withRows } from './journal-rows.ts'
+import { toWords } from './reason-words.ts'
 
 const SHOWN = 20
 
@@ -171,4 +173,56 @@ function sumUp(trades: readonly ClosedTrade[]): string {
   const partly = trades.filter(({ uncounted }) => uncounted !== '').length
   const remark = partly === 0 ? '' : `; in ${partly} of them not everything is counted`
   return `${count}, ${won} won; net ${nets.join(', ')}${remark}`
+}
+
+interface CourseOptions extends JournalSpanOptions {
+  readonly strategy?: string
+  readonly symbol?: string
+  /** 1: the last one. */
+  readonly course: number
+}
+
+const EXIT_NONE = 1
+
+/** Prints how one closed trade went, as JSON: `null` if there is none. */
+export async function showTradeCourse(options: CourseOptions): Promise<number> {
+  const found = withRows(options, ({ reader, config, book, since, until }) => {
+    const { strategy, symbol, course: limit } = options
+    const { positionMode } = config.account
+    const query = { strategy, symbol, since, until, limit }
+    const { trades } = readClosedTrades(reader, positionMode, query)
+    const trade = trades.length === limit ? trades[0] : undefined
+    if (trade === undefined) return undefined
+    const tick = book().grids.get(trade.symbol)?.tick
+    return readTradeCourse(reader, { trade, positionMode, tick })
+  })
+  if (found === undefined) {
+    writeOut('null\n')
+    print('so many trades were not closed')
+    return EXIT_NONE
+  }
+  const prices = pricesOf(found.trade, await readCandles(options, found.trade.symbol))
+  const course: TradeCourse = { ...found, prices }
+  writeOut(`${JSON.stringify(course, undefined, 2)}\n`)
+  return 0
+}
+
+/** The finest first; none without a daemon. */
+async function readCandles(
+  options: CourseOptions,
+  symbol: string,
+): Promise<readonly (readonly CandleView[])[]> {
+  const socket = findSocket(loadOperated(options))
+  if (socket === undefined) return []
+  return withClient(socket, (client) =>
+    Promise.all(
+      CANDLE_INTERVALS_MS.map(async (intervalMs) => {
+        const path = `/v1/candles?symbol=${encodeURIComponent(symbol)}&intervalMs=${intervalMs}`
+        const reply = await client.read(path)
+        return reply.kind === 'answered' && reply.status === 200
+          ? (reply.body as readonly CandleView[])
+          : []
+      }),
+    ),
+  )
 }

@@ -101,7 +101,7 @@ function formatRows(view: WhatIfView): string {
       { title: 'change', of: ({ change }) => amount(view, change), isNumber: true },
       { title: 'needed', of: ({ need }) => amount(view, need), isNumber: true },
       { title: 'free', of: ({ free }) => amount(view, free), isNumber: true },
-      { title: 'margin ratio', of: ({ used }) => percent(used), isNumber: true },
+      { title: 'margin ratio', of: ({ marginRatio }) => percent(marginRatio), isNumber: true },
       { title: '', of: ({ isLiquidated }) => (isLiquidated ? 'liquidated' : '') },
     ],
     view.rows,
@@ -115,7 +115,7 @@ function formatScenario(view: WhatIfView): string {
     fill === 'all' ? 'all resting orders filled' : 'the resting orders on the way filled'
   const ending = isLiquidated
     ? 'LIQUIDATED ON THE WAY'
-    : `maintenance margin ratio ${percent(scenario.used)}`
+    : `maintenance margin ratio ${percent(scenario.marginRatio)}`
   return [
     ...wrap(`if ${describeMoves(scenario.moves)}, ${which} (${filled}):`),
     positions.length === 0 ? 'nothing is held\n' : formatHeld(view),

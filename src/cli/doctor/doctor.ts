@@ -3,7 +3,12 @@ import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { listKeys, readAccounts } from '../../config/load-accounts.ts'
 import { findUndecidedLosses, listMissingProtection } from '../../config/live-checks.ts'
-import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
+import {
+  type ConfigOptions,
+  type DaemonConfig,
+  type LoadedConfig,
+  toConfigRequest,
+} from '../../config/load-config.ts'
 import {
   type Credentials,
   loadCredentials,
@@ -22,7 +27,6 @@ import { stopTimeoutOf } from '../../assembly/settings/engine-settings.ts'
 import { isEmbedded } from '../../assembly/state/state-place.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { addConfigOptions, repeatOptions } from '../process/options.ts'
-import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 import { withContracts } from '../../assembly/instruments/fetch-contracts.ts'
 import type { ContractsAnswer } from '../../config/known-contracts.ts'
 import { systemTimers } from '../../lib/timers.ts'

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { SecretsRequest } from '../../config/secrets.ts'
-import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
+import type { ExchangeAccess } from '../../exchange/client/request-writer.ts'
 import { accountLocks, readAccountHolder } from '../../assembly/account/account-lock.ts'
 import { killFileOf } from '../../assembly/state/kill-switch.ts'
 import { readFingerprint } from '../../assembly/account/account-keys.ts'

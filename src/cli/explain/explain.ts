@@ -11,8 +11,8 @@ import { explainSymbol } from '../../views/explain/explain-symbol.ts'
 import { newestJournal } from '../process/newest-journal.ts'
 import { clockTime, type Story } from '../../views/explain/explain-words.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
-import { parseInstant } from '../process/span-options.ts'
-import type { ConfigOptions } from '../../config/config-request.ts'
+import { parseInstant } from '../process/options.ts'
+import type { ConfigOptions } from '../../config/load-config.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 const SINCE_MS = 600_000

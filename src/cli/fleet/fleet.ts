@@ -1,22 +1,33 @@
 import type { Command } from 'commander'
-import { wrapWords } from '../../lib/text/wrap-words.ts'
+import {
+  type ConfigOptions,
+  type DaemonConfig,
+  loadConfig,
+  toConfigRequest,
+} from '../../config/load-config.ts'
 import type {
   FleetAccount,
   FleetStandby,
   FleetWorkerRow,
 } from '../../journal/fleet/fleet-accounts.ts'
 import type { Fleet, FleetAlertRow, FleetReader } from '../../journal/fleet/read-fleet.ts'
-import { messageOf } from '../../lib/failure.ts'
+import { Failure, messageOf } from '../../lib/failure.ts'
+import { wrapWords } from '../../lib/text/wrap-words.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { age, COLUMNS } from '../process/table.ts'
-import { type FleetDatabase, lookAtDatabases } from './fleet-databases.ts'
-import { EXITS, exitOf } from '../process/exit-codes.ts'
-import { printOnce } from '../process/operator.ts'
-import { addConfigOptions, parseCount, parseDuration, assertDatabase } from '../process/options.ts'
-import type { ConfigOptions } from '../../config/config-request.ts'
-import type { VerbFrame } from '../process/verb-frame.ts'
 import { writeOut } from '../../lib/write-out.ts'
+import { databaseOf, loadFleetPlaces } from '../operator/fleet-places.ts'
+import { exitOf, EXITS } from '../process/exit-codes.ts'
+import { print, printOnce } from '../process/operator.ts'
+import {
+  addConfigOptions,
+  assertDatabase,
+  parseCount,
+  parseDuration,
+  repeatOptions,
+} from '../process/options.ts'
+import { age, COLUMNS } from '../process/table.ts'
+import type { VerbFrame } from '../process/verb-frame.ts'
 
 const WATCH_MS = 1000
 const CLEAR_SCREEN = '\u001B[2J\u001B[H'
@@ -282,4 +293,58 @@ function paragraph(text: string): string {
     COLUMNS - 2 * INDENT.length,
   )
   return `${INDENT}${lines.join(`\n${INDENT}${INDENT}`).replaceAll('\u00A0', ' ')}\n`
+}
+
+export interface FleetDatabase<Reader> {
+  readonly name: string | undefined
+  readonly reader: Reader
+}
+
+/**
+ * A journal in a file is listed with the command that shows it. @returns the worst exit code
+ * @throws the error of the only database; Failure FLEET_IMPOSSIBLE
+ */
+export async function lookAtDatabases(
+  options: ConfigOptions & { readonly url?: string | undefined },
+  look: (database: FleetDatabase<FleetReader>) => Promise<number>,
+): Promise<number> {
+  const load = (own: ConfigOptions): DaemonConfig => loadConfig(toConfigRequest(own)).config
+  const { places, files, code } = loadFleetPlaces(options, load)
+  const [file] = files
+  if (places.length === 0 && file !== undefined) throw noFleet(file.config.file)
+  for (const { config, own } of files)
+    print(`${config.name}: its journal is a file; \`intentd status${repeatOptions(own)}\` shows it`)
+  const { FleetReader } = await import('../../journal/fleet/read-fleet.ts')
+  const databases = places.map((place) => ({
+    name: places.length > 1 ? databaseOf(place) : undefined,
+    reader: new FleetReader(place),
+  }))
+  return Math.max(code, await lookSideBySide(databases, look))
+}
+
+export async function lookSideBySide<Reader extends Pick<FleetReader, 'close'>>(
+  databases: readonly FleetDatabase<Reader>[],
+  look: (database: FleetDatabase<Reader>) => Promise<number>,
+): Promise<number> {
+  const codes = databases.map(async (database) => {
+    try {
+      return await look(database)
+    } catch (error) {
+      if (database.name === undefined) throw error
+      print(`${database.name}: ${messageOf(error)}`)
+      return exitOf(error)
+    } finally {
+      await database.reader.close()
+    }
+  })
+  return Math.max(0, ...(await Promise.all(codes)))
+}
+
+function noFleet(file: string): Failure {
+  return new Failure({
+    code: 'FLEET_IMPOSSIBLE',
+    sentence: 'the journal of this configuration is a file, so no other machine can be shown',
+    facts: { file },
+    hint: 'use `intentd status`; for several machines set journal.url',
+  })
 }

@@ -2,7 +2,13 @@ import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
-import { type ConfigRequest, type DaemonConfig, readConfig } from '../../config/load-config.ts'
+import {
+  type ConfigOptions,
+  type ConfigRequest,
+  type DaemonConfig,
+  readConfig,
+  toConfigRequest,
+} from '../../config/load-config.ts'
 import { explainReply, findSocket, withClient } from '../operator/find-daemon.ts'
 import { loadCredentials } from '../../config/secrets.ts'
 import { ConfigError, formatProblem } from '../../config/yaml/problem.ts'
@@ -32,7 +38,6 @@ import {
 } from '../process/operator.ts'
 import { exitOf } from '../process/exit-codes.ts'
 import { durationOption, assertDatabase, repeatOptions } from '../process/options.ts'
-import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 /** The daemon checks twenty times a second. */

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { agentSocketOf, agentTokenFileOf } from '../../assembly/state/state-place.ts'
-import { type ConfigOptions, toConfigRequest } from '../../config/config-request.ts'
-import type { DaemonConfig } from '../../config/load-config.ts'
+import { type ConfigOptions, type DaemonConfig, toConfigRequest } from '../../config/load-config.ts'
 import type { Power } from '../../control/powers.ts'
 import { loadOperated } from '../operator/operated-config.ts'
 import { EXITS } from '../process/exit-codes.ts'
@@ -50,7 +49,7 @@ async function serveHttp(config: DaemonConfig, served: AgentServerOptions): Prom
     print('assistants are not served at the port: set control.agents.http: true (docs/agents.md)')
     return EXITS.configuration
   }
-  const { AgentListener } = await import('./agent-listener.ts')
+  const { AgentListener } = await import('./agent-server.ts')
   const { createAgentServers } = await import('./agent-server.ts')
   const listener = new AgentListener(agentSocketOf(config), createAgentServers(served))
   const objection = await listener.start()

@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
 import { loadAccounts } from '../../config/load-accounts.ts'
-import type { DaemonConfig } from '../../config/load-config.ts'
+import { type ConfigOptions, type DaemonConfig, toConfigRequest } from '../../config/load-config.ts'
 import { ControlClient, type ControlReply } from '../../control/control-client.ts'
 import { loadJournalPassword, type SecretsRequest } from '../../config/secrets.ts'
 import type { StatusView } from '../../control/views.ts'
@@ -14,7 +14,6 @@ import { objectToPath } from '../../lib/net/socket-path.ts'
 import { findNewestJournal, newestJournal } from '../process/newest-journal.ts'
 import { loadOperated } from './operated-config.ts'
 import { explainSilence, print, printOnce } from '../process/operator.ts'
-import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 
 export const EXIT_SILENT = 75
 const EXIT_REFUSED = 1

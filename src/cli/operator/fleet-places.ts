@@ -1,4 +1,4 @@
-import type { DaemonConfig } from '../../config/load-config.ts'
+import { type ConfigOptions, type DaemonConfig, toConfigRequest } from '../../config/load-config.ts'
 import { loadJournalPassword, loadSweepPassword } from '../../config/secrets.ts'
 import { serverPlaceOf } from '../../assembly/state/state-place.ts'
 import type { PostgresPlace } from '../../journal/postgres/connection.ts'
@@ -7,7 +7,6 @@ import { Secret } from '../../lib/secret.ts'
 import { loadOperated } from './operated-config.ts'
 import { exitOf } from '../process/exit-codes.ts'
 import { print } from '../process/operator.ts'
-import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 
 export interface FleetConfig {
   readonly config: DaemonConfig

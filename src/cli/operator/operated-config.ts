@@ -1,7 +1,12 @@
 import { dirname, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Command } from 'commander'
-import { type DaemonConfig, loadConfig } from '../../config/load-config.ts'
+import {
+  type ConfigOptions,
+  type DaemonConfig,
+  loadConfig,
+  toConfigRequest,
+} from '../../config/load-config.ts'
 import { ConfigError, formatProblem } from '../../config/yaml/problem.ts'
 import { killFileOf } from '../../assembly/state/kill-switch.ts'
 import { readRunningConfig, readRunStart } from '../../assembly/state/running-config.ts'
@@ -13,7 +18,6 @@ import { findNewestJournal } from '../process/newest-journal.ts'
 import { print, printOnce } from '../process/operator.ts'
 import { addConfigOptions } from '../process/options.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
-import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 
 export function addOperatedOptions(command: Command): Command {
   return addConfigOptions(command).option(

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
-import type { DaemonConfig } from '../../config/load-config.ts'
+import type { ConfigOptions, DaemonConfig } from '../../config/load-config.ts'
 import {
   adviseUnclaimed,
   adviseUnclosable,
@@ -42,7 +42,6 @@ import {
 import { middlemanKind } from '../process/middleman.ts'
 import { durationOption, repeatOptions } from '../process/options.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
-import type { ConfigOptions } from '../../config/config-request.ts'
 
 const READ_WITHIN_MS = 10_000
 /** The daemon read the command, but nothing changed. */

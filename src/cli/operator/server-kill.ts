@@ -1,12 +1,11 @@
 import { hostname } from 'node:os'
 import { resolve, sep } from 'node:path'
-import type { DaemonConfig } from '../../config/load-config.ts'
+import { type ConfigOptions, type DaemonConfig, toConfigRequest } from '../../config/load-config.ts'
 import { loadJournalPassword } from '../../config/secrets.ts'
 import { serverPlaceOf } from '../../assembly/state/state-place.ts'
 import type { FleetAccount } from '../../journal/fleet/fleet-accounts.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { print } from '../process/operator.ts'
-import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
 
 /**
  * `kill --all` orders on the journal's server and on the machine that obeys, so a release asks the

@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
-import { hungAfterOption } from '../process/play-options.ts'
+import { addConfigOptions, addParamOption, hungAfterOption } from '../process/options.ts'
 import { playWatched } from '../../backtest/playing/watched-play.ts'
-import { addConfigOptions, addParamOption } from '../process/options.ts'
-import type { ConfigOptions } from '../../config/config-request.ts'
+import type { ConfigOptions } from '../../config/load-config.ts'
 import type { ParityTask } from './run-parity.ts'
 
 interface ParityOptions extends ConfigOptions {

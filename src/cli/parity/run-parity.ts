@@ -1,22 +1,10 @@
-import { listFollowingSeed } from '../../assembly/simulator/made-up-prices.ts'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve, sep } from 'node:path'
-import { BacktestRun, type BacktestRunOptions } from '../../backtest/backtest-run.ts'
-import { loadConfig, type LoadedConfig } from '../../config/load-config.ts'
-import { type RecordedFeeds, readRecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
+import { readRecordedFeeds, type RecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 import { readRecordedQuotes } from '../../assembly/recordings/recorded-quotes.ts'
-import type { JournalRecord } from '../../domain/record.ts'
-import type { Snapshot } from '../../domain/snapshot.ts'
-import { parseCore } from '../../engine/replay/core-image.ts'
-import { parseEvent } from '../../engine/replay/event-text.ts'
-import type { EngineSettings } from '../../engine/settings.ts'
-import type { Step } from '../../interpreter/ports.ts'
-import { Failure } from '../../lib/failure.ts'
-import { parseValue } from '../../lib/value-text.ts'
-import { findSegments, type SegmentFile } from '../../recording/recordings.ts'
-import type { SegmentHead } from '../../recording/segment.ts'
-import { openSegment } from '../../recording/segment-reader.ts'
+import { listFollowingSeed } from '../../assembly/simulator/made-up-prices.ts'
+import { BacktestRun, type BacktestRunOptions } from '../../backtest/backtest-run.ts'
 import { listAssumptions } from '../../backtest/opening/assumptions.ts'
 import type { PreparedBacktest } from '../../backtest/opening/prepare-backtest.ts'
 import type { PlayMarks } from '../../backtest/playing/play-marks.ts'
@@ -26,23 +14,41 @@ import {
   PARITY_FILES,
   ReportDirectory,
 } from '../../backtest/playing/report-directory.ts'
-import { keepWritable } from '../../strategy/isolation/guard-files.ts'
 import {
   markDecisions,
   playRun,
   prepareWatched,
   watchForEnd,
 } from '../../backtest/playing/run-backtest.ts'
+import {
+  type ConfigOptions,
+  loadConfig,
+  type LoadedConfig,
+  toConfigRequest,
+} from '../../config/load-config.ts'
+import type { JournalRecord } from '../../domain/record.ts'
+import type { Snapshot } from '../../domain/snapshot.ts'
+import { parseCore } from '../../engine/replay/core-image.ts'
+import { parseEvent } from '../../engine/replay/event-text.ts'
+import type { EngineSettings } from '../../engine/settings.ts'
+import type { Step } from '../../interpreter/ports.ts'
+import { Failure } from '../../lib/failure.ts'
+import { toShellWord } from '../../lib/text/shell-word.ts'
+import { parseValue } from '../../lib/value-text.ts'
+import { findSegments, type SegmentFile } from '../../recording/recordings.ts'
+import { openSegment } from '../../recording/segment-reader.ts'
+import type { SegmentHead } from '../../recording/segment.ts'
 import type { RunReport } from '../../report/run-report.ts'
 import { writeReport } from '../../report/write-report.ts'
-import { toShellWord } from '../../lib/text/shell-word.ts'
-import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
-import { stopDecisions } from './after-stop.ts'
-import { otherSettings } from './differences.ts'
+import { keepWritable } from '../../strategy/isolation/guard-thread.ts'
 import { compareFills, compareWishes } from './describe-parity.ts'
-import { reportRecorded } from './recorded-report.ts'
-import { asRecorded, writeRecordedPrices } from './recorded-prices.ts'
-import { playRecordedFeeds } from './recorded-prices.ts'
+import { otherSettings } from './differences.ts'
+import {
+  asRecorded,
+  playRecordedFeeds,
+  reportRecorded,
+  writeRecordedPrices,
+} from './recorded-report.ts'
 import { describeTimes, findAloneTimes } from './restricted-times.ts'
 import { RunTrace, type SeenSnapshot } from './run-trace.ts'
 
@@ -71,7 +77,7 @@ const READ = /^\{"kind":"(?:snapshotTaken|decided|fillsRead)"/
 const KEPT = /"kind":"(?:candles|restricted|released)"/
 const STOP = /^\{"kind":"commanded","command":\{"kind":"stop"/
 
-export interface ParityResult {
+interface ParityResult {
   readonly isDifferent: boolean
   readonly lines: readonly string[]
 }
@@ -489,4 +495,25 @@ function writeReports(
     ),
     write('backtest', () => report, listAssumptions(prepared, [prepared.fillModel])),
   ]
+}
+
+/**
+ * A stopping daemon reads prices until everything in flight is settled, but asks no strategy.
+ * @param from exchange clock: the first prices without decisions; undefined for a run that never
+ * stopped
+ */
+export function stopDecisions(
+  opened: BacktestRunOptions,
+  from: number | undefined,
+): BacktestRunOptions {
+  if (from === undefined) return opened
+  const { backtest } = opened
+  const quiet = [...backtest.strategies].map(([id, { strategy, params }]) => {
+    const decide: typeof strategy.decide = (snapshot, context) =>
+      snapshot.exchangeTime >= from
+        ? { intents: [], state: context.state }
+        : strategy.decide(snapshot, context)
+    return [id, { strategy: { ...strategy, decide }, params }] as const
+  })
+  return { ...opened, backtest: { ...backtest, strategies: new Map(quiet) } }
 }

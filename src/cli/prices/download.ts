@@ -7,8 +7,7 @@ import {
   type DownloadResult,
 } from '../../assembly/recordings/download-prices.ts'
 import { ProgressBar } from '../../backtest/playing/progress-bar.ts'
-import { toConfigRequest } from '../../config/config-request.ts'
-import { loadConfig } from '../../config/load-config.ts'
+import { loadConfig, toConfigRequest } from '../../config/load-config.ts'
 import { openOf, parseInterval } from '../../domain/candles.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
@@ -16,10 +15,9 @@ import { onStopSignals } from '../../lib/stop-signals.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { writeOut } from '../../lib/write-out.ts'
 import { type Granularity, GRANULARITIES, granularityOf } from '../../protocol/beyond/candles.ts'
-import { addConfigOptions } from '../process/options.ts'
+import { addConfigOptions, parseDate } from '../process/options.ts'
 import { sourceOf } from '../../assembly/recordings/kept-universe-place.ts'
 import { openPublicClient } from './public-client.ts'
-import { parseDate } from '../process/play-options.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 
 interface DownloadCommandOptions {

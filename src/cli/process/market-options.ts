@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { MarketOptions } from '../../assembly/instruments/played-request.ts'
-import type { ConfigOptions } from '../../config/config-request.ts'
+import type { ConfigOptions } from '../../config/load-config.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 import { listOption, parseSpeed } from './options.ts'
 

@@ -1,12 +1,11 @@
 import { Alerts } from '../../alerts/alerts.ts'
 import { loadAlertSecrets } from '../../config/alert-secrets.ts'
 import { loadProxies } from '../../config/proxy.ts'
-import type { ConfigRequest, DaemonConfig } from '../../config/load-config.ts'
+import type { ConfigOptions, ConfigRequest, DaemonConfig } from '../../config/load-config.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { repeatOptions } from './options.ts'
-import type { ConfigOptions } from '../../config/config-request.ts'
 
 interface AlertAddress extends Pick<ConfigRequest, 'cwd'>, Pick<ConfigOptions, 'set'> {
   readonly others?: readonly DaemonConfig[]

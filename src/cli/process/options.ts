@@ -1,7 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type ConfigOptions, PAPER_CONFIG } from '../../config/config-request.ts'
+import { type ConfigOptions, PAPER_CONFIG } from '../../config/load-config.ts'
 import { isDatabaseInClear, objectToDatabase } from '../../config/server-checks.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { startOfDate } from '../../lib/start-of-day.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 
 const UNITS_MS: Readonly<Record<string, number>> = {
@@ -126,4 +128,139 @@ function namedFile(words: readonly string[]): string | undefined {
 
 function valuesOf(words: readonly string[], option: string): readonly string[] {
   return words.flatMap((word, index) => (index > 0 && words[index - 1] === option ? [word] : []))
+}
+
+/** No decision, file of prices or report takes so long. */
+const HUNG_AFTER_MS = 60_000
+const DAYS_MAX = 3650
+
+export function hungAfterOption(): Option {
+  return durationOption(
+    '--hung-after <duration>',
+    'end it after so much time without progress',
+    HUNG_AFTER_MS,
+  )
+}
+
+export function addPlayOptions(command: Command, models: readonly string[]): Command {
+  return addParamOption(command)
+    .addOption(listOption('--market <file>', 'prices: FILE, SYMBOL=FILE, or `seeded`'))
+    .addOption(
+      listOption('--feed <name=file>', 'readings of a feed: FILE, NAME=FILE or STRATEGY.NAME=FILE'),
+    )
+    .option(
+      '--universe <directory>',
+      'tickers of all instruments that `record --universe` kept; what has no file of prices trades on them',
+    )
+    .option('--days <n>', 'length of a seeded market (default: 30)', parseDays)
+    .option('--from <date>', 'beginning, UTC: 2025-06-01 or 2025-06-01T12:00', parseDate)
+    .option('--to <date>', 'end, excluded', parseDate)
+    .addOption(
+      new Option('--model <name>', 'how orders are filled (default: as configured)').choices(
+        models,
+      ),
+    )
+    .option('--seed <n>', 'seed of all random numbers (default: as configured)', parseCount)
+    .option(
+      '--balance <amount>',
+      'margin coin at the start (default: as configured, or 10000)',
+      parseBalance,
+    )
+    .addOption(listOption('--set <path=value>', 'override a setting of the main file'))
+}
+
+function parseDays(text: string): number {
+  const days = parseCount(text)
+  if (days >= 1 && days <= DAYS_MAX) return days
+  throw new InvalidArgumentError(`write a whole number from 1 to ${DAYS_MAX}.`)
+}
+
+export function parseDate(text: string): number {
+  const isDate = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z?)?$/.test(text)
+  const at = isDate
+    ? Date.parse(text.includes('T') && !text.endsWith('Z') ? `${text}Z` : text)
+    : Number.NaN
+  // A parser may make a 30th of February a day of March; nothing was traded before 1970.
+  if (!(at > 0) || !new Date(at).toISOString().startsWith(text.slice(0, 10)))
+    throw new InvalidArgumentError('write a date such as 2025-06-01 or 2025-06-01T12:00 (UTC).')
+  return at
+}
+
+function parseBalance(text: string): string {
+  if (!/^\d+(?:\.\d+)?$/.test(text) || Number(text) <= 0)
+    throw new InvalidArgumentError('write an amount such as 10000.')
+  return text
+}
+
+export interface SpanOptions {
+  readonly since?: number
+  readonly until?: number
+  readonly from?: DayOrInstant
+  readonly to?: DayOrInstant
+}
+
+/** `2025-06-02` in the configured time zone, or Unix ms. */
+type DayOrInstant = string | number
+
+/** `since` is included, `until` is not. */
+export interface Span {
+  readonly since?: number
+  readonly until?: number
+}
+
+export function addSpanOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--from <date>', 'beginning: a day such as 2025-06-02, or as --since')
+        .argParser(parseDayOrInstant)
+        .conflicts('since'),
+    )
+    .addOption(
+      new Option('--to <date>', 'end: a day, which is included, or as --until')
+        .argParser(parseDayOrInstant)
+        .conflicts('until'),
+    )
+    .option('--since <when>', 'beginning: 10m, 2h, 7d (ago), or an instant', parseInstant)
+    .option('--until <when>', 'end, excluded', parseInstant)
+}
+
+export function parseInstant(text: string): number {
+  const at = Date.parse(text)
+  if (/^\d{4}-/.test(text) && !Number.isNaN(at)) return at
+  if (/^\d+(\.\d+)?[a-z]+$/.test(text)) return systemClock.now() - parseDuration(text)
+  throw new InvalidArgumentError(
+    'write how far back, such as 10m or 2h, or an instant such as 2025-06-02T06:00Z.',
+  )
+}
+
+export function toSpan({ since, until, from, to }: SpanOptions, timeZone: string): Span {
+  const begin = since ?? (from === undefined ? undefined : toInstant(from, timeZone))
+  const end = until ?? (to === undefined ? undefined : toInstant(endOf(to), timeZone))
+  return {
+    ...(begin !== undefined && { since: begin }),
+    ...(end !== undefined && { until: end }),
+  }
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+const DAY_MS = 86_400_000
+
+function parseDayOrInstant(text: string): DayOrInstant {
+  if (!DAY.test(text)) return parseInstant(text)
+  const at = Date.parse(text)
+  if (!Number.isNaN(at) && toDay(at) === text) return text
+  throw new InvalidArgumentError(`there is no day ${text}; write one such as 2025-06-02.`)
+}
+
+/** A last day is included: it ends where the next one begins. */
+function endOf(end: DayOrInstant): DayOrInstant {
+  return typeof end === 'number' ? end : toDay(Date.parse(end) + DAY_MS)
+}
+
+function toDay(at: number): string {
+  return new Date(at).toISOString().slice(0, 10)
+}
+
+function toInstant(moment: DayOrInstant, timeZone: string): number {
+  return typeof moment === 'number' ? moment : startOfDate(moment, timeZone)
 }

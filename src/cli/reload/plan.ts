@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { ConfigOptions } from '../../config/config-request.ts'
+import type { ConfigOptions } from '../../config/load-config.ts'
 import { asStarted } from '../operator/operated-config.ts'
 import { addConfigOptions } from '../process/options.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'

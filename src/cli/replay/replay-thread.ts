@@ -1,5 +1,5 @@
 import { playForWatcher } from '../../backtest/playing/watched-thread.ts'
-import { keepReadable } from '../../strategy/isolation/guard-files.ts'
+import { keepReadable } from '../../strategy/isolation/guard-thread.ts'
 import { replaySegments, type ReplayTask } from './replay-segments.ts'
 
 await playForWatcher<ReplayTask>(async (task, { marks, post }) => {

@@ -1,39 +1,47 @@
 import type { Alerts } from '../../alerts/alerts.ts'
-import type { ReloadView } from '../../control/detail-views.ts'
-import { assertLossesDecided } from '../../config/live-checks.ts'
-import { loadAccounts } from '../../config/load-accounts.ts'
-import type { ConfigRequest, LoadedConfig } from '../../config/load-config.ts'
-import { processVariables } from '../../config/secrets.ts'
-import type { Daemon, DaemonEnd } from '../../daemon/daemon.ts'
-import { accountLogger } from '../../logging/account-logger.ts'
-import { alertedLogger } from '../../daemon/reporting/alerted-logger.ts'
-import type { DaemonLogger } from '../../logging/logger.ts'
-import { openDaemon, type OpenDaemonOptions, type OpenedDaemon } from '../../daemon/open-daemon.ts'
-import type { StandbyFrame } from '../../daemon/standby.ts'
-import { endOutputs } from '../../logging/log-output.ts'
-import { formatSummary } from '../../views/summary-text.ts'
-import type { RunSummary } from '../../views/summary.ts'
-import { keepRunningConfig } from '../../assembly/state/running-config.ts'
+import { keepListed, withContracts } from '../../assembly/instruments/fetch-contracts.ts'
+import { type MarketOptions, withPlayed } from '../../assembly/instruments/played-request.ts'
 import { noteRun, readLastRun } from '../../assembly/state/last-run.ts'
+import { keepRunningConfig } from '../../assembly/state/running-config.ts'
 import { noteRunning } from '../../assembly/state/running-files.ts'
 import { listHolders } from '../../assembly/state/state-directory.ts'
+import {
+  type ConfigOptions,
+  type ConfigRequest,
+  type LoadedConfig,
+  toConfigRequest,
+} from '../../config/load-config.ts'
+import { listContractRemarks } from '../../config/contract-remarks.ts'
+import type { ContractAnswers } from '../../config/known-contracts.ts'
+import { assertLossesDecided } from '../../config/live-checks.ts'
+import { loadAccounts } from '../../config/load-accounts.ts'
+import { processVariables } from '../../config/secrets.ts'
+import type { ReloadView } from '../../control/detail-views.ts'
+import type { Daemon, DaemonEnd } from '../../daemon/daemon.ts'
+import { openDaemon, type OpenDaemonOptions, type OpenedDaemon } from '../../daemon/open-daemon.ts'
+import { alertedLogger } from '../../daemon/reporting/alerted-logger.ts'
+import type { StandbyFrame } from '../../daemon/standby.ts'
+import type { StopPolicy } from '../../engine/event.ts'
+import { atInstant } from '../../lib/alarm.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
+import { onStopSignals } from '../../lib/stop-signals.ts'
 import { systemTimers } from '../../lib/timers.ts'
-import { atInstant } from '../../lib/alarm.ts'
+import { writeOut } from '../../lib/write-out.ts'
+import { accountLogger } from '../../logging/account-logger.ts'
+import { endOutputs } from '../../logging/log-output.ts'
+import type { DaemonLogger } from '../../logging/logger.ts'
+import { onBreakdown } from '../../strategy/strategy-failure.ts'
+import { formatSummary } from '../../views/summary-text.ts'
+import type { RunSummary } from '../../views/summary.ts'
 import { exitOfAll } from '../process/exit-codes.ts'
 import { giveKeys } from '../process/give-keys.ts'
+import { toAbsolute } from '../process/market-options.ts'
 import { openAlerts } from '../process/open-alerts.ts'
 import { openLogger } from '../process/open-logger.ts'
 import { repeatOptions } from '../process/options.ts'
-import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
-import { toAbsolute } from '../process/market-options.ts'
-import { withPlayed, type MarketOptions } from '../../assembly/instruments/played-request.ts'
 import { assertSupported } from '../process/platform.ts'
-import type { StopPolicy } from '../../engine/event.ts'
 import { RunStop } from '../process/run-stop.ts'
-import { onStopSignals } from '../../lib/stop-signals.ts'
-import { onBreakdown } from '../../strategy/on-breakdown.ts'
 import { createSupervisor } from '../process/supervisor.ts'
 import { assertTrusted } from '../process/trusted-files.ts'
 import {
@@ -42,9 +50,6 @@ import {
   examineReload,
   viewReload,
 } from './accept-reload.ts'
-import { logContracts } from './start-contracts.ts'
-import { keepListed, withContracts } from '../../assembly/instruments/fetch-contracts.ts'
-import { writeOut } from '../../lib/write-out.ts'
 
 const READY_LOOKED_AT_MS = 100
 /** Requests in flight at the end of the stop: recovery resolves them. */
@@ -447,4 +452,26 @@ function report(
         }
       : {}),
   })
+}
+
+function logContracts(
+  accounts: readonly LoadedConfig[],
+  contracts: ContractAnswers | undefined,
+  logger: DaemonLogger,
+): void {
+  for (const account of accounts) {
+    const { file, name } = account.config
+    const answer = contracts?.get(file)
+    const log = accounts.length > 1 ? accountLogger(logger, name) : logger
+    if (answer?.now !== undefined) {
+      const { productType, contracts: listed } = answer.now
+      log.log('info', 'contracts.read', { productType, contracts: listed.size })
+    }
+    for (const { event, symbol, problem } of listContractRemarks(account, answer)) {
+      const { message: reason } = problem
+      if (event === 'contracts.notRead') log.log('warn', 'contracts.notRead', { reason })
+      else if (event === 'contract.changed') log.log('warn', 'contract.changed', { symbol, reason })
+      else log.log('warn', 'contract.differs', { symbol, reason })
+    }
+  }
 }

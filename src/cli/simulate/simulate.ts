@@ -21,7 +21,7 @@ import {
   parsePort,
   parseSpeed,
 } from '../process/options.ts'
-import { toConfigRequest, type ConfigOptions } from '../../config/config-request.ts'
+import { type ConfigOptions, toConfigRequest } from '../../config/load-config.ts'
 import { withPlayed } from '../../assembly/instruments/played-request.ts'
 import { onStopSignals } from '../../lib/stop-signals.ts'
 import { sha256 } from '../../lib/digest.ts'

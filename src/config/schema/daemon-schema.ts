@@ -1,18 +1,18 @@
 /** The main file (config/paper.yaml). */
-import { liquidationSchema } from './liquidation-schema.ts'
 import { z } from 'zod'
-import { alertsSchema } from './alerts-schema.ts'
-import { chatSchema } from './chat-schema.ts'
-import { positiveAmount, positiveDecimal } from './decimal-text.ts'
-import { accountShape, leverageSchema, tradedInstrumentsSchema } from './exchange-schema.ts'
+import { alertsSchema, chatSchema } from './alerts-schema.ts'
+import { positiveAmount, positiveDecimal, presetNumber, wholeNumber } from './setting-values.ts'
+import {
+  accountShape,
+  leverageSchema,
+  sharedLimitsSchema,
+  tradedInstrumentsSchema,
+} from './exchange-schema.ts'
 import { journalSchema } from './journal-schema.ts'
-import { accountLossesSchema, accountPaceSchema, instrumentRisksSchema } from './loss-schema.ts'
+import { riskSchema } from './risk-schema.ts'
 import { manualSchema } from './strategy-schema.ts'
-import { sharedLimitsSchema } from './shared-limits-schema.ts'
 import { signalsSchema } from './signals-schema.ts'
 import { embeddedSimulatorSchema } from './simulator-schema.ts'
-import { survivalSchema } from './survival-schema.ts'
-import { presetNumber, wholeNumber } from './whole-number.ts'
 
 /** `user:password` for `exchange.proxy`; with `_FILE`, the file that holds it. */
 export const PROXY_LOGIN = 'INTENTD_PROXY_LOGIN'
@@ -172,78 +172,10 @@ const calendarSchema = z
   })
   .meta({ description: 'What happens at a time of day.' })
 
-/** Older prices say nothing about the market. */
-export const DATA_AGE_MS_MAX = 600_000
-
 /**
  * Named as the risk checks. Values of orders and positions must not be guessed, so they have no
  * default.
  */
-const riskSchema = z
-  .strictObject({
-    dataAgeMaxMs: wholeNumber(
-      { min: 10, max: DATA_AGE_MS_MAX },
-      'Oldest market data that is decided or sent on, in ms.',
-    ),
-    accountAgeMaxMs: wholeNumber(
-      { min: 1000, max: 3_600_000 },
-      'How long ago fills and positions may have been read when an order leaves that adds risk, in ms. Absent: three ' +
-        'rounds of readings at the limits and with the instruments of this account, and 3000 at least. More than that ' +
-        'has no effect: nothing that adds risk leaves after three missed readings.',
-    ).optional(),
-    priceCollarRatio: z.number().positive().max(1).meta({
-      description:
-        'How far an order, its take-profit and its stop-loss may be from the market, as a share of the price.',
-    }),
-    openOrdersMax: wholeNumber(
-      { min: 1, max: 1000 },
-      'Most orders working at once in the account.',
-    ),
-    orderNotionalMax: positiveDecimal('Largest price times size of one order, in the quote coin.'),
-    grossNotionalMax: positiveDecimal(
-      'Largest sum of all positions and working orders, long and short added, in the quote coin.',
-    ),
-    foreignFills: z.enum(['halt', 'adopt']).default('halt').meta({
-      description:
-        "After fills that are not ours (liquidation, delivery, a person's trade) the position is adopted. halt: and nothing is opened on the instrument until it is released. adopt: trading goes on.",
-    }),
-    leverageMax: z.number().positive().max(1000).optional().meta({
-      description:
-        'Largest sum of all positions and working orders over the equity of the account; needs account.capital.',
-    }),
-    selfTrade: z.enum(['allow', 'deny']).default('allow').meta({
-      description: 'Whether an order may leave that would trade with a resting order of ours.',
-    }),
-    unknownOrdersMax: wholeNumber(
-      { min: 0, max: 1000 },
-      'Most orders of which nobody knows what became of them: while there are more, only orders that reduce leave.',
-    ).optional(),
-    pace: accountPaceSchema.prefault({}),
-    disputeToleranceRatio: z.number().min(0).max(0.2).default(0.005).meta({
-      description:
-        'How far our own unrealised profit and that of the exchange may differ, as a share of what the position is worth.',
-    }),
-    disputeToleranceMin: positiveDecimal('And so far in any case, in the quote coin.').default('1'),
-    disputeMsMax: presetNumber(
-      { min: 1000, max: 600_000, preset: 10_000 },
-      'After they have differed for so long, in ms, limits on losses are judged by our own figure alone.',
-    ),
-    indexBandRatio: z.number().positive().max(0.5).default(0.05).meta({
-      description:
-        'Judged alone, our own figure counts only while last price, bid, ask and index are this close to each other, as a share of the price.',
-    }),
-    losses: accountLossesSchema.prefault({}),
-    liquidation: liquidationSchema.prefault({}),
-    survives: survivalSchema,
-    instruments: instrumentRisksSchema
-      .default({})
-      .meta({ description: 'Limits of single instruments, by symbol.' }),
-  })
-  .meta({
-    description:
-      'Limits of the whole account. Only accountAgeMaxMs and how figures are compared have defaults; no other limit has one.',
-  })
-
 const executionSchema = z
   .strictObject({
     batchOrdersMax: presetNumber({ min: 1, max: 50, preset: 50 }, 'Most orders in one batch.'),

@@ -1,8 +1,45 @@
-import { maintenanceSchema } from './liquidation-schema.ts'
 import { z } from 'zod'
 import { SYMBOL_PATTERN } from '../../domain/instrument.ts'
-import { positiveDecimal, stepDecimal } from './decimal-text.ts'
-import { wholeNumber } from './whole-number.ts'
+import { positiveDecimal, stepDecimal, wholeNumber } from './setting-values.ts'
+import { withoutTlsSchema } from './journal-schema.ts'
+
+/** A tier without `upTo` is the last one. */
+const tierSchema = z.strictObject({
+  upTo: positiveDecimal(
+    'Value up to which the tier goes, in the quote coin. Absent: it is the last one.',
+  ).optional(),
+  rate: z
+    .number()
+    .positive()
+    .max(1)
+    .meta({ description: 'What a position needs as margin, as a share of its value.' }),
+})
+
+const maintenanceSchema = z
+  .array(tierSchema)
+  .min(1)
+  .max(100)
+  .check((context) => {
+    let before = 0
+    for (const [index, { upTo }] of context.value.entries()) {
+      const isLast = index === context.value.length - 1
+      const end = upTo === undefined ? Number.POSITIVE_INFINITY : Number(upTo)
+      if (end > before && (isLast || upTo !== undefined)) {
+        before = end
+        continue
+      }
+      const message =
+        upTo === undefined
+          ? 'only the last tier goes without upTo'
+          : 'is not above the tier before it: write tiers from the smallest to the largest'
+      context.issues.push({ code: 'custom', input: context.value, path: [index, 'upTo'], message })
+    }
+  })
+  .optional()
+  .meta({
+    description:
+      "Maintenance margin by the value of a position, from the exchange's contract page. With environment simulator absent: that of the simulator. Otherwise absent: how far a liquidation is, is known by the exchange alone.",
+  })
 
 export const symbolSchema = z
   .string()
@@ -112,3 +149,37 @@ export const tradedInstrumentsSchema = z
 export type InstrumentSettings = z.infer<typeof instrumentSchema> & {
   readonly productType?: z.infer<typeof productTypeSchema> | undefined
 }
+
+export const sharedLimitsSchema = z
+  .strictObject({
+    redis: z
+      .string()
+      .max(2000)
+      .regex(/^rediss?:\/\/./)
+      .meta({
+        title: 'an address such as "rediss://cache.example:6379"',
+        description:
+          'The server of Redis or Valkey that all of them reach. Its password is the variable INTENTD_LIMITS_PASSWORD.',
+      }),
+    withoutTls: withoutTlsSchema,
+    members: wholeNumber(
+      { min: 1, max: 64 },
+      'Daemons that call from this address at a time, at most: the same number in each of them.',
+    ),
+    group: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/)
+      .default('default')
+      .meta({
+        title: 'a name such as "office" (lower case letters, digits, _ . -; at most 63)',
+        description: 'The address and the exchange, where daemons of several share the server.',
+      }),
+    marketData: z.boolean().default(false).meta({
+      description:
+        'Tickers are read by one daemon for all that have this, and handed on through the server. Whoever may write there can say prices.',
+    }),
+  })
+  .meta({
+    description:
+      'Limits of the address, shared with other daemons through Redis. Absent: this one has them alone.',
+  })

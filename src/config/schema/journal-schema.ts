@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { presetNumber } from './whole-number.ts'
+import { presetNumber } from './setting-values.ts'
 
 export const withoutTlsSchema = z.boolean().default(false).meta({
   description:

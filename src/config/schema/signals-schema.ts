@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { presetNumber, wholeNumber } from './whole-number.ts'
+import { presetNumber, wholeNumber } from './setting-values.ts'
 
 /** Compared, kept and journaled, so there are few. */
 const FIELDS_MAX = 16

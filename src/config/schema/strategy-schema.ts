@@ -1,11 +1,351 @@
 import { z } from 'zod'
-import { positiveDecimal, sizeDecimal } from './decimal-text.ts'
+import { LEAVING_POLICIES, UNIVERSE_MEASURES } from '../../domain/universe.ts'
+import { positiveDecimal, presetNumber, sizeDecimal, wholeNumber } from './setting-values.ts'
 import { symbolSchema } from './exchange-schema.ts'
-import { exitsSchema } from './exits-schema.ts'
-import { strategyLossesSchema, strategyPaceSchema } from './loss-schema.ts'
+import { strategyLossesSchema, strategyPaceSchema } from './risk-schema.ts'
 import { SIGNAL_NAME, SIGNAL_NAME_TITLE } from './signals-schema.ts'
-import { universeSchema } from './universe-schema.ts'
-import { presetNumber, wholeNumber } from './whole-number.ts'
+
+// Exits close a position without the strategy deciding it.
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
+
+const DURATION = /^(0|[1-9]\d{0,4})([smhd])$/
+
+export function durationMs(text: string): number {
+  const [, count = '0', unit = 's'] = DURATION.exec(text) ?? []
+  return Number(count) * (UNIT_MS[unit] ?? 0)
+}
+
+const DURATION_TITLE = 'a duration such as "30s", "45m", "6h" or "2d"'
+
+const duration = (description: string, pattern = /^[1-9]\d{0,4}[smhd]$/, title = DURATION_TITLE) =>
+  z.string().regex(pattern).meta({ title, description })
+
+/** A share of the entry price, in millionths. */
+const share = (description: string) => z.number().min(0.000_001).max(0.99).meta({ description })
+
+const DISTANCE = 'as a share: 0.05 is 5 %'
+const ATR = 'as a multiple of the ATR at entry (`exits.atr`), instead of `distance`'
+
+const atrMultiple = (what: string) =>
+  z
+    .number()
+    .min(0.01)
+    .max(100)
+    .optional()
+    .meta({ description: `${what}, ${ATR}.` })
+
+/** A quarter further away, so that the daemon's own stop comes first. */
+export function stopAtExchangeShare(distance: number): number {
+  return Math.round(distance * 1_250_000) / 1_000_000
+}
+
+type Distance = { readonly distance?: number | undefined; readonly atr?: number | undefined }
+
+function objectToDistance({ value, issues }: z.core.ParsePayload<Distance>): void {
+  if ((value.distance === undefined) !== (value.atr === undefined)) return
+  issues.push({
+    code: 'custom',
+    input: value,
+    path: [],
+    message: 'needs either distance or atr, one of the two',
+  })
+}
+
+const stop = z
+  .strictObject({
+    distance: share(`How far the stop is from the entry, ${DISTANCE}.`).optional(),
+    atr: atrMultiple('How far the stop is from the entry'),
+    atExchange: z.boolean().default(false).meta({
+      description:
+        'Each order that opens also gives the exchange a stop-loss, a quarter further away than this distance from its price. It stays where it was set, and works while the daemon does not.',
+    }),
+  })
+  .check(objectToDistance)
+  .check(({ value, issues }) => {
+    if (!value.atExchange || value.distance !== undefined) return
+    const message = 'needs a distance: the ATR at entry is not known when an order leaves'
+    issues.push({ code: 'custom', input: value, path: ['atExchange'], message })
+  })
+  .optional()
+  .meta({ description: 'Closes all at a loss.' })
+
+const trailing = z
+  .strictObject({
+    after: z.number().min(0).max(10).default(0).meta({
+      description: 'It counts once the best price has brought this share of the entry.',
+    }),
+    distance: share(`How far it follows the best price, ${DISTANCE}.`).optional(),
+    atr: atrMultiple('How far it follows the best price'),
+  })
+  .check(objectToDistance)
+  .optional()
+  .meta({ description: 'Closes all when the price falls back from its best since the entry.' })
+
+const breakEven = z
+  .strictObject({
+    after: share('It counts once the best price has brought this share of the entry.'),
+    offset: z.number().min(-0.99).max(0.99).default(0).meta({
+      description: 'How far from the entry it closes, as a share; above zero it leaves a profit.',
+    }),
+  })
+  .check(({ value, issues }) => {
+    if (value.offset < value.after) return
+    const message = `${value.offset} is not below after (${value.after}): it would close as soon as it counts`
+    issues.push({ code: 'custom', input: value, path: ['offset'], message })
+  })
+  .optional()
+  .meta({ description: 'Closes all at the entry once there was a profit.' })
+
+const profit = z
+  .record(z.string().regex(DURATION), z.number().gt(-1).max(10))
+  .check(({ value, issues }) => {
+    const rows = Object.keys(value).toSorted((one, other) => durationMs(one) - durationMs(other))
+    for (const [index, row] of rows.entries()) {
+      const before = rows[index - 1]
+      if (before === undefined) continue
+      const isSame = durationMs(before) === durationMs(row)
+      if (!isSame && (value[before] ?? 0) > (value[row] ?? 0)) continue
+      const message = isSame
+        ? `is the same time as ${before}`
+        : `${value[row]} is not below ${value[before]} at ${before}: the profit that is wanted falls with the time held`
+      issues.push({ code: 'custom', input: value, path: [row], message })
+    }
+  })
+  .optional()
+  .meta({
+    title: 'a table of durations and shares, such as { 0m: 0.04, 30m: 0.02, 2h: 0 }',
+    description:
+      'By time held: the profit, as a share of the entry, that closes all. The last row that has begun counts.',
+  })
+
+const takeProfit = z
+  .array(
+    z
+      .strictObject({
+        at: share('The profit, as a share of the entry.'),
+        close: z.number().min(0.000_001).max(1).meta({
+          description: 'How much is closed, as a share of the largest size of the trade.',
+        }),
+      })
+      .meta({ description: 'One part.' }),
+  )
+  .min(1)
+  .max(10)
+  .check(({ value, issues }) => {
+    const say = (path: (string | number)[], message: string): void =>
+      void issues.push({ code: 'custom', input: value, path, message })
+    for (const [index, { at }] of value.entries()) {
+      const before = value[index - 1]?.at
+      if (before !== undefined && at <= before)
+        say(
+          [index, 'at'],
+          `${at} is not above ${before} before it: write parts from the nearest to the farthest`,
+        )
+    }
+    const sum = value.reduce((all, { close }) => all + Math.round(close * 1e6), 0)
+    if (sum > 1e6) say([], `the parts together close ${sum / 1e6} of the position, 1 is all of it`)
+  })
+  .optional()
+  .meta({ description: 'Closes parts of the position at profits, each once.' })
+
+const within = duration('Trades that ended longer ago do not count.')
+const pause = duration('For so long no entry leaves on the instrument.')
+
+const protections = z
+  .strictObject({
+    stops: z
+      .strictObject({
+        count: wholeNumber({ min: 1, max: 50 }, 'How many such trades.'),
+        within,
+        pause,
+      })
+      .optional()
+      .meta({
+        description:
+          'Pauses after trades that a stop, trailing stop or break-even ended at a loss.',
+      }),
+    lowProfit: z
+      .strictObject({
+        trades: wholeNumber({ min: 1, max: 50 }, 'At least so many trades, however they ended.'),
+        within,
+        below: z.number().min(-1).max(1).default(0).meta({
+          description: 'Their net profit together, as a share of what was put into them.',
+        }),
+        pause,
+      })
+      .optional()
+      .meta({ description: 'Pauses after trades that together brought too little.' }),
+  })
+  .optional()
+  .meta({
+    description: 'Pauses of entries, for each instrument of the strategy; they end by themselves.',
+  })
+
+export const exitsSchema = z
+  .strictObject({
+    stop,
+    trailing,
+    breakEven,
+    profit,
+    timeLimit: duration('Closes all after so long.').optional(),
+    takeProfit,
+    coolDown: duration(
+      'After an exit no order that adds leaves on the instrument for so long. Absent: a target that was exited does not count until the strategy wants something else.',
+    ).optional(),
+    protections,
+    atr: z
+      .strictObject({
+        interval: z.enum(['1m', '5m', '15m', '30m', '1h', '4h', '1d']).meta({
+          description: 'The length of its candles.',
+        }),
+        period: z.int().min(2).max(100).default(14).meta({ description: 'Its period, candles.' }),
+      })
+      .optional()
+      .meta({ description: 'The average true range (Wilder) behind distances in `atr`.' }),
+  })
+  .check(({ value, issues }) => {
+    const say = (path: string[], message: string): void =>
+      void issues.push({ code: 'custom', input: value, path, message })
+    const needsAtr = [value.stop, value.trailing].some((part) => part?.atr !== undefined)
+    if (needsAtr && value.atr === undefined)
+      say([], 'a distance in atr needs exits.atr, such as { interval: 1h, period: 14 }')
+    if (!needsAtr && value.atr !== undefined) say(['atr'], 'no part has a distance in atr')
+    if (Object.keys(value).length === 0) say([], 'names no part; leave exits out instead')
+    const last = value.timeLimit === undefined ? Infinity : durationMs(value.timeLimit)
+    for (const row of Object.keys(value.profit ?? {}))
+      if (durationMs(row) >= last)
+        say(['profit', row], `never counts: timeLimit closes all after ${value.timeLimit}`)
+  })
+  .optional()
+  .meta({
+    description:
+      'What closes a position by itself, judged at every look at the prices (docs/exits.md). Absent: nothing does.',
+  })
+
+export type ExitSettings = NonNullable<z.infer<typeof exitsSchema>>
+
+// A rule that chooses what a strategy trades, among all that the exchange lists.
+
+/** `intentd universe` names each; more is for several strategies. */
+const UNIVERSE_COUNT_MAX = 100
+
+const EVERY = /^[1-9]\d{0,3}[mhd]$/
+const LASTING = /^(0|[1-9]\d{0,4})[smhd]$/
+
+const positive = z.number().gt(0)
+
+/** Symbols, or patterns such as `1000*`. */
+const symbolPatterns = (description: string) =>
+  z
+    .array(
+      z
+        .string()
+        .regex(/^[A-Z0-9*_]{1,40}$/)
+        .meta({ title: 'a symbol such as "BTCUSDT", or a pattern such as "1000*"' }),
+    )
+    .max(500)
+    .default([])
+    .meta({ description })
+
+const measureRange = (value: z.ZodNumber, description: string) =>
+  z
+
+    .strictObject({
+      min: value.optional().meta({ description: 'Least value; it counts as inside.' }),
+      max: value.optional().meta({ description: 'Largest value; it counts as inside.' }),
+    })
+    .check(({ value: { min, max }, issues, value: input }) => {
+      if (min === undefined || max === undefined || min <= max) return
+      issues.push({ code: 'custom', input, path: ['max'], message: `${max} is below min ${min}` })
+    })
+    .optional()
+    .meta({ description })
+
+const top = z
+  .strictObject({
+    count: wholeNumber(
+      { min: 1, max: UNIVERSE_COUNT_MAX },
+      'Most instruments that it chooses. Each is read as often as any other: `intentd check` says how often that is.',
+    ),
+    by: z.enum(UNIVERSE_MEASURES).meta({
+      description:
+        'What they are ranked by. volume: of 24 h in USDT. change: of 24 h, signed. volatility: the range of 24 h as a share of the last price. spread: between bid and ask as a share of the middle.',
+    }),
+    order: z.enum(['highest', 'lowest']).optional().meta({
+      description: 'Which come first. Absent: the lowest for spread, the highest for all others.',
+    }),
+  })
+  .meta({ description: 'Which of those that all filters let through are chosen.' })
+
+const universeSchema = z
+  .strictObject({
+    every: duration(
+      'Time between two evaluations, by the clock of the exchange: with 1h at each full hour.',
+      EVERY,
+      'minutes, hours or days such as "15m", "1h" or "1d"',
+    ).default('1h'),
+    quote: z
+      .string()
+      .regex(/^[A-Z0-9]{1,20}$/)
+      .optional()
+      .meta({ title: 'a coin such as "USDT"', description: 'Quote coin. Absent: any.' }),
+    volume: z
+      .strictObject({ min: positive.meta({ description: 'Least volume of 24 h, in USDT.' }) })
+      .optional()
+      .meta({ description: 'How much was traded.' }),
+    spread: z
+      .strictObject({
+        max: positive.max(1).meta({
+          description: 'Largest distance of bid and ask, as a share of the middle: 0.001 is 0.1 %.',
+        }),
+      })
+      .optional()
+      .meta({ description: 'How wide bid and ask lie apart.' }),
+    age: z
+      .strictObject({
+        min: duration(
+          'Least time since the listing; where the exchange does not state it, since the first evaluation that saw the instrument.',
+          LASTING,
+        ),
+      })
+      .optional()
+      .meta({ description: 'How long it has been listed.' }),
+    volatility: measureRange(
+      positive,
+      'The range of 24 h, highest less lowest price, as a share of the last price.',
+    ),
+    price: measureRange(positive, 'Last price, in quote coin.'),
+    include: symbolPatterns(
+      'Chosen before all others, whatever the filters say, while they can be traded.',
+    ),
+    exclude: symbolPatterns('Never chosen.'),
+    top,
+    sticky: duration(
+      'A member stays for at least so long, unless it is excluded or listed no more.',
+      LASTING,
+    ).default('6h'),
+    changesPerDay: presetNumber(
+      { min: 0, max: 10_000, preset: 20 },
+      'Most members that leave within 24 h; the excluded and those that are listed no more always do, and count.',
+    ),
+    leaving: z.enum(LEAVING_POLICIES).default('close').meta({
+      description:
+        'What becomes of an instrument that leaves. close: its orders are cancelled, and what the strategy holds is closed. keep: the strategy sees it on, and may only reduce, until it is flat. handBack: its orders are cancelled, and what is held stays: nobody looks after it any more.',
+    }),
+  })
+  .optional()
+  .meta({
+    description:
+      'A rule that chooses instruments among all of the product type (docs/universe.md). They join and leave while the daemon runs.',
+  })
+
+export type UniverseSection = NonNullable<z.infer<typeof universeSchema>>
 
 /** Named as the risk checks. Sizes must not be guessed, so they have no default. */
 const strategyRiskSchema = z

@@ -1,9 +1,13 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type MetricName, renderMetrics, type Sample } from '../../control/metrics-text.ts'
+import type { SignalResult } from '../../control/signals/signal-gate.ts'
 import type { AccountView, StatusView } from '../../control/views.ts'
 import { DENIAL_CODES, type DenialCode } from '../../domain/denial.ts'
 import type { FeedId } from '../../domain/feed.ts'
+import { toStrategyId } from '../../domain/ids.ts'
 import { DRAWDOWN_STEPS } from '../../domain/loss-limits.ts'
 import { OPEN_STATES, TERMINAL_STATES } from '../../domain/order.ts'
+import { nameOfSignal } from '../../domain/signal.ts'
 import {
   ACCOUNT,
   MODE_REASONS,
@@ -12,22 +16,18 @@ import {
   TRADING_MODES,
   type TradingMode,
 } from '../../domain/trading-mode.ts'
-import type { AnswerTimes } from '../../exchange/limiter/limiter-statistics.ts'
+import type { UniverseReason } from '../../domain/universe.ts'
+import type { AnswerTimes } from '../../exchange/limiter/endpoint-queue.ts'
 import type { DurationSummary } from '../../lib/percentiles.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { PollGridStats } from '../../market/poll-grid.ts'
 import type { EndpointName } from '../../protocol/endpoints.ts'
-import type { SignalResult } from '../../control/signals/signal-gate.ts'
-import { nameOfSignal } from '../../domain/signal.ts'
-import { toStrategyId } from '../../domain/ids.ts'
-import type { UniverseReason } from '../../domain/universe.ts'
 import type { ShownAccount } from '../../views/shown-account.ts'
 import { viewUniverses } from '../../views/universe-view.ts'
-import { LoopDelays } from './loop-delays.ts'
 
 const MS = 1000
 
-export interface MeasuredDaemon {
+interface MeasuredDaemon {
   readonly status: StatusView
   readonly accounts: readonly ShownAccount[]
   readonly isReady: boolean
@@ -424,4 +424,61 @@ function addSummary(
   add(name, maxMs / MS, { quantile: '1' })
   add(name, (count * meanMs) / MS, undefined, 'sum')
   add(name, count, undefined, 'count')
+}
+
+/** Readers at least this often miss no delay. */
+const SPAN_MS = 30_000
+
+const PERCENTS = [50, 99, 100] as const
+const NANOSECONDS = 1e9
+
+type DelayHistogram = Pick<
+  ReturnType<typeof monitorEventLoopDelay>,
+  'enable' | 'disable' | 'percentile' | 'reset'
+>
+
+/** Reading starts no new span, so several readers can share it. */
+export class LoopDelays {
+  readonly #timers: Timers
+  readonly #histogram: DelayHistogram
+  #before: ReadonlyMap<number, number> = new Map()
+  #cancel: (() => void) | undefined
+
+  constructor(
+    timers: Timers,
+    histogram: DelayHistogram = monitorEventLoopDelay({ resolution: 20 }),
+  ) {
+    this.#timers = timers
+    this.#histogram = histogram
+  }
+
+  start(): void {
+    this.#histogram.enable()
+    this.#awaitEnd()
+  }
+
+  /** The larger value of the present and the last complete span, in seconds. */
+  read(): readonly (readonly [quantile: string, seconds: number])[] {
+    return PERCENTS.map((percent) => {
+      const longest = Math.max(this.#histogram.percentile(percent), this.#before.get(percent) ?? 0)
+      return [String(percent / 100), longest / NANOSECONDS]
+    })
+  }
+
+  stop(): void {
+    this.#cancel?.()
+    this.#histogram.disable()
+  }
+
+  #awaitEnd(): void {
+    this.#cancel = this.#timers.after(SPAN_MS, () => this.#endSpan())
+  }
+
+  #endSpan(): void {
+    this.#before = new Map(
+      PERCENTS.map((percent) => [percent, this.#histogram.percentile(percent)]),
+    )
+    this.#histogram.reset()
+    this.#awaitEnd()
+  }
 }

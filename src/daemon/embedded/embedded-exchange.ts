@@ -8,7 +8,7 @@ import type { Timers } from '../../lib/timers.ts'
 import type { RunningSimulator } from '../../simulator/start-simulator.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
 import type { BeyondCaller } from '../../exchange/readers/candles-reader.ts'
-import type { ExchangeAccess } from '../../exchange/client/exchange-access.ts'
+import type { ExchangeAccess } from '../../exchange/client/request-writer.ts'
 import { contractsOf, listInstruments } from '../../assembly/instruments/listed-instruments.ts'
 import {
   credentialsOf,

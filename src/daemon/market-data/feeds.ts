@@ -7,7 +7,7 @@ import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { PollGrids } from '../../market/poll-grids.ts'
 import type { WatchedLoop } from '../../market/poll-grids.ts'
-import type { Feed } from '../../assembly/strategies/feed-plan.ts'
+import type { Feed } from '../../assembly/strategies/strategies.ts'
 
 export interface FeedsOptions {
   readonly feeds: readonly Feed[]

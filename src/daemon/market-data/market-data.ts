@@ -11,7 +11,7 @@ import { PollGrids } from '../../market/poll-grids.ts'
 import type { ProductType } from '../../domain/instrument.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { WatchedLoop } from '../../market/poll-grids.ts'
-import type { Feed } from '../../assembly/strategies/feed-plan.ts'
+import type { Feed } from '../../assembly/strategies/strategies.ts'
 import { Feeds } from './feeds.ts'
 import { type Product, ProductMarket } from './product-market.ts'
 

@@ -1,5 +1,5 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
-import { capitalOf } from '../../engine/book/deposited-capital.ts'
+import { capitalOf } from '../../engine/book/book.ts'
 import { CURVE_STEPS_MS, MARK_SERIES, toMarkValue } from '../../journal/curves.ts'
 import type { CurveStore } from '../../journal/journal.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,22 +1,21 @@
-import { describeUncounted } from '../../domain/fill-money.ts'
+import type { ReadRounds } from '../../assembly/settings/read-pace.ts'
+import { describeUncounted, moneySince } from '../../domain/fill-money.ts'
 import type { PositionReading } from '../../domain/position.ts'
 import { ACCOUNT, type Restriction, type Scope, toTradingState } from '../../domain/trading-mode.ts'
 import { accountHoldingOf, restrictionsOn } from '../../engine/book/book.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { EngineEvent } from '../../engine/event.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
-import type { Clock } from '../../lib/clock.ts'
 import type { StaleReading } from '../../engine/state/readings.ts'
-import type { ReadRounds } from '../../assembly/settings/read-pace.ts'
-import { DataAges, type VanishedPrice } from '../../views/data-ages.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
-import type { MoneyFigures } from '../../views/money-figures.ts'
+import { DataAges, type VanishedPrice } from '../../views/data-ages.ts'
+import { type MoneyFigures, toMoneyFigures } from '../../views/money-figures.ts'
 import type { RunStatistics } from '../../views/run-statistics.ts'
 import { describeStale, groupStale } from '../../views/stale-readings.ts'
-import { StatisticsSince } from './statistics-since.ts'
 import type { RunSummary } from '../../views/summary.ts'
 
-export interface HealthOptions {
+interface HealthOptions {
   readonly settings: Pick<EngineSettings, 'strategies' | 'limits'>
   readonly engine: Pick<Engine, 'book' | 'phase' | 'unproved' | 'restrictions' | 'staleReadings'>
   readonly statistics: RunStatistics
@@ -339,4 +338,46 @@ function shownAge(ageMs: number): number | string {
 function keepSince(times: Map<string, number>, key: string, now: number | undefined): void {
   if (now === undefined) times.delete(key)
   else if (!times.has(key)) times.set(key, now)
+}
+
+const NAMES = ['ordersSent', 'cancelAlls', 'restrictions'] as const
+
+interface PeriodFigures extends Readonly<Record<(typeof NAMES)[number], number>>, MoneyFigures {}
+
+type CountedFigures = Pick<RunStatistics, (typeof NAMES)[number] | 'money' | 'funding'>
+
+class StatisticsSince {
+  readonly #statistics: RunStatistics
+  #from: CountedFigures
+
+  constructor(statistics: RunStatistics) {
+    this.#statistics = statistics
+    this.#from = copyOf(statistics)
+  }
+
+  read(): PeriodFigures {
+    const [now, from] = [this.#statistics, this.#from]
+    return {
+      ordersSent: now.ordersSent - from.ordersSent,
+      cancelAlls: now.cancelAlls - from.cancelAlls,
+      restrictions: now.restrictions - from.restrictions,
+      ...toMoneyFigures(moneySince(now.money, from.money), {
+        funding: now.funding.minus(from.funding),
+      }),
+    }
+  }
+
+  restart(): void {
+    this.#from = copyOf(this.#statistics)
+  }
+}
+
+function copyOf({
+  ordersSent,
+  cancelAlls,
+  restrictions,
+  money,
+  funding,
+}: CountedFigures): CountedFigures {
+  return { ordersSent, cancelAlls, restrictions, money, funding }
 }

@@ -2,8 +2,7 @@
 
 import { write, writeFileSync } from 'node:fs'
 import { systemClock } from '../../lib/clock.ts'
-import { Patience, readThreadTime } from '../../lib/patience.ts'
-import { runTask } from '../../lib/supervised-thread.ts'
+import { Patience, readThreadTime, runTask } from '../../lib/supervised-thread.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'

@@ -1,11 +1,10 @@
 import type { StrategyId } from '../../domain/ids.ts'
 import { Failure } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
-import { SupervisedThread } from '../../lib/supervised-thread.ts'
+import { Patience, SupervisedThread } from '../../lib/supervised-thread.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { WatchedLoop } from '../../market/poll-grids.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
-import { Patience } from '../../lib/patience.ts'
 
 const BEAT_MS = 250
 const END_MS = 2000

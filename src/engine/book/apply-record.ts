@@ -31,16 +31,19 @@ import type {
   DecisionRecord,
   DepositRecord,
   ExpireRecord,
+  FillsRecord,
   FundingRecord,
   ItemOutcome,
   JournalRecord,
   LadderChange,
+  OutcomeRecord,
   PruneRecord,
   ReleasedRecord,
   RepairedRecord,
   SendRecord,
   SettledOrder,
   SignalRecord,
+  UnseenFundingRecord,
 } from '../../domain/record.ts'
 import {
   ACCOUNT,
@@ -96,11 +99,9 @@ export function applyRecord(target: Book, record: JournalRecord): void {
     case 'send':
       return applySend(book, record)
     case 'outcome':
-      for (const item of record.items) applyOutcome(book, item, record.at)
-      return
+      return applyOutcomes(book, record)
     case 'fills':
-      for (const fill of record.fills) applyFill(book, fill, record)
-      return
+      return applyFills(book, record)
     case 'cancelAnswered':
       return applyCancelAnswered(book, record)
     case 'settle':
@@ -117,6 +118,8 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       return disownOrphans(book, record.orderIds)
     case 'funding':
       return applyFunding(book, record)
+    case 'unseenFunding':
+      return applyUnseenFunding(book, record)
     case 'restricted':
       return applyRestricted(book, record)
     case 'released':
@@ -154,6 +157,14 @@ export function applyRecord(target: Book, record: JournalRecord): void {
     default:
       return unreachable(record)
   }
+}
+
+function applyOutcomes(book: WritableBook, { items, at }: OutcomeRecord): void {
+  for (const item of items) applyOutcome(book, item, at)
+}
+
+function applyFills(book: WritableBook, record: FillsRecord): void {
+  for (const fill of record.fills) applyFill(book, fill, record)
 }
 
 function applyCancelAnswered(book: WritableBook, { listed, at }: CancelAnsweredRecord): void {
@@ -396,6 +407,18 @@ function applyFunding(book: WritableBook, record: FundingRecord): void {
     record.symbol,
     (book.funding.get(record.symbol) ?? ZERO).plus(decimal(record.change)),
   )
+}
+
+function applyUnseenFunding(
+  book: WritableBook,
+  { symbol, paidAt, change }: UnseenFundingRecord,
+): void {
+  const { amount = '0', payments = 0 } = book.unseenFunding.get(symbol) ?? {}
+  book.unseenFunding.set(symbol, {
+    amount: decimal(amount).plus(decimal(change)).toString(),
+    payments: payments + 1,
+    lastAt: paidAt,
+  })
 }
 
 function applyPrune(book: WritableBook, record: PruneRecord): void {

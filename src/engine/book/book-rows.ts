@@ -52,6 +52,7 @@ const COLLECTIONS = [
   'withdrawn',
   'money',
   'funding',
+  'unseenFunding',
   'ownTrades',
   'exits',
   'candles',

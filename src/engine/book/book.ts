@@ -1,20 +1,20 @@
 import type { AccountCall } from '../../domain/account-call.ts'
+import type { Move, UnsettledAllocation } from '../../domain/allocation.ts'
 import type { CandleSeries } from '../../domain/candles.ts'
-import type { ExitState } from '../../domain/exits.ts'
-import type { KeptUniverse, UniverseLeaving } from '../../domain/universe.ts'
 import type { Deposit } from '../../domain/deposit.ts'
+import type { ExitState } from '../../domain/exits.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
+import type { Money } from '../../domain/fill-money.ts'
 import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
-import type { Watermark } from '../../domain/loss-limits.ts'
-import type { AccountEntry, OwnTrades } from '../../domain/own-trades.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
 import type { OrderIntent, QuoteLevel, Tag } from '../../domain/intent.ts'
+import type { Watermark } from '../../domain/loss-limits.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
+import type { AccountEntry, OwnTrades } from '../../domain/own-trades.ts'
 import { FLAT, type Holding, type KeptExits } from '../../domain/position.ts'
-import type { Money } from '../../domain/fill-money.ts'
 import type { InstrumentGrids } from '../../domain/record.ts'
-import type { Move, UnsettledAllocation } from '../../domain/allocation.ts'
+import type { UnseenFunding } from '../../domain/unseen-funding.ts'
 import {
   ACCOUNT,
   type ModeReason,
@@ -23,12 +23,14 @@ import {
   strategyScope,
   TRADING_MODES,
 } from '../../domain/trading-mode.ts'
-import type { Decimal } from '../../lib/decimal.ts'
+import type { KeptUniverse, UniverseLeaving } from '../../domain/universe.ts'
+import { type Decimal, decimal } from '../../lib/decimal.ts'
 import { type Own, own } from '../../lib/own.ts'
 import { SegmentedMap } from '../../lib/segmented-map.ts'
+import type { EngineSettings } from '../settings.ts'
 
 /** Kept while the book holds the order; afterwards only the journal knows the key. */
-export interface KeyEntry {
+interface KeyEntry {
   readonly clientOid: ClientOid
   readonly generation: number
   /** When it was first sent; Unix ms, our clock. */
@@ -85,6 +87,8 @@ export interface Book {
   /** The counter as last read (by symbol and side), and all that was paid (by symbol). */
   readonly fundingCounters: ReadonlyMap<string, string>
   readonly funding: ReadonlyMap<string, Decimal>
+  /** Keyed by symbol. */
+  readonly unseenFunding: ReadonlyMap<string, UnseenFunding>
   /** JSON text. */
   readonly strategyStates: ReadonlyMap<StrategyId, string>
   readonly quotes: ReadonlyMap<string, readonly QuoteLevel[]>
@@ -166,6 +170,7 @@ export function createBook(positionMode: PositionMode): Book {
     money: new TrackedMap(),
     fundingCounters: new TrackedMap(),
     funding: new TrackedMap(),
+    unseenFunding: new TrackedMap(),
     strategyStates: new TrackedMap(),
     quotes: new TrackedMap(),
     targets: new TrackedMap(),
@@ -324,7 +329,7 @@ export function indexOrder(book: WritableBook, order: Order): void {
 }
 
 /** Changes since they were last taken. */
-export interface ChangedKeys<Key> {
+interface ChangedKeys<Key> {
   readonly removed: Iterable<Key>
   /** In the order of the map, if they are still there. */
   readonly put: Iterable<Key>
@@ -504,4 +509,20 @@ export function takeEndedBefore(
 function byTimeAndName(one: EndedOrder, other: EndedOrder): number {
   if (one.endedAt !== other.endedAt) return one.endedAt - other.endedAt
   return one.clientOid < other.clientOid ? -1 : 1
+}
+
+interface CapitalSource {
+  readonly settings: Pick<EngineSettings, 'capital'>
+  readonly book: Pick<Book, 'deposited'>
+}
+
+/**
+ * Margin coin: what equity is counted from, `account.capital` with all that was deposited since.
+ * Undefined where it is not configured.
+ */
+export function capitalOf({ settings: { capital }, book }: CapitalSource): Decimal | undefined {
+  // It is asked for at each reading of a position, and most accounts have none.
+  return capital === undefined || book.deposited === '0'
+    ? capital
+    : capital.plus(decimal(book.deposited))
 }

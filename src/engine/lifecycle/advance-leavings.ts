@@ -2,7 +2,7 @@ import type { StrategyId } from '../../domain/ids.ts'
 import type { UniverseLeaving } from '../../domain/universe.ts'
 import { holdingOf, openOrdersOf, placesOf, restrictionsOn, splitPair } from '../book/book.ts'
 import { hasUnreadableRows } from '../resolution/unreadable.ts'
-import { hasUnownedFills } from '../resolution/unowned-fills.ts'
+import { hasUnownedFills } from '../resolution/evidence.ts'
 import { followRoster } from '../state/candles.ts'
 import { forgetInstrument, ordersOf } from '../state/changes.ts'
 import { announce, type Core, instrumentOf, record, specOf } from '../state/core.ts'
@@ -13,6 +13,7 @@ import { dropKeptExits } from '../state/kept-exits.ts'
 import { isProved, removeInstrument } from '../state/instrument-state.ts'
 import { forgetHours } from '../state/liquidations.ts'
 import { forgetWorths } from '../state/losses.ts'
+import { forgetFunding } from '../state/unseen-funding.ts'
 import { forgetMark } from '../state/market-state.ts'
 import { dismissMember, isReadFor, leavingOf } from '../state/roster.ts'
 import { forgetWishesOn } from '../state/run-state.ts'
@@ -91,6 +92,7 @@ function forget(core: Core, symbol: string): void {
   forgetHours(core, symbol)
   forgetExitPrice(core, symbol)
   forgetWorths(core, symbol)
+  forgetFunding(core, symbol)
   forgetMark(core, symbol)
   forgetDenials(core, symbol)
   forgetHolds(core, symbol)

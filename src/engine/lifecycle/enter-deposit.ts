@@ -1,6 +1,6 @@
 import type { Deposit } from '../../domain/deposit.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
-import { capitalOf } from '../book/deposited-capital.ts'
+import { capitalOf } from '../book/book.ts'
 import type { DepositCommand } from '../event.ts'
 import { announce, type Core, record } from '../state/core.ts'
 import { equityOf } from '../state/losses.ts'

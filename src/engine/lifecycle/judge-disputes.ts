@@ -1,3 +1,4 @@
+import type { Fill } from '../../domain/fill.ts'
 import type { PositionStatement, Trust } from '../../domain/loss-limits.ts'
 import { type Holding, isFlat } from '../../domain/position.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
@@ -47,8 +48,7 @@ export function judgeDisputes(core: Core, event: EngineEvent): readonly string[]
 
 function comparedBy(core: Core, event: EngineEvent): readonly string[] {
   if (event.kind === 'positionRead') return [event.reading.symbol]
-  if (event.kind === 'fillsRead')
-    return [...new Set(event.reading.fills.map(({ symbol }) => symbol))]
+  if (event.kind === 'fillsRead') return movedBy(core, event.reading.fills)
   // New prices may end a dispute, or confirm a reading.
   const isWaiting = core.disputes.open.size > 0 || core.losses.awaited.size > 0
   if (event.kind !== 'snapshotTaken' || !isWaiting) return NONE
@@ -58,6 +58,16 @@ function comparedBy(core: Core, event: EngineEvent): readonly string[] {
 }
 
 const NONE: readonly string[] = []
+
+/** With new fills, a reading that waited for them may have shown funding. */
+function movedBy({ effects }: Core, fills: readonly Fill[]): readonly string[] {
+  if (fills.length === 0 && effects.length === 0) return NONE
+  const symbols = new Set(fills.map(({ symbol }) => symbol))
+  for (const effect of effects)
+    if (effect.kind === 'record' && effect.record.kind === 'funding')
+      symbols.add(effect.record.symbol)
+  return [...symbols]
+}
 
 function isOpen(core: Core, symbol: string): boolean {
   return disputeOf(core, 'unrealised', symbol) !== undefined || isAwaited(core, symbol)

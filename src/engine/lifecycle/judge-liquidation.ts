@@ -57,8 +57,10 @@ function judge(
   core: Core,
   symbol: string,
   distances: readonly LiquidationDistance[],
-  { warn, reduce, flatten }: LiquidationSteps,
+  steps: LiquidationSteps,
 ): void {
+  if (isQuiet(core, distances, steps)) return
+  const { warn, reduce, flatten } = steps
   const threatened = threatenedOf(core, symbol, distances)
   for (const distance of threatened) {
     if (noteAlone(core, distance)) announceAlone(core, distance)
@@ -88,6 +90,17 @@ function judge(
       startFlatten(core, { scope: symbol, reason, by: BY })
   } else if (!threatened.some((one) => mayBeWithin(one, flatten)))
     confirmNear(core, { symbol, step: 'flatten' }, false)
+}
+
+/** Everything is far, nothing was said or asked before: nothing below would change. */
+function isQuiet(
+  { liquidation: { warned, awaited, alone }, reductions }: Core,
+  distances: readonly LiquidationDistance[],
+  { warn, reduce, flatten }: LiquidationSteps,
+): boolean {
+  if (warned.size + awaited.size + alone.size + reductions.size > 0) return false
+  const far = Math.max(warn, reduce, flatten)
+  return distances.every(({ nearest, trust }) => nearest > far && trust !== 'alone')
 }
 
 /**

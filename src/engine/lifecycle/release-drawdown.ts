@@ -5,12 +5,11 @@ import {
   type UsedLoss,
 } from '../../domain/loss-limits.ts'
 import { ACCOUNT, type Scope } from '../../domain/trading-mode.ts'
-import { restrictionOf } from '../book/book.ts'
-import { capitalOf } from '../book/deposited-capital.ts'
+import { capitalOf, restrictionOf } from '../book/book.ts'
 import type { LossSettings } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
 import { writePeaks } from '../state/losses.ts'
-import { showAmount } from '../state/own-figure.ts'
+import { showAmount, toAmountText } from '../state/own-figure.ts'
 import type { ReleaseCommand } from '../state/trading-mode.ts'
 import { releaseScope } from './flatten.ts'
 import { isReached, showFall } from './judge-losses.ts'
@@ -94,12 +93,12 @@ export function planPeakRelease(core: Core, order: ReleaseCommand): PeakRelease 
   const isAgain = isKept && isReached(used.lastDrawdown, flatten)
   return {
     peak: newPeak ? 'new' : 'kept',
-    from: showAmount(core, capital + used.lastPeak),
-    to: showAmount(core, capital + used.net),
+    from: toAmountText(core, capital + used.lastPeak),
+    to: toAmountText(core, capital + used.net),
     below: showFall(core, scope, used.lastDrawdown),
     limits: describeLevels(core, drawdown, levelOf),
     ...(isKept && { lastUsed: `${((100 * used.lastDrawdown) / flatten).toFixed(1)} %` }),
-    ...(isAgain && { closesBelow: showAmount(core, levelOf('flatten')) }),
+    ...(isAgain && { closesBelow: toAmountText(core, levelOf('flatten')) }),
   }
 }
 

@@ -1,13 +1,20 @@
-import type { Candidate } from '../../execution/candidate.ts'
-import { planQuote } from '../../execution/quote-plan.ts'
-import { isInsideWindow } from '../../execution/order-machine.ts'
-import { planTarget, staleTargetOrders, type TargetPlanInput } from '../../execution/target-plan.ts'
+import type { Denial, DenialCode } from '../../domain/denial.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
-import type { Order } from '../../domain/order.ts'
 import { isClosing, tradesAs } from '../../domain/order-action.ts'
+import type { Order } from '../../domain/order.ts'
 import { type Holding, netLots } from '../../domain/position.ts'
-import { stepBelow, nearestStep } from '../../lib/grid.ts'
+import { isInsideWindow } from '../../execution/order-machine.ts'
+import {
+  type Candidate,
+  planQuote,
+  planTarget,
+  staleTargetOrders,
+  type TargetPlanInput,
+} from '../../execution/order-plans.ts'
+import { nearestStep, stepBelow } from '../../lib/grid.ts'
+import { stopTicks } from '../../risk/exit-levels.ts'
+import { boundTarget } from '../../risk/exit-machine.ts'
 import { backedHolding } from '../book/allocation.ts'
 import {
   accountHoldingOf,
@@ -18,22 +25,22 @@ import {
   pairOf,
   placesOf,
 } from '../book/book.ts'
-import { exchangeNow, freshUntil, marketOf } from '../state/market-state.ts'
-import { type Core, specOf } from '../state/core.ts'
-import { boundTarget } from '../../risk/exit-machine.ts'
-import { exitDueOn, exitStateOf, rulesOf } from '../state/exits.ts'
-import { isShown } from '../state/roster.ts'
-import { isQuoteHeld, isUndecided } from '../state/decision-state.ts'
-import { isPriceGridWrong, waitsAfterRefusal, wasPriceRefused } from '../state/refusals.ts'
-import { waitsInSilence } from '../state/silence.ts'
 import {
   canEnd,
   isRestricted,
   mayBeRestricted,
   restrictedOrders,
 } from '../resolution/restricted-orders.ts'
-import { hasUnownedFills } from '../resolution/unowned-fills.ts'
-import { noteSatisfied, ordersOf, totalsOf } from '../state/changes.ts'
+import { hasUnownedFills } from '../resolution/evidence.ts'
+import { noteDenied, noteSatisfied, ordersOf, totalsOf } from '../state/changes.ts'
+import { type Core, specOf } from '../state/core.ts'
+import { isQuoteHeld, isUndecided } from '../state/decision-state.ts'
+import { exitDueOn, exitStateOf, rulesOf } from '../state/exits.ts'
+import { clockUnsynchronised, exchangeNow, freshUntil, marketOf } from '../state/market-state.ts'
+import { accountAgeMs } from '../state/readings.ts'
+import { isPriceGridWrong, waitsAfterRefusal, wasPriceRefused } from '../state/refusals.ts'
+import { isShown } from '../state/roster.ts'
+import { waitsInSilence } from '../state/silence.ts'
 import {
   isClosedByDaemon,
   isFlattening,
@@ -43,7 +50,6 @@ import {
   reductionOf,
   type StrategyReduction,
 } from '../state/trading-mode.ts'
-import { stopTicks } from '../../risk/exit-levels.ts'
 
 export interface InstrumentPlan {
   /** To place, if risk approves. */
@@ -383,4 +389,74 @@ function withStopAtExchange(core: Core, candidate: Candidate): Candidate {
   const from = ticks === undefined || force === 'ioc' || force === 'fok' ? touch : ticks
   const level = stopTicks(side, from, -share)
   return level > 0 ? { ...candidate, intent: { ...intent, stopLossTicks: level } } : candidate
+}
+
+/**
+ * Until something recorded changes, a new snapshot comes, or data become too old; independent of
+ * other instruments and of time.
+ */
+const LASTING_CODES: ReadonlySet<DenialCode> = new Set([
+  'TRADING_REDUCING',
+  'TRADING_HALTED',
+  'ENTRY_PAUSED',
+  'POSITION_UNEXPLAINED',
+  'INSTRUMENT_STATE',
+  'DATA_MISSING',
+  'DATA_STALE',
+  'ACCOUNT_STALE',
+  'SIZE_BELOW_MINIMUM',
+  'NOTIONAL_BELOW_MINIMUM',
+  'ORDER_SIZE_LIMIT',
+  'ORDER_NOTIONAL_LIMIT',
+  'PRICE_COLLAR',
+  'POSITION_LIMIT',
+  'POSITION_NOTIONAL_LIMIT',
+  'CLOSE_EXCEEDS_POSITION',
+])
+
+/** Their basis is kept where these denials last. */
+export function noteLastingDenials(
+  core: Core,
+  symbol: string,
+  denials: readonly Pick<Denial, 'code' | 'key'>[],
+): void {
+  if (
+    isHeldForNow(core) ||
+    !denials.every(({ code, key }) => LASTING_CODES.has(code) && key === undefined)
+  )
+    return
+  noteDenied(core.changes, symbol, denialBasisOf(core, symbol))
+}
+
+/** They would be denied again, so the look can be saved. */
+export function isStillDenied(core: Core, symbol: string): boolean {
+  const { denied, changed } = core.changes
+  const then = denied.get(symbol)
+  if (then?.snapshot !== core.market.snapshots || changed.has(symbol) || isHeldForNow(core))
+    return false
+  const now = denialBasisOf(core, symbol)
+  return then.isFresh === now.isFresh && then.isAccountFresh === now.isAccountFresh
+}
+
+function denialBasisOf(core: Core, symbol: string) {
+  const { dataAgeMaxMs, accountAgeMaxMs } = core.settings.limits
+  return {
+    snapshot: core.market.snapshots,
+    isFresh: marketOf(core, symbol).ageMs <= dataAgeMaxMs,
+    isAccountFresh: accountAgeMs(core, symbol) <= accountAgeMaxMs,
+  }
+}
+
+/** No record restricts trading, and it may end at any time. */
+function isHeldForNow(core: Core): boolean {
+  const { run, disputes, readings } = core
+  return (
+    run.spaceLowSince !== undefined ||
+    run.beyondLimit.size > 0 ||
+    core.names.search !== undefined ||
+    core.names.suspected.size > 0 ||
+    disputes.reduced.size > 0 ||
+    readings.unreadable.size > 0 ||
+    clockUnsynchronised(core) !== undefined
+  )
 }

@@ -1,11 +1,18 @@
-import { couldBe, fitsClass } from '../../execution/batch.ts'
+import { feeOf, profitOf } from '../../domain/fill-money.ts'
+import { type Fill, type FillKind, isLiquidation, isOfOthers } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
-import type { Order } from '../../domain/order.ts'
-import type { AssignedRecord, SettledOrder } from '../../domain/record.ts'
-import { type Book, openOrdersOf } from '../book/book.ts'
-import { announce, type Core, record } from '../state/core.ts'
+import { openLots, type Order } from '../../domain/order.ts'
 import { FLAT } from '../../domain/position.ts'
-import { formatOnGrid } from '../../lib/grid.ts'
+import type { AssignedRecord, SettledOrder } from '../../domain/record.ts'
+import { couldBe, fitsAtAnyTime, fitsClass } from '../../execution/batch.ts'
+import { type Decimal, decimalOfInteger, quotient, sumDecimals, ZERO } from '../../lib/decimal.ts'
+import { formatOnGrid, showOnGrid } from '../../lib/grid.ts'
+import { findFilledExit } from '../book/apply-fill.ts'
+import { type Book, isHaltedItself, openOrdersOf, restrictionOf } from '../book/book.ts'
+import { announce, type Core, record, specOf } from '../state/core.ts'
+import { noteOrphan, noteOrphanLogged } from '../state/readings.ts'
+import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
+import { noteAdopted } from '../state/unlisted-orders.ts'
 
 /**
  * Nameless orders that could have made the symbol's orphans, older ones first. Two orders that a
@@ -151,4 +158,236 @@ export function pricesOf(
     ...(longLots > 0 && entry.longLots >= longLots && { longTicks: entry.longTicks }),
     ...(shortLots > 0 && entry.shortLots >= shortLots && { shortTicks: entry.shortTicks }),
   }
+}
+
+// Fills of orderIds that no answer has named. They wait while an order of ours may own them, since
+// an answer is often later than the first fill; then they are foreign. Until then nothing that
+// opens is placed on their instrument (RSK4).
+
+export function hasUnownedFills(book: Book, symbol: string): boolean {
+  return unownedOf(book, symbol).length > 0
+}
+
+export function unownedOf({ orphans }: Pick<Book, 'orphans'>, symbol: string): readonly OrderId[] {
+  if (orphans.size === 0) return NONE
+  return [...orphans].filter(([, [first]]) => first?.symbol === symbol).map(([orderId]) => orderId)
+}
+
+const NONE: readonly OrderId[] = []
+
+/** A halted instrument places nothing anyway. */
+export function isOwned({ book }: Core, symbol: string): boolean {
+  return !hasUnownedFills(book, symbol) || isHaltedItself(book, symbol)
+}
+
+/** No order of ours can have made it. */
+export function isForeign(core: Core, fill: Fill): boolean {
+  if (core.book.byOrderId.has(fill.orderId)) return false
+  return isOfOthers(fill) || !mayBeOurs(core, [fill], core.now)
+}
+
+/**
+ * Gives waiting fills to the only order that could have made them; those that none can have made
+ * are foreign. Runs after every event, since answers and resolutions end the wait.
+ */
+export function judgeUnownedFills(core: Core): void {
+  if (core.book.orphans.size === 0) return
+  const foreign: Fill[] = []
+  for (const [orderId, fills] of core.book.orphans) {
+    const [first] = fills
+    if (first === undefined) continue
+    const note = noteOrphan(core, orderId, first.symbol)
+    const owners = ownersOf(core, fills)
+    const [owner] = owners
+    if (owner?.state === 'live' && owners.length === 1) nameByFills(core, owner, orderId)
+    else if (!mayBeOurs(core, fills, note.since)) foreign.push(first)
+    // The answer to an order just sent soon says whose they are.
+    else if (!note.isLogged && owners.every(({ state }) => state !== 'sent')) {
+      noteOrphanLogged(core, orderId, note)
+      logUnexplained(core, first, fills)
+    }
+  }
+  for (const fill of foreign) haltForForeign(core, fill)
+  disown(core, foreign)
+}
+
+/** A quarantined order may have any size filled, until a release. */
+function ownersOf(core: Core, fills: readonly Fill[]): readonly Order[] {
+  const { positionMode } = core.settings
+  return namelessOrders(core, fills[0]?.symbol ?? '').filter((order) => {
+    const fits = order.state === 'quarantined' ? fitsClass : couldBe
+    return fills.every((fill) => fits(positionMode, order, fill))
+  })
+}
+
+/**
+ * For a while dates decide nothing: the clocks may have been set.
+ * @param since Unix ms, our clock, when they were first seen
+ */
+function mayBeOurs(core: Core, fills: readonly Fill[], since: number): boolean {
+  if (ownersOf(core, fills).length > 0) return true
+  const { positionMode, execution } = core.settings
+  const isEarly = core.now - since < execution.acceptanceWindowMs + execution.fillVisibilityMs
+  const nameless = isEarly ? namelessOrders(core, fills[0]?.symbol ?? '') : []
+  return nameless.some((order) =>
+    fills.every((fill) => fill.lots <= openLots(order) && fitsAtAnyTime(positionMode, order, fill)),
+  )
+}
+
+function nameByFills(core: Core, { terms }: Order, orderId: OrderId): void {
+  const { clientOid } = terms
+  const items = [
+    { clientOid, outcome: 'accepted', orderId, code: 'FOUND', message: 'by its fills' },
+  ] as const
+  record(core, { kind: 'outcome', at: core.now, batchId: core.book.batchId, items })
+  announce(core, 'info', 'order.found', { clientOid, symbol: terms.symbol, orderId })
+}
+
+function logUnexplained(
+  core: Core,
+  { symbol, side, orderId, source }: Fill,
+  fills: readonly Fill[],
+): void {
+  announce(core, 'warn', 'fill.unexplained', {
+    symbol,
+    side,
+    lots: fills.reduce((sum, { lots }) => sum + lots, 0),
+    orderId,
+    source,
+    isConfirmed: false,
+  })
+}
+
+/**
+ * Before the fill is recorded: after a crash in between, the next run would know it and trade on.
+ */
+export function haltForForeign(core: Core, fill: Fill): void {
+  const { symbol, orderId, fillKind } = fill
+  const isEarlier = isFromBefore(core, fill)
+  // A contract that is delivered is over as agreed.
+  if (fillKind === 'delivery') return
+  if (core.settings.foreignFills !== 'halt' && !isEarlier) return noteAdopted(core, fill)
+  const what = describeForeign(core, fill)
+  if (isOfOthers(fill)) {
+    // Nobody is to adopt what the exchange closes by itself.
+    const after = isAnnounced(fill)
+      ? 'what it closed is not held any more'
+      : 'the position was adopted'
+    const reason = `a fill that is not ours: ${what}; ${after}; ${RELEASE_HINT}`
+    return halt(core, symbol, 'foreignFills', reason)
+  }
+  // The first orderId is named.
+  if (restrictionOf(core.book, symbol, 'foreignFills') !== undefined) return
+  const other = 'another program trades this account through the API'
+  const older = `, or this state is an older copy and the fills are its own: then run \`intentd repair --from-exchange\``
+  const cause = isEarlier ? `from before this start: ${other}${older}` : other
+  const reason = `fills of order ${orderId}, which is not ours (${what}): ${cause}; the position was adopted; ${RELEASE_HINT}`
+  halt(core, symbol, 'foreignFills', reason)
+}
+
+/**
+ * Through the API from before this run: another program's, or of a run that this older copy does
+ * not know. Nothing is traded on it before an operator has looked.
+ */
+function isFromBefore({ run, clock }: Core, fill: Fill): boolean {
+  return !isOfOthers(fill) && fill.filledAt < run.startedAt + (clock.offsetMs ?? 0)
+}
+
+/** Their changes belong to no strategy. A fill whose source says so does already. */
+export function disown(core: Core, fills: Iterable<Fill>): void {
+  for (const [symbol, ofSymbol] of Map.groupBy(fills, (fill) => fill.symbol)) {
+    const orderIds = [...new Set(ofSymbol.map(({ orderId }) => orderId))].filter((orderId) =>
+      core.book.orphans.has(orderId),
+    )
+    if (orderIds.length > 0) record(core, { kind: 'foreign', at: core.now, symbol, orderIds }, true)
+  }
+}
+
+/** Words for what the system did to a position. */
+const DEEDS: Readonly<Record<Exclude<FillKind, 'trade' | 'system'>, string>> = {
+  liquidation: 'a liquidation',
+  partialLiquidation: 'a partial liquidation, to bring the margin back',
+  netting: 'a partial liquidation, by netting both sides',
+  delivery: 'the delivery of the contract',
+  autoDeleveraging: 'an auto-deleveraging, against the liquidation of somebody else',
+  takeProfit: 'the take-profit',
+  stopLoss: 'the stop-loss',
+}
+
+/** An average price has hundredths of a tick. */
+const TICK_DECIMALS = 2
+
+/** {@link announceSystemFills} says it, so it is not a stranger's fill as well. */
+export function isAnnounced({ fillKind = 'trade' }: Fill): boolean {
+  return fillKind !== 'trade' && fillKind !== 'system'
+}
+
+/** Once for all fills of a reading by which one thing was done to one instrument. */
+export function announceSystemFills(core: Core, fills: readonly Fill[]): void {
+  const deeds = fills.filter(isAnnounced)
+  if (deeds.length === 0) return
+  const groups = Map.groupBy(deeds, ({ symbol, side, fillKind }) => `${symbol} ${side} ${fillKind}`)
+  for (const [first, ...others] of groups.values())
+    if (first) announceDeed(core, [first, ...others])
+}
+
+function announceDeed(core: Core, fills: readonly [Fill, ...Fill[]]): void {
+  const [fill] = fills
+  const { symbol, side, fillKind: kind } = fill
+  const deed = { symbol, side, kind, ...sumUp(core, fills) }
+  if (isLiquidation(fill)) return announce(core, 'error', 'fill.liquidated', deed)
+  if (kind === 'autoDeleveraging') return announce(core, 'error', 'fill.deleveraged', deed)
+  if (kind === 'delivery') return announce(core, 'info', 'fill.delivered', deed)
+  const { clientOid, strategyId: strategy, price: set } = fill.exit ?? {}
+  announce(core, 'info', 'fill.exit', { ...deed, set, clientOid, strategy })
+}
+
+/** `net` is left out where a part is not known. */
+function sumUp(core: Core, fills: readonly Fill[]) {
+  const spec = specOf(core, fills[0]?.symbol ?? '')
+  const lots = fills.reduce((sum, fill) => sum + fill.lots, 0)
+  const worth = sumDecimals(
+    fills.map((fill) => decimalOfInteger(fill.ticks).times(decimalOfInteger(fill.lots))),
+  )
+  const ticks = quotient(worth, decimalOfInteger(lots), { decimals: TICK_DECIMALS })
+  const [profit, fee] = [sumOf(fills, profitOf), sumOf(fills, feeOf)]
+  const [isProfitKnown, isFeeKnown] = [
+    fills.every((fill) => fill.profit !== undefined),
+    fills.every((fill) => fill.fee !== undefined),
+  ]
+  return {
+    size: showOnGrid(spec.lot, lots),
+    price: ticks.times(spec.tick.step).toString(),
+    net: isProfitKnown && isFeeKnown ? profit.minus(fee).toString() : undefined,
+    profit: isProfitKnown ? profit.toString() : 'unknown',
+    fee: isFeeKnown ? fee.toString() : 'unknown',
+    fills: fills.length,
+    tradeIds: fills.map(({ tradeId }) => tradeId),
+    orderIds: [...new Set(fills.map(({ orderId }) => orderId))],
+  }
+}
+
+function sumOf(fills: readonly Fill[], of: (fill: Fill) => Decimal): Decimal {
+  return fills.reduce((sum, fill) => sum.plus(of(fill)), ZERO)
+}
+
+/** Described by its kind, by what we set, or as far as known. */
+function describeForeign(core: Core, fill: Fill): string {
+  const { fillKind = 'trade', source, systemWord, symbol } = fill
+  if (fillKind !== 'trade' && fillKind !== 'system') return DEEDS[fillKind]
+  const exit = findFilledExit(core.book, fill)
+  if (exit) {
+    const price = showOnGrid(specOf(core, symbol).tick, exit.ticks)
+    return `${DEEDS[exit.kind]} at ${price}, set by order ${exit.clientOid} (${exit.strategyId}) and kept by the exchange (to trade on after such fills, set risk.foreignFills: adopt)`
+  }
+  if (systemWord !== undefined)
+    return `the exchange closed something as "${systemWord}", a word that is not known here`
+  const what = describeTrade(core, fill)
+  return source === 'SYS' ? `${what}, by the exchange, which does not say why` : what
+}
+
+/** `open long, source API` in hedge mode; one-way fills do not say whether they opened. */
+function describeTrade({ settings }: Core, { side, tradeSide, source }: Fill): string {
+  if (settings.positionMode === 'one_way_mode') return `${side}, source ${source}`
+  return `${tradeSide} ${side === 'buy' ? 'long' : 'short'}, source ${source}`
 }

@@ -34,6 +34,7 @@ import { hasUnreadableRows, notePositionReadable } from './unreadable.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { notionalAt } from '../state/own-figure.ts'
+import { noteFundingShown } from '../state/unseen-funding.ts'
 
 /** A position and its fills may become visible this far apart, by the exchange's clock. */
 const POSITION_SKEW_MS = 500
@@ -166,12 +167,8 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
     if (position.mismatch !== undefined) position.readAt = reading.requestedAt
     position.mismatch = undefined
     position.agreedAt = reading.requestedAt
-    return noteFunding(
-      core,
-      instrument,
-      reading,
-      holdingsSince(core, instrument, reading.exchangeTime),
-    )
+    const wentThrough = holdingsSince(core, instrument, reading.exchangeTime)
+    return noteFunding(core, instrument, reading, wentThrough)
   }
   // An answer without data proves nothing while fills show a position.
   if (reading.isSilent) return
@@ -368,9 +365,10 @@ const HOLD_SIDES = ['long', 'short'] as const
 function noteFunding(
   core: Core,
   { symbol }: InstrumentState,
-  { holding, counters, requestedAt }: PendingReading,
+  { holding, counters, requestedAt, exchangeTime }: PendingReading,
   wentThrough: readonly Holding[],
 ): void {
+  let isChanged = false
   for (const holdSide of HOLD_SIDES) {
     const counter = lotsOn(holding, holdSide) > 0 ? counters[holdSide] : ''
     const before = core.book.fundingCounters.get(pairOf(symbol, holdSide)) ?? ''
@@ -391,6 +389,23 @@ function noteFunding(
     record(core, { kind: 'funding', at: core.now, symbol, holdSide, counter, change })
     if (counter === '') continue
     announce(core, 'info', 'funding.paid', { symbol, holdSide, change, at: exchangeNow(core) })
+    isChanged = true
+  }
+  noteFundingShown(core, symbol, { at: exchangeTime, isChanged })
+}
+
+/**
+ * These fills may end a position: what a waiting reading of before shows of its funding counts
+ * first.
+ */
+export function noteFundingBefore(core: Core, fills: readonly Fill[]): void {
+  for (const [symbol, news] of Map.groupBy(fills, (fill) => fill.symbol)) {
+    const instrument = instrumentOf(core, symbol)
+    const { pending } = instrument.position
+    const held = accountHoldingOf(core.book, symbol)
+    if (!pending || isFlat(held) || !same(pending.holding, held)) continue
+    if (news.some(({ filledAt }) => filledAt <= pending.exchangeTime)) continue
+    noteFunding(core, instrument, pending, [held])
   }
 }
 

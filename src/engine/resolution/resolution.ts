@@ -31,8 +31,7 @@ import {
   haltOnContradiction,
   withReplacement,
 } from './resolved-orders.ts'
-import { settleByEvidence } from './evidence.ts'
-import { judgeUnownedFills } from './unowned-fills.ts'
+import { judgeUnownedFills, settleByEvidence } from './evidence.ts'
 import { hasUnreadableRows, refusalOfInstrument } from './unreadable.ts'
 
 /** Two reads of the fills must agree before an order is called absent. */

@@ -8,13 +8,6 @@ import { countUnsettled, UNSETTLED_MOVES_MAX } from '../book/allocation.ts'
 import { accountHoldingOf, type Book, holdingOf, knowsFill, openOrdersOf } from '../book/book.ts'
 import { exchangeNow, marketOf } from '../state/market-state.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
-import { settleByEvidence } from './evidence.ts'
-import { announceEnd, distrustResting, noteFillsForResolution } from './resolution.ts'
-import { halt, isFlattening, RELEASE_HINT } from '../state/trading-mode.ts'
-import { holdQuote } from '../state/decision-state.ts'
-import { askForPositionSoon, noteFillsRead, takeSettledOrphans } from '../state/readings.ts'
-import { totalsOf } from '../state/changes.ts'
-import { showFills } from '../strategies/take-snapshot.ts'
 import {
   announceSystemFills,
   disown,
@@ -22,8 +15,16 @@ import {
   isAnnounced,
   isForeign,
   judgeUnownedFills,
-} from './unowned-fills.ts'
-import { comparePosition, noteRecentFills } from './reconcile.ts'
+  settleByEvidence,
+} from './evidence.ts'
+import { announceEnd, distrustResting, noteFillsForResolution } from './resolution.ts'
+import { halt, isFlattening, RELEASE_HINT } from '../state/trading-mode.ts'
+import { holdQuote } from '../state/decision-state.ts'
+import { askForPositionSoon, noteFillsRead, takeSettledOrphans } from '../state/readings.ts'
+import { totalsOf } from '../state/changes.ts'
+import { type EstimatedPayment, takeEndedPayments } from '../state/unseen-funding.ts'
+import { showFills } from '../strategies/take-snapshot.ts'
+import { comparePosition, noteFundingBefore, noteRecentFills } from './reconcile.ts'
 import { hasUnreadableRows, isReadingAgain, takeUnreadableFills } from './unreadable.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { floatOnGrid, showOnGrid } from '../../lib/grid.ts'
@@ -67,10 +68,13 @@ function takeNewFills(
   // A wrong date, or a row to be read again, must not make later reads begin too late.
   const throughAt = isReadingAgain(core) ? reading.sinceAt : heardAt
   const bound = fills.some(({ filledAt }) => filledAt > throughAt) ? { throughAt } : {}
+  noteFundingBefore(core, fills)
+  const unseen = takeEndedPayments(core, fills)
   if (fills.some(({ source }) => source === 'SYS')) distrustResting(core)
   const foreign = new Set(fills.filter((fill) => isForeign(core, fill)))
   for (const fill of foreign) haltForForeign(core, fill)
   const recorded = recordFills(core, fills, { ...bound, ...waitingAmong(core, fills, foreign) })
+  for (const payment of unseen) recordUnseen(core, payment)
   disown(core, foreign)
   announceSystemFills(core, recorded)
   const strangers = new Set([...foreign].map(({ orderId }) => orderId))
@@ -87,6 +91,18 @@ function takeNewFills(
     if (isProofAwaited(core, symbol)) askForPositionSoon(core, symbol)
   }
   return owners
+}
+
+/** The exchange's number of decimals for money. */
+const MONEY_DECIMALS = 8
+
+function recordUnseen(
+  core: Core,
+  { symbol, holdSide, paidAt, change: paid }: EstimatedPayment,
+): void {
+  const change = decimal((-paid).toFixed(MONEY_DECIMALS)).toString()
+  record(core, { kind: 'unseenFunding', at: core.now, symbol, holdSide, paidAt, change })
+  announce(core, 'info', 'funding.estimated', { symbol, holdSide, change, at: paidAt })
 }
 
 /**
@@ -233,9 +249,6 @@ const FEE_PRICE_AGE_MAX_MS = 3_600_000
  * exchanges take less than a hundredth, and two ways of averaging differ by less.
  */
 const MONEY_SHARE_MAX = 0.05
-/** The exchange's number of decimals. */
-const PROFIT_DECIMALS = 8
-
 /**
  * Adds what the exchange left out and we know: the price of a fee in another coin, a missing or
  * impossible profit (MON1), an impossible price, and the exit of ours that a system close was.
@@ -352,7 +365,7 @@ function withProfit(core: Core, fill: Fill): Fill {
   if (ours === undefined) return fill
   if (fill.profit === undefined && ours === 0 && closedSide(core.book, fill) === undefined)
     return { ...fill, profit: '0' }
-  const profit = decimal(ours.toFixed(PROFIT_DECIMALS)).toString()
+  const profit = decimal(ours.toFixed(MONEY_DECIMALS)).toString()
   if (fill.profit !== undefined)
     announceIncredible(core, fill, `profit ${fill.profit}, by our own count ${profit}`)
   return { ...fill, profit, isProfitOurs: true }

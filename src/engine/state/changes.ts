@@ -36,7 +36,7 @@ import { ownMoneyOf } from '../book/own-trades.ts'
  * - in each new moment, while it is not settled: then time, prices and other instruments matter
  *   too. Within a moment only decisions change something, and their records name instruments. Where
  *   all missing orders were denied and would be again on the same prices, once a snapshot is enough
- *   (`orders/lasting-denials.ts`);
+ *   (`orders/plan-instrument.ts`);
  * - always, while the account starts, stops or is killed.
  *
  * Changed by `changes.ts`.
@@ -167,6 +167,7 @@ export function concernedBy(book: Book, record: JournalRecord): Iterable<string>
     case 'callEnded':
     case 'denial':
     case 'funding':
+    case 'unseenFunding':
     case 'entry':
     case 'prune':
       return NONE

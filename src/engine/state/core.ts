@@ -10,6 +10,7 @@ import type { Holding, HoldingChange, HoldSide } from '../../domain/position.ts'
 import type { LogEvent } from '../../domain/log-events.ts'
 import type { Scope } from '../../domain/trading-mode.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
+import type { FundingWatch } from '../../domain/unseen-funding.ts'
 import type { GrantedEndpoint } from '../event.ts'
 import type { ExitWatch, KeptExitsWatch } from '../../domain/exits.ts'
 import type { Instrument, MarginMode } from '../../domain/instrument.ts'
@@ -66,6 +67,8 @@ export interface Core {
   /** Keyed by symbol: how far its price moves in an hour. Changed by `liquidations.ts`. */
   readonly hours: ReadonlyMap<string, HourlyCloses>
   readonly worstCase: WorstCaseState
+  /** Keyed by symbol: the payments that readings have shown. Changed by `unseen-funding.ts`. */
+  readonly funding: ReadonlyMap<string, FundingWatch>
   /** Absent if no strategy has exits. Changed by `exits.ts`. */
   readonly exits?: ExitWatch
   /** Keyed by symbol; absent if exits at the exchange are not listed. Changed by `kept-exits.ts`. */
@@ -266,10 +269,7 @@ export interface WriteOff {
 export interface PositionCheck {
   /** A reading asked for then agreed; Unix ms, our clock. */
   readonly agreedAt: number
-  /**
-   * When the newest was asked for; Unix ms, our clock. Stands still while a difference is
-   * unexplained.
-   */
+  /** When the newest was asked for; Unix ms, our clock. A difference that is unexplained stops it. */
   readonly readAt: number
   readonly mismatch: Mismatch | undefined
   /** The last believed difference of this run, and what strategies lost by it. */

@@ -64,6 +64,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     liquidation: createLiquidation(),
     hours: new Map(),
     worstCase: createWorstCase(),
+    funding: new Map(),
     ...createExitWatch(settings),
     ...createKeptExits(settings),
     reductions: new Map(),

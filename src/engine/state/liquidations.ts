@@ -24,6 +24,7 @@ import { type Core, specOf } from './core.ts'
 import { disputeOf, noteComparison } from './disputes.ts'
 import { comparableStatement, confirmedWithinMs, equityOf } from './losses.ts'
 import { settledOf } from './settled-money.ts'
+import { unreadFundingOf } from './unseen-funding.ts'
 import { exchangeNow } from './market-state.ts'
 import { type OwnPrice, ownPriceOf, possibleMark } from './own-figure.ts'
 import { marginModeOf } from './trading-mode.ts'
@@ -71,31 +72,36 @@ function measureSide(core: Core, of: MeasuredSide): LiquidationDistance {
   const stated = statement.liquidation[holdSide]
   const statedPrice = stated > 0 ? stated : Number.NaN
   const markPrice = possibleMark(core, symbol, statement.markPrice, price)
-  const distances = {
-    ours: ourPrice === undefined ? Number.NaN : distanceTo(ourPrice, price.price),
-    stated: Number.isNaN(statedPrice) ? Number.NaN : distanceTo(statedPrice, markPrice),
-  }
+  const knownPrice = ourPrice ?? Number.NaN
+  const ours = ourPrice === undefined ? Number.NaN : distanceTo(ourPrice, price.price)
+  const statedDistance = Number.isNaN(statedPrice) ? Number.NaN : distanceTo(statedPrice, markPrice)
   const ratios = {
     ours: standing && price.price > 0 ? ratioAt(standing, price.price) : Number.NaN,
     stated: statement.marginRatio[holdSide],
   }
-  const prices = { ourPrice: ourPrice ?? Number.NaN, statedPrice }
-  const apart = Math.abs(prices.ourPrice / price.price - statedPrice / markPrice)
-  const isFar = Math.min(distances.ours, distances.stated) > FAR
-  const found = trustOf(distances, isFar || apart <= DIFFERENCE_MAX)
-  const trust = judgeTrust(core, of, { ...prices, ...distances, trust: found })
+  const apart = Math.abs(knownPrice / price.price - statedPrice / markPrice)
+  const isFar = Math.min(ours, statedDistance) > FAR
+  // This runs at each reading of a position: its fields stand in lines, as a spread costs more.
+  const figures: JudgedPrices = {
+    ourPrice: knownPrice,
+    statedPrice,
+    ours,
+    stated: statedDistance,
+    trust: trustOf({ ours, stated: statedDistance }, isFar || apart <= DIFFERENCE_MAX),
+  }
+  const trust = judgeTrust(core, of, figures)
   const byMark = statement.markPrice > 0 ? distanceTo(statedPrice, statement.markPrice) : Infinity
   const nearest =
-    trust === 'alone'
-      ? distances.ours
-      : nearestOf(distances, Number.isNaN(statedPrice) ? Infinity : byMark)
+    trust === 'alone' ? ours : nearestOf(figures, Number.isNaN(statedPrice) ? Infinity : byMark)
   return {
     symbol,
     holdSide,
     markPrice,
     ownPrice: price.price,
-    ...prices,
-    ...distances,
+    ourPrice: knownPrice,
+    statedPrice,
+    ours,
+    stated: statedDistance,
     nearest,
     moves: nearest / typicalMoveOf(core, symbol),
     trust,
@@ -327,7 +333,8 @@ export function marginBehind(
       ownPriceOf(core, other).price,
     )
   }
-  return { behind: equity - unrealisedOn(core, symbol) - setAside - othersNeed, othersNeed }
+  const paid = setAside + unreadFundingOf(core)
+  return { behind: equity - unrealisedOn(core, symbol) - paid - othersNeed, othersNeed }
 }
 
 function unrealisedOn(core: Core, symbol: string): number {

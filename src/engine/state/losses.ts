@@ -22,14 +22,14 @@ import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
-import { accountHoldingOf, holdingOf, pairKey, pairOf } from '../book/book.ts'
+import { accountHoldingOf, capitalOf, holdingOf, pairKey, pairOf } from '../book/book.ts'
 import { lastPeakOf } from '../book/apply-record.ts'
-import { capitalOf } from '../book/deposited-capital.ts'
 import { ownMoneyOf } from '../book/own-trades.ts'
 import type { StrategySettings } from '../settings.ts'
 import { type Core, record, specOf } from './core.ts'
 import { askForPositionSoon } from './readings.ts'
 import { settledOf, settledSymbols } from './settled-money.ts'
+import { unreadFundingOf, unseenFundingOf } from './unseen-funding.ts'
 
 /** When clocks are put forward. */
 const DAY_MS_MIN = 23 * 3_600_000
@@ -347,9 +347,12 @@ export function equityOf(core: Core): number | undefined {
   return toEquity(core, worthOf(core, ACCOUNT).ours)
 }
 
-/** For limits on exposure: while the figures differ, the worse. */
+/**
+ * For limits on exposure: while the figures differ, the worse, less estimated payments that no
+ * reading shows.
+ */
 export function equityAtWorst(core: Core): number | undefined {
-  return toEquity(core, worthOf(core, ACCOUNT).worse)
+  return toEquity(core, worthOf(core, ACCOUNT).worse - unreadFundingOf(core))
 }
 
 /** Both witnesses agree on at most, and on at least, so much. */
@@ -364,12 +367,13 @@ export interface BelievedEquity {
 
 export function equityBelieved(core: Core): BelievedEquity | undefined {
   const { believed, confirmed, least } = worthOf(core, ACCOUNT)
-  const most = toEquity(core, believed)
+  const unseen = unseenFundingOf(core)
+  const most = toEquity(core, believed - unseen)
   if (most === undefined) return undefined
   return {
     most,
-    confirmed: toEquity(core, confirmed) ?? Number.NaN,
-    least: toEquity(core, least) ?? Number.NaN,
+    confirmed: toEquity(core, confirmed - unseen) ?? Number.NaN,
+    least: toEquity(core, least - unseen) ?? Number.NaN,
   }
 }
 

@@ -1,4 +1,4 @@
-import { showCoin } from '../../domain/coin-amount.ts'
+import { showCoin, toCoinText } from '../../domain/coin-amount.ts'
 import { isInverse } from '../../domain/instrument.ts'
 import type { Entry } from '../../domain/own-trades.ts'
 import { type Holding, isFlat } from '../../domain/position.ts'
@@ -99,6 +99,11 @@ export function notionalAt(
 
 export function inMarginCoin(core: Core, symbol: string, amount: number, price: number): number {
   return isInverse(specOf(core, symbol)) ? amount / price : amount
+}
+
+/** For fields of log lines. */
+export function toAmountText({ settings }: Pick<Core, 'settings'>, amount: number): string {
+  return toCoinText(amount, marginCoinOf(settings))
 }
 
 /** For people. */

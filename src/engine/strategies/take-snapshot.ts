@@ -2,7 +2,7 @@ import type { FeedId, FeedReading } from '../../domain/feed.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { AccountMoment, InstrumentMoment, Snapshot } from '../../domain/snapshot.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
-import { capitalOf } from '../book/deposited-capital.ts'
+import { capitalOf } from '../book/book.ts'
 import { shownCapitalOf } from '../state/capital.ts'
 import { equityOf } from '../state/losses.ts'
 import { isCandleDue, noteAsked, noteCandles } from '../state/candles.ts'
@@ -29,7 +29,7 @@ import { hasFailed, isTrading } from '../state/trading-mode.ts'
  */
 export function takeSnapshot(core: Core, tickers: TickerTable): void {
   if (!noteTickers(core, tickers)) return
-  if (core.settings.roster) judgeUniverses(core, tickers)
+  if (core.settings.roster && core.market.contracts) judgeUniverses(core, tickers)
   if (core.candles.needed.size > 0) noteCandles(core, tickers)
   askToDecide(core, 'snapshot', core.settings.strategies.values())
   if (isTrading(core) && noteCrossing(core)) askForFills(core)

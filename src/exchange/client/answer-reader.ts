@@ -9,7 +9,7 @@ import {
   withoutMark,
 } from '../../protocol/envelope.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
-import type { WireAnswer } from './pending-call.ts'
+import type { WireAnswer } from './transport.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { cleanLine } from '../../lib/text/clean-text.ts'
 import { ANSWER_BYTES_MAX } from '../../protocol/endpoint.ts'

@@ -1,11 +1,19 @@
-import { formatPath } from '../../protocol/endpoint-path.ts'
-import type { Endpoint, RuleContext } from '../../protocol/endpoint.ts'
-import { type CallableName, endpointNamed, type RequestOf } from '../../protocol/endpoints.ts'
-import type { z } from 'zod'
-import { toWireRequest, writeRequest, type WrittenRequest } from '../../protocol/write-request.ts'
 import { createSecretKey, type KeyObject } from 'node:crypto'
+import type { z } from 'zod'
+import type { Answer } from '../../domain/answer.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { Failure } from '../../lib/failure.ts'
 import { HiddenTexts, type Secret } from '../../lib/secret.ts'
+import type { Timers } from '../../lib/timers.ts'
+import { formatPath } from '../../protocol/endpoint-path.ts'
+import type { Endpoint, RuleContext } from '../../protocol/endpoint.ts'
+import {
+  type CallableName,
+  type EndpointName,
+  endpointNamed,
+  type RequestOf,
+  type ResponseOf,
+} from '../../protocol/endpoints.ts'
 import {
   readQuery,
   SCHEME_B_HEADERS,
@@ -13,8 +21,11 @@ import {
   signSchemeA,
   signSchemeB,
 } from '../../protocol/signing.ts'
+import { toWireRequest, writeRequest, type WrittenRequest } from '../../protocol/write-request.ts'
+import type { ExchangeClock } from '../clock/exchange-clock.ts'
+import type { Grant, GrantSource, Priority } from '../limiter/grant.ts'
 
-export interface RequestWriterOptions {
+interface RequestWriterOptions {
   readonly signer: Signer | undefined
   readonly locale: string
   /** Why nothing may be signed now. */
@@ -37,7 +48,7 @@ export interface OutgoingRequest {
   readonly body: string
 }
 
-export interface Unwritable {
+interface Unwritable {
   readonly kind: 'unwritable'
   readonly code: 'CREDENTIALS_MISSING' | 'PATH_PARAMETER_MISSING' | 'LEASE_OVER'
   readonly message: string
@@ -113,7 +124,7 @@ export interface PreparedRequest<Name extends CallableName = CallableName> exten
   readonly endpoint: Name
 }
 
-export type Preparation<Name extends CallableName> =
+type Preparation<Name extends CallableName> =
   | { readonly kind: 'prepared'; readonly request: PreparedRequest<Name> }
   | { readonly kind: 'invalid'; readonly problem: string }
 
@@ -236,4 +247,82 @@ function assertHeaderValue(name: string, secret: Secret): string {
     })
   }
   return text
+}
+
+export interface CallOptions {
+  /** The client ends the grant, however the call ends. */
+  readonly grant?: Grant | undefined
+  /** Without a grant. Default: that of a read. */
+  readonly priority?: Priority | undefined
+  readonly clockAheadMs?: number | undefined
+  /**
+   * Called after all waits, in the turn in which the first byte is written. A returned reason
+   * prevents that: class `notSent`, code `ABORTED`.
+   */
+  readonly beforeWrite?: (() => string | undefined) | undefined
+}
+
+export interface EndpointCaller {
+  call<Name extends EndpointName>(
+    endpoint: Name,
+    request: RequestOf<Name>,
+  ): Promise<Answer<ResponseOf<Name>>>
+}
+
+export interface ReadingCall {
+  readonly caller: EndpointCaller
+  readonly clock: Clock
+  readonly offset: ExchangeClock
+}
+
+interface GrantRequest {
+  readonly limiter: Pick<GrantSource, 'request'>
+  readonly timers: Timers
+  readonly endpoint: CallableName
+  readonly priority: Priority
+  readonly timeoutMs: number
+}
+
+export function awaitGrant(
+  wanted: GrantRequest,
+): Promise<Grant | 'LIMITER_FULL' | 'LIMITER_TIMEOUT'> {
+  const { limiter, timers, endpoint, priority, timeoutMs } = wanted
+  return new Promise((resolve) => {
+    let isGranted = false
+    let cancelDeadline = (): void => undefined
+    const waiting = limiter.request(endpoint, priority, (grant) => {
+      isGranted = true
+      cancelDeadline()
+      resolve(grant)
+    })
+    if (isGranted) return
+    if (waiting === undefined) {
+      resolve('LIMITER_FULL')
+      return
+    }
+    cancelDeadline = timers.after(timeoutMs, () => {
+      waiting.cancel()
+      resolve('LIMITER_TIMEOUT')
+    })
+  })
+}
+
+export type GuardedEndpoint = Extract<EndpointName, 'spotWithdrawal' | 'createVirtualSubaccounts'>
+
+const GUARDED: readonly CallableName[] = [
+  'spotWithdrawal',
+  'createVirtualSubaccounts',
+] satisfies GuardedEndpoint[]
+
+/**
+ * Locked unless a client names the endpoint when it is created. The daemon never does, so no
+ * strategy, defect or journal can withdraw.
+ */
+export function isGuarded(endpoint: CallableName): endpoint is GuardedEndpoint {
+  return GUARDED.includes(endpoint)
+}
+
+export interface ExchangeAccess {
+  readonly baseUrl: string
+  readonly credentials: Credentials
 }

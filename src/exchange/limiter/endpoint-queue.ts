@@ -1,7 +1,8 @@
 import type { Clock } from '../../lib/clock.ts'
+import { Percentiles } from '../../lib/percentiles.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { CallableName } from '../../protocol/endpoints.ts'
-import { type ArrivalBounds, type CallWindow, DRIFT } from './call-window.ts'
+import { type ArrivalBounds, type CallWindow, DRIFT, type OverallLimit } from './call-window.ts'
 import {
   type Grant,
   type GrantedCall,
@@ -9,11 +10,9 @@ import {
   type Priority,
   type WaitingRequest,
 } from './grant.ts'
-import { type EndpointStatistics, LimiterStatistics } from './limiter-statistics.ts'
-import type { OverallLimit } from './overall-limit.ts'
 import type { LimitUse } from './shared/shared-limits.ts'
 
-export interface EndpointQueueOptions {
+interface EndpointQueueOptions {
   readonly endpoint: CallableName
   readonly calls: number
   readonly perMs: number
@@ -81,7 +80,8 @@ export class EndpointQueue {
 
   request(priority: Priority, onGranted: (grant: Grant) => void): WaitingRequest | undefined {
     const since = this.#options.clock.monotonic()
-    if (!this.#hasWaiters(priority) && this.#canGrant(priority, since)) {
+    const ahead = this.#mostUrgent()
+    if ((ahead === undefined || ahead > priority) && this.#canGrant(priority, since)) {
       this.#grant({ onGranted, since, now: since })
       return GRANTED
     }
@@ -146,11 +146,6 @@ export class EndpointQueue {
     return this.#waiters[3].length > 0 ? 3 : undefined
   }
 
-  #hasWaiters(priority: Priority): boolean {
-    const mostUrgent = this.#mostUrgent()
-    return mostUrgent !== undefined && mostUrgent <= priority
-  }
-
   #canGrant(priority: Priority, now: number): boolean {
     if (this.#window.ready < 1 || !this.#options.overall.hasRoom(priority)) return false
     return now >= this.#restsUntil(priority)
@@ -193,13 +188,12 @@ export class EndpointQueue {
   #release(grantedAt: number, call: GrantedCall): void {
     const { endpoint, perMs, overall } = this.#options
     const { requestTime, roundTripMs, isRateLimited = false } = call
-    this.#statistics.made(grantedAt)
-    if (roundTripMs !== undefined) this.#statistics.over(roundTripMs)
+    const isServed = requestTime !== undefined && !isRateLimited
+    this.#statistics.made(grantedAt, roundTripMs)
     if (isRateLimited) this.#slowDown(grantedAt)
-    else if (requestTime !== undefined) this.#forgive(grantedAt)
+    else if (isServed && grantedAt > this.#struckAt) this.#strikes = Math.max(0, this.#strikes - 1)
     this.#window.leaveAt(this.#takenAt(call, grantedAt) + perMs * (1 + DRIFT))
-    overall.leave()
-    if (isRateLimited || requestTime !== undefined) overall.noteAnswer(endpoint, isRateLimited)
+    overall.leave(endpoint, isRateLimited ? 'refused' : isServed ? 'served' : 'unknown')
   }
 
   #putBack(): void {
@@ -229,10 +223,6 @@ export class EndpointQueue {
     this.#allRestUntil = Math.max(this.#allRestUntil, now + perMs + BACK_OFF_MS)
     this.#othersRestUntil = Math.max(this.#othersRestUntil, now + perMs + backOffMs)
     this.#statistics.rateLimit()
-  }
-
-  #forgive(grantedAt: number): void {
-    if (grantedAt > this.#struckAt) this.#strikes = Math.max(0, this.#strikes - 1)
   }
 }
 
@@ -271,5 +261,100 @@ class EndpointGrant implements Grant {
     if (this.#isOver) return
     this.#isOver = true
     this.#ends.unused()
+  }
+}
+
+export interface EndpointStatistics {
+  readonly endpoint: CallableName
+  readonly calls: number
+  readonly perMs: number
+  readonly granted: number
+  /** Used grants; others were returned or are in flight. */
+  readonly made: number
+  readonly turnedAway: number
+  readonly rateLimited: number
+  readonly waiting: number
+  readonly waitedMsP50: number
+  readonly waitedMsP99: number
+  readonly usedShare: number
+  readonly windowMax: number
+  readonly answerTimes: AnswerTimes
+}
+
+/** A Prometheus histogram: each bucket includes the smaller ones. */
+export interface AnswerTimes {
+  readonly count: number
+  readonly sumMs: number
+  readonly buckets: readonly (readonly [upToMs: number, count: number])[]
+}
+
+const BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as const
+
+class LimiterStatistics {
+  readonly #limit: Pick<EndpointStatistics, 'endpoint' | 'calls' | 'perMs'>
+  readonly #counts = { granted: 0, made: 0, turnedAway: 0, rateLimited: 0 }
+  /** Most endpoints are never called. */
+  #waits: Percentiles | undefined
+  readonly #recentAt: number[] = []
+  #windowMax = 0
+  readonly #within: number[] = BUCKETS_MS.map(() => 0)
+  #answers = 0
+  #answersMs = 0
+  #firstAt: number | undefined
+
+  constructor({
+    endpoint,
+    calls,
+    perMs,
+  }: Pick<EndpointStatistics, 'endpoint' | 'calls' | 'perMs'>) {
+    this.#limit = { endpoint, calls, perMs }
+  }
+
+  grant(now: number, waitedMs: number): void {
+    this.#firstAt ??= now
+    this.#waits ??= new Percentiles()
+    this.#waits.record(waitedMs)
+    this.#counts.granted++
+  }
+
+  made(grantedAt: number, tookMs: number | undefined): void {
+    this.#counts.made++
+    this.#recentAt.push(grantedAt)
+    while ((this.#recentAt[0] ?? grantedAt) <= grantedAt - this.#limit.perMs) this.#recentAt.shift()
+    this.#windowMax = Math.max(this.#windowMax, this.#recentAt.length)
+    if (tookMs === undefined) return
+    this.#answers += 1
+    this.#answersMs += tookMs
+    // Buckets rise, and most answers are in the greater half of them.
+    for (let place = BUCKETS_MS.length - 1; place >= 0; place--) {
+      if (tookMs > (BUCKETS_MS[place] ?? 0)) return
+      this.#within[place] = (this.#within[place] ?? 0) + 1
+    }
+  }
+
+  turnAway(): void {
+    this.#counts.turnedAway++
+  }
+
+  rateLimit(): void {
+    this.#counts.rateLimited++
+  }
+
+  read(now: number): Omit<EndpointStatistics, 'waiting'> {
+    const waits = this.#waits?.summary()
+    const windows = Math.max(1, (now - (this.#firstAt ?? now)) / this.#limit.perMs)
+    return {
+      ...this.#limit,
+      ...this.#counts,
+      waitedMsP50: waits?.p50Ms ?? 0,
+      waitedMsP99: waits?.p99Ms ?? 0,
+      usedShare: this.#counts.made / (windows * this.#limit.calls),
+      windowMax: this.#windowMax,
+      answerTimes: {
+        count: this.#answers,
+        sumMs: this.#answersMs,
+        buckets: BUCKETS_MS.map((upToMs, index) => [upToMs, this.#within[index] ?? 0]),
+      },
+    }
   }
 }

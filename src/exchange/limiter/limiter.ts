@@ -7,10 +7,11 @@ import {
   BottleneckPool,
   CallWindow,
   type CallWindowOptions,
+  OverallLimit,
   type TokenPool,
   type TokenPoolOptions,
 } from './call-window.ts'
-import { EndpointQueue } from './endpoint-queue.ts'
+import { EndpointQueue, type EndpointStatistics } from './endpoint-queue.ts'
 import {
   type Grant,
   type GrantSource,
@@ -18,8 +19,6 @@ import {
   type Priority,
   type WaitingRequest,
 } from './grant.ts'
-import type { EndpointStatistics } from './limiter-statistics.ts'
-import { OverallLimit } from './overall-limit.ts'
 import type { SharedLimits } from './shared/shared-limits.ts'
 
 export type AccountTier = 'ordinary' | 'copyTrader'

@@ -3,7 +3,7 @@ import type { Granularity } from '../../protocol/beyond/candles.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import type { CallableName, RequestOf, ResponseOf } from '../../protocol/endpoints.ts'
 import type { ProductType } from '../../protocol/values.ts'
-import type { CallOptions } from '../client/call-options.ts'
+import type { CallOptions } from '../client/request-writer.ts'
 import { PRIORITY } from '../limiter/grant.ts'
 
 /** Prices in quote coin, volume in base coin. */

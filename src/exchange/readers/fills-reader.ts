@@ -11,7 +11,7 @@ import { type Instrument, lotsMax, type PositionMode, ticksMax } from '../../dom
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import { FILLS_PAGE_MAX, type WireFill } from '../../protocol/futures/order-fills.ts'
 import { answeredId, type ProductType } from '../../protocol/values.ts'
-import type { ReadingCall } from '../client/call-options.ts'
+import type { ReadingCall } from '../client/request-writer.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { isUnreadable } from '../../protocol/answer-values.ts'

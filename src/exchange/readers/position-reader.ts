@@ -5,7 +5,7 @@ import { floatOnGrid, parseOnGrid } from '../../lib/grid.ts'
 import { isUnreadable } from '../../protocol/answer-values.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import type { WirePosition } from '../../protocol/futures/single-position.ts'
-import type { ReadingCall } from '../client/call-options.ts'
+import type { ReadingCall } from '../client/request-writer.ts'
 import { MONEY } from './fills-reader.ts'
 
 export interface PositionCall extends ReadingCall {

@@ -1,6 +1,46 @@
-import type { AccountFigures } from '../run-facts.ts'
-import { type Drawdown, DrawdownTracker } from './drawdowns.ts'
-import { bucketOf, emptyColumn, DAY_MS, type TimeBuckets } from './time-buckets.ts'
+import type { PlotPoint } from '../../domain/plot.ts'
+import type { AccountFigures, RestingPrices } from '../run-facts.ts'
+
+const SECOND_MS = 1000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+
+const STEPS_MS = [
+  ...[1, 5, 15, 30].map((count) => count * SECOND_MS),
+  ...[1, 5, 15, 30].map((count) => count * MINUTE_MS),
+  ...[1, 2, 4, 8].map((count) => count * HOUR_MS),
+  ...[1, 2, 4, 8, 16].map((count) => count * DAY_MS),
+]
+
+/** A line on a screen has no more points. */
+const BUCKETS_MAX = 1500
+
+export interface TimeBuckets {
+  /** A whole multiple of the step. */
+  readonly startAt: number
+  readonly stepMs: number
+  readonly count: number
+}
+
+/** @param givenMs default: the shortest that fits the maximum */
+export function cutIntoBuckets(fromAt: number, toAt: number, givenMs?: number): TimeBuckets {
+  const stepMs =
+    givenMs ??
+    STEPS_MS.find((step) => (toAt - fromAt) / step <= BUCKETS_MAX) ??
+    Math.ceil((toAt - fromAt) / BUCKETS_MAX)
+  const startAt = Math.floor(fromAt / stepMs) * stepMs
+  return { startAt, stepMs, count: Math.max(1, Math.ceil((toAt - startAt) / stepMs)) }
+}
+
+/** Instants outside belong to the first or last bucket. */
+function bucketOf({ startAt, stepMs, count }: TimeBuckets, at: number): number {
+  return Math.max(0, Math.min(count - 1, Math.floor((at - startAt) / stepMs)))
+}
+
+function emptyColumn({ count }: TimeBuckets): number[] {
+  return Array.from({ length: count }, () => Number.NaN)
+}
 
 /** The last value per bucket and its extremes. Margin coin. */
 export interface EquityColumns {
@@ -36,12 +76,11 @@ export interface EquityFacts {
   readonly nearestLiquidation: { readonly at: number; readonly marginUse: number }
 }
 
-export interface RunSpan {
+interface RunSpan {
   readonly startAt: number
   readonly endAt: number
 }
 
-const HOUR_MS = DAY_MS / 24
 /** 1 January 1970 was a Thursday. */
 const FIRST_WEEKDAY = 4
 
@@ -155,4 +194,242 @@ export class EquitySeries {
 
 function zeros(length: number): number[] {
   return Array.from({ length }, () => 0)
+}
+
+/** From a peak of the equity until it is reached again. */
+export interface Drawdown {
+  readonly peakAt: number
+  readonly troughAt: number
+  /** Undefined: not reached before the end. */
+  readonly recoveredAt: number | undefined
+  /** A share of the peak: 0.1 is 10 %. */
+  readonly depth: number
+  /** Margin coin. */
+  readonly amount: number
+}
+
+const WORST_KEPT = 5
+
+/** At every value, so no extreme is lost. */
+export class DrawdownTracker {
+  readonly #worst: Drawdown[] = []
+  #peak: number
+  #peakAt: number
+  #trough: number
+  #troughAt: number
+  #lastAt: number
+  #underMs = 0
+  #longestMs = 0
+
+  constructor(at: number, equity: number) {
+    this.#peak = equity
+    this.#trough = equity
+    this.#peakAt = at
+    this.#troughAt = at
+    this.#lastAt = at
+  }
+
+  /** @returns how far the equity is below the last peak, as a share */
+  take(at: number, equity: number): number {
+    if (this.#trough < this.#peak) this.#underMs += at - this.#lastAt
+    this.#lastAt = at
+    if (equity >= this.#peak) {
+      this.#end(at)
+      this.#peak = equity
+      this.#peakAt = at
+      this.#trough = equity
+      return 0
+    }
+    if (equity < this.#trough) {
+      this.#trough = equity
+      this.#troughAt = at
+    }
+    return shareBelow(this.#peak, equity)
+  }
+
+  /** Includes one that is not over. */
+  worst(): readonly Drawdown[] {
+    return ranked([
+      ...this.#worst,
+      ...(this.#trough < this.#peak ? [this.#current(undefined)] : []),
+    ])
+  }
+
+  /** Below the last peak. */
+  underWater(): { readonly totalMs: number; readonly longestMs: number } {
+    const currentMs = this.#trough < this.#peak ? this.#lastAt - this.#peakAt : 0
+    return { totalMs: this.#underMs, longestMs: Math.max(this.#longestMs, currentMs) }
+  }
+
+  #end(at: number): void {
+    if (this.#trough >= this.#peak) return
+    this.#longestMs = Math.max(this.#longestMs, at - this.#peakAt)
+    const depth = shareBelow(this.#peak, this.#trough)
+    if (this.#worst.length === WORST_KEPT && depth <= (this.#worst.at(-1)?.depth ?? 0)) return
+    this.#worst.splice(0, WORST_KEPT, ...ranked([...this.#worst, this.#current(at)]))
+  }
+
+  #current(recoveredAt: number | undefined): Drawdown {
+    return {
+      peakAt: this.#peakAt,
+      troughAt: this.#troughAt,
+      recoveredAt,
+      depth: shareBelow(this.#peak, this.#trough),
+      amount: this.#peak - this.#trough,
+    }
+  }
+}
+
+function ranked(drawdowns: readonly Drawdown[]): Drawdown[] {
+  return drawdowns.toSorted((one, other) => other.depth - one.depth).slice(0, WORST_KEPT)
+}
+
+function shareBelow(peak: number, equity: number): number {
+  return peak > 0 ? (peak - equity) / peak : 0
+}
+
+/** One value per bucket, NaN for none. Quote coin. */
+export interface PriceColumns {
+  readonly low: readonly number[]
+  readonly high: readonly number[]
+  readonly close: readonly number[]
+  /** The nearest own orders at the bucket's end. */
+  readonly restingBuy: readonly number[]
+  readonly restingSell: readonly number[]
+  /** Mean price of the fills, and their size in base coin. */
+  readonly boughtAt: readonly number[]
+  readonly bought: readonly number[]
+  readonly soldAt: readonly number[]
+  readonly sold: readonly number[]
+}
+
+export interface PriceFacts {
+  readonly columns: PriceColumns
+  /** Undefined without prices. */
+  readonly first: number | undefined
+  readonly last: number | undefined
+}
+
+export class PriceSeries {
+  readonly #buckets: TimeBuckets
+  readonly #columns: Record<keyof PriceColumns, number[]>
+  readonly #value = { buy: 0, sell: 0 }
+  readonly #resting: () => RestingPrices
+  #bucket = -1
+  #first: number | undefined
+  #last: number | undefined
+
+  /** @param resting called when a bucket ends */
+  constructor(buckets: TimeBuckets, resting: () => RestingPrices) {
+    this.#buckets = buckets
+    this.#resting = resting
+    const column = (): number[] => emptyColumn(buckets)
+    this.#columns = {
+      low: column(),
+      high: column(),
+      close: column(),
+      restingBuy: column(),
+      restingSell: column(),
+      boughtAt: column(),
+      bought: column(),
+      soldAt: column(),
+      sold: column(),
+    }
+  }
+
+  take(at: number, price: number): void {
+    const bucket = this.#enter(at)
+    const { low, high, close } = this.#columns
+    close[bucket] = price
+    if (!(price >= (low[bucket] as number))) low[bucket] = price
+    if (!(price <= (high[bucket] as number))) high[bucket] = price
+    this.#first ??= price
+    this.#last = price
+  }
+
+  /** @param size base coin */
+  trade(
+    at: number,
+    direction: 'buy' | 'sell',
+    { price, size }: { readonly price: number; readonly size: number },
+  ): void {
+    const bucket = this.#enter(at)
+    const { bought, boughtAt, sold, soldAt } = this.#columns
+    const [sizes, prices] = direction === 'buy' ? [bought, boughtAt] : [sold, soldAt]
+    const before = Number.isNaN(sizes[bucket]) ? 0 : (sizes[bucket] as number)
+    if (before === 0) this.#value[direction] = 0
+    this.#value[direction] += price * size
+    sizes[bucket] = before + size
+    prices[bucket] = this.#value[direction] / (before + size)
+  }
+
+  facts(): PriceFacts {
+    this.#leave()
+    return { columns: this.#columns, first: this.#first, last: this.#last }
+  }
+
+  #enter(at: number): number {
+    const bucket = bucketOf(this.#buckets, at)
+    if (bucket > this.#bucket) {
+      this.#leave()
+      this.#bucket = bucket
+    }
+    return bucket
+  }
+
+  #leave(): void {
+    if (this.#bucket < 0) return
+    const { buy, sell } = this.#resting()
+    this.#columns.restingBuy[this.#bucket] = buy
+    this.#columns.restingSell[this.#bucket] = sell
+  }
+}
+
+/** Columns of one instrument; further plots are left out of its charts. */
+const COLUMNS_MAX = 16
+
+/** The last value of a bucket for each plot. */
+export class PlotColumns {
+  readonly #buckets: TimeBuckets
+  /** Keyed by symbol, then by strategy and name. */
+  readonly #columns = new Map<string, Map<string, number[]>>()
+
+  constructor(buckets: TimeBuckets) {
+    this.#buckets = buckets
+  }
+
+  take(at: number, strategyId: string, points: readonly PlotPoint[]): void {
+    const bucket = bucketOf(this.#buckets, at)
+    for (const { symbol, name, value } of points) {
+      const column = this.#columnOf(symbol, `${strategyId} ${name}`)
+      if (column) column[bucket] = value
+    }
+  }
+
+  /** A value holds until the next. Undefined: nothing was plotted. */
+  facts(): Record<string, Record<string, readonly number[]>> | undefined {
+    if (this.#columns.size === 0) return undefined
+    return Object.fromEntries(
+      [...this.#columns].map(([symbol, columns]) => [
+        symbol,
+        Object.fromEntries([...columns].map(([name, column]) => [name, carryForward(column)])),
+      ]),
+    )
+  }
+
+  #columnOf(symbol: string, name: string): number[] | undefined {
+    const columns = this.#columns.get(symbol) ?? new Map<string, number[]>()
+    this.#columns.set(symbol, columns)
+    if (!columns.has(name) && columns.size < COLUMNS_MAX)
+      columns.set(name, emptyColumn(this.#buckets))
+    return columns.get(name)
+  }
+}
+
+function carryForward(column: readonly number[]): readonly number[] {
+  let last = Number.NaN
+  return column.map((value) => {
+    if (!Number.isNaN(value)) last = value
+    return last
+  })
 }

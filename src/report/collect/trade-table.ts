@@ -1,3 +1,4 @@
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   addToSums,
@@ -6,7 +7,7 @@ import {
   type TagSums,
   type TradeSums,
 } from '../../domain/closed-trade.ts'
-import { CsvFile } from './csv-file.ts'
+import { toCsvCell } from '../../lib/text/csv-cell.ts'
 
 /** Last trades in the report; the file has all. */
 const SHOWN_MAX = 200
@@ -77,5 +78,36 @@ export class TradeTable {
       last: this.#last.slice(-SHOWN_MAX),
       reasons: [...this.#sums.values()].toSorted((one, other) => other.trades - one.trades),
     }
+  }
+}
+
+/** Characters buffered before they are written. */
+const WAITING_MAX = 65_536
+
+export class CsvFile {
+  readonly #descriptor: number | undefined
+  #waiting: string
+  rows = 0
+
+  /** @param path undefined: no file */
+  constructor(path: string | undefined, columns: readonly string[]) {
+    this.#descriptor = path === undefined ? undefined : openSync(path, 'w')
+    this.#waiting = `${columns.join(',')}\n`
+  }
+
+  add(fields: readonly (string | number)[]): void {
+    this.rows += 1
+    this.#waiting += `${fields.map(toCsvCell).join(',')}\n`
+    if (this.#waiting.length > WAITING_MAX) this.#flush()
+  }
+
+  close(): void {
+    this.#flush()
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor)
+  }
+
+  #flush(): void {
+    if (this.#descriptor !== undefined) writeSync(this.#descriptor, this.#waiting)
+    this.#waiting = ''
   }
 }

@@ -1,4 +1,4 @@
-import type { PriceColumns } from '../collect/price-series.ts'
+import type { PriceColumns } from '../collect/equity-series.ts'
 import type { RunReport } from '../run-report.ts'
 import { type ChartOptions, type ChartSeries, renderChart } from './chart.ts'
 import { renderSection } from './html.ts'

@@ -1,24 +1,25 @@
-import { decimal, ZERO } from '../../lib/decimal.ts'
+import { decimal, type Decimal, decimalOfInteger, ZERO } from '../../lib/decimal.ts'
 import { createRandom, type Random } from '../../lib/random.ts'
 import type { WireRequestOf, WireResponseOf } from '../../protocol/endpoints.ts'
-import type { AccountRef } from '../shared/account.ts'
 import type { CoreState } from '../futures/core-state.ts'
-import { accept, type Reply } from '../shared/reply.ts'
-import type { Handlers } from '../shared/handlers.ts'
+import { deliveryStatus } from '../futures/instruments/delivery-status.ts'
 import type { ServicePorts } from '../services/service-ports.ts'
+import type { AccountRef } from '../shared/account.ts'
+import type { Handlers } from '../shared/handlers.ts'
 import { refusals } from '../shared/refusals.ts'
+import { accept, type Refusal, type Reply } from '../shared/reply.ts'
+import { negated } from '../wallet/rounding.ts'
 import { futuresResults, type FuturesResults } from './futures-results.ts'
-import { changeSettings } from './symbol-settings.ts'
 import {
   closeDays,
   createTrader,
   DAY_MS,
   dayStart,
-  TRADERS,
   type SymbolSetting,
   type Trader,
+  type TraderDay,
+  TRADERS,
 } from './trader.ts'
-import { toSummary } from './trader-summary.ts'
 
 /** Copy trading, seen by the trader. Followers are only a number. */
 export interface CopyState {
@@ -112,3 +113,117 @@ function takeResults(state: CopyState, uid: string, trader: Trader): FuturesResu
 
 const CLOCK_SYMBOL = 'BTCUSDT'
 const COPIED_TYPES: ReadonlySet<string> = new Set(['USDT-FUTURES', 'COIN-FUTURES', 'USDC-FUTURES'])
+
+type SettingChange = WireRequestOf<'copyConfigSettingSymbols'>['settingList'][number]
+
+type SymbolSettings = ReadonlyMap<string, SymbolSetting>
+
+/**
+ * Applies the changes in order, all or none.
+ * - ADD replaces both ratios of an open symbol, so it can be repeated.
+ * - UPDATE: empty keeps a ratio, `0` removes it.
+ * - DELETE ignores the ratios.
+ */
+function changeSettings(
+  settings: SymbolSettings,
+  changes: readonly SettingChange[],
+  futures: Pick<CoreState, 'symbols' | 'clock'>,
+): Reply<SymbolSettings> {
+  const changed = new Map(settings)
+  for (const change of changes) {
+    const refusal = refusalOf(change, changed, futures)
+    if (refusal !== undefined) return refusal
+    if (change.settingType === 'DELETE') changed.delete(change.symbol)
+    else changed.set(change.symbol, toSetting(change, changed.get(change.symbol)))
+  }
+  return accept<SymbolSettings>(changed)
+}
+
+function refusalOf(
+  change: SettingChange,
+  changed: SymbolSettings,
+  { symbols, clock }: Pick<CoreState, 'symbols' | 'clock'>,
+): Refusal | undefined {
+  const symbol = symbols.get(change.symbol)
+  const isListed = symbol !== undefined && clock.now >= symbol.listedAt
+  if (!isListed || symbol.instrument.productType !== change.productType)
+    return refusals.copiedSymbolUnknown
+  if (change.settingType === 'DELETE') return undefined
+  if (change.settingType === 'UPDATE' && !changed.has(change.symbol))
+    return refusals.copiedSymbolNotOpened
+  return deliveryStatus(symbol, clock.now) === 'delivery_normal'
+    ? undefined
+    : refusals.copiedSymbolClosed
+}
+
+function toSetting(change: SettingChange, existing: SymbolSetting | undefined): SymbolSetting {
+  const { symbol, productType, settingType } = change
+  const kept = settingType === 'UPDATE' ? existing : undefined
+  return {
+    symbol,
+    productType,
+    stopSurplusRatio: changedRatio(change.stopSurplusRatio, kept?.stopSurplusRatio),
+    stopLossRatio: changedRatio(change.stopLossRatio, kept?.stopLossRatio),
+  }
+}
+
+function changedRatio(text: string | undefined, kept: string | undefined): string | undefined {
+  if (text === undefined || text === '') return kept
+  return text === '0' ? undefined : text
+}
+
+const WEEK_DAYS = 7
+const RATE_DECIMALS = 6
+const PERCENT_DECIMALS = 2
+
+/**
+ * Document: Copy trader summary. Ratios are in percent: ROI over the capital, a day's rate over its
+ * opening equity. The dollar sign is the sample's.
+ */
+function toSummary(
+  trader: Trader,
+  present: FuturesResults,
+): WireResponseOf<'copyOrderTotalDetail'> {
+  const { days, gains, losses } = trader
+  const week = days.slice(-WEEK_DAYS)
+  const total = trader.totalProfit.plus(present.profit).minus(trader.profitTaken)
+  const orders = gains + losses
+  return {
+    roi: percent(total, trader.capital, PERCENT_DECIMALS),
+    tradingOrderNum: String(orders),
+    totalFollowerNum: String(trader.followersEver),
+    currentFollowerNum: String(trader.followersNow),
+    totalpl: dollars(total),
+    gainNum: shareOf(gains, orders),
+    lossNum: shareOf(losses, orders),
+    winRate: shareOf(gains, orders),
+    totalEquity: present.equity.round(PERCENT_DECIMALS).toString(),
+    tradingPairsAvailableList: [...trader.settings.keys()],
+    lastWeekRoiList: week.map(toRate),
+    lastMonthRoiList: days.map(toRate),
+    lastWeekProfitList: week.map(toProfit),
+    lastMonthProfitList: days.map(toProfit),
+  }
+}
+
+function toRate({ startAt, profit, equity }: TraderDay) {
+  return { rate: percent(profit, equity, RATE_DECIMALS), ctime: String(startAt) }
+}
+
+function toProfit({ startAt, profit }: TraderDay) {
+  return { amount: profit.toString(), ctime: String(startAt) }
+}
+
+function shareOf(part: number, whole: number): string {
+  return percent(decimalOfInteger(part), decimalOfInteger(whole), PERCENT_DECIMALS)
+}
+
+function percent(part: Decimal, whole: Decimal, decimals: number): string {
+  if (whole.lte(ZERO)) return '0'
+  return part.times(decimal('100')).div(whole).round(decimals).toString()
+}
+
+function dollars(amount: Decimal): string {
+  const rounded = amount.round(PERCENT_DECIMALS)
+  return rounded.lt(ZERO) ? `-$${negated(rounded).toString()}` : `$${rounded.toString()}`
+}

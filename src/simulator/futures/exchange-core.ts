@@ -1,15 +1,18 @@
-import { DayStatistics } from '../market/day-statistics.ts'
-import type { Market, MarketState } from '../market/market.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
+import { DayStatistics } from '../market/day-statistics.ts'
+import type { Market, MarketState, MarketStep } from '../market/market.ts'
+import { showQuote } from '../matching/displayed-market.ts'
+import { matchResting } from '../matching/match-orders.ts'
+import { type AccountRef, type AccountSetup, assertAccounts } from '../shared/account.ts'
 import {
   bindHandlers,
   type BoundHandlers,
-  type ReplyOf,
   type HandlerRequest,
+  type ReplyOf,
 } from '../shared/handlers.ts'
 import type { RowStore } from '../store/row-store.ts'
 import { StoredRows } from '../store/stored-rows.ts'
-import { assertAccounts, type AccountRef, type AccountSetup } from '../shared/account.ts'
+import { ledgerStatement, type LedgerStatement } from './accounts/ledger-view.ts'
 import { bookSum, type BookSum } from './accounts/ledger.ts'
 import {
   applyCheckpoint,
@@ -21,23 +24,29 @@ import {
   readCheckpoint,
 } from './checkpoint.ts'
 import {
+  type Account,
+  type AccountCounts,
   accountOf,
+  type CoreState,
   createCoreState,
   createSymbolState,
   NO_COUNTS,
-  type Account,
-  type AccountCounts,
-  type CoreState,
+  recordedAt,
+  type SymbolState,
+  venueOf,
 } from './core-state.ts'
-import { bookFor } from './positions/settle-trade.ts'
-import { createFuturesVenue } from './orders/futures-venue.ts'
 import { futuresHandlers } from './futures-handlers.ts'
+import { isTrading, settleContract, settlementAt } from './instruments/delivery.ts'
+import { type Instrument, toMarketInstrument } from './instruments/instruments.ts'
+import { createFuturesVenue, enterMatching } from './orders/futures-venue.ts'
 import { pruneWindow } from './orders/idempotency.ts'
-import { toMarketInstrument, type Instrument } from './instruments/instruments.ts'
-import { ledgerStatement, type LedgerStatement } from './accounts/ledger-view.ts'
-import { defaultCoreSettings, type CoreSettings } from './settings.ts'
-import { CLOCK, restoreState, SYMBOLS } from './stored-entities.ts'
-import { findDueTimes, playUntil, replayQuotes } from './timeline.ts'
+import { triggerPlanOrders } from './plans/plan-orders.ts'
+import { nextFundingAfter, settleFunding } from './positions/funding.ts'
+import { liquidateAtMark } from './positions/liquidation.ts'
+import { fireExits } from './positions/position-exits.ts'
+import { bookFor } from './positions/settle-trade.ts'
+import { type CoreSettings, defaultCoreSettings } from './settings.ts'
+import { CLOCK, restoreState, type SymbolRow, SYMBOLS } from './stored-entities.ts'
 
 type FuturesHandlers = typeof futuresHandlers
 type FuturesName = keyof FuturesHandlers
@@ -204,7 +213,7 @@ export class ExchangeCore {
   }
 }
 
-export interface ExchangeCoreOptions {
+interface ExchangeCoreOptions {
   readonly instruments: readonly Instrument[]
   readonly accounts: readonly AccountSetup[]
   readonly market: (stored: MarketState | undefined) => Market
@@ -275,4 +284,133 @@ function openAccounts(state: CoreState): void {
       bookFor(state, account, { coin, booking: 'opening', amount: decimal(amount) })
     }
   }
+}
+
+/**
+ * At one instant: arrivals, funding, settlements, then quotes. How time is divided into calls
+ * changes nothing.
+ * @returns false if the market stopped at its limit: call again with the same `now`
+ */
+function playUntil(state: CoreState, market: Market, now: number): boolean {
+  const { clock } = state
+  if (now < clock.now) return true
+  if (clock.pausedAt === 0) {
+    const isDone = market.advance(now - clock.pausedMs, (step) => playStep(state, step))
+    if (!isDone) return false
+  }
+  playTimers(state, now)
+  clock.now = now
+  refreshMarks(state)
+  return true
+}
+
+/**
+ * Repeats a stretch after a restart. @param stored symbols at the quote at which they were stored
+ */
+function replayQuotes(
+  state: CoreState,
+  market: Market,
+  stored: ReadonlyMap<string, SymbolRow>,
+): void {
+  const { clock } = state
+  for (const symbol of state.symbols.values()) putBack(symbol, stored)
+  const takeIn = (step: MarketStep) => {
+    const symbol = state.symbols.get(step.symbol)
+    if (symbol === undefined || step.at + clock.pausedMs < symbol.listedAt) return
+    applyQuote(state, symbol, step)
+    putBack(symbol, stored)
+  }
+  const until = (clock.pausedAt === 0 ? clock.now : clock.pausedAt) - clock.pausedMs
+  while (!market.advance(until, takeIn));
+  refreshMarks(state)
+}
+
+function putBack(symbol: SymbolState, stored: ReadonlyMap<string, SymbolRow>): void {
+  const row = stored.get(symbol.instrument.symbol)
+  if (row === undefined) return
+  symbol.isSettled = row.isSettled
+  if (row.taken.at === symbol.market.at) Object.assign(symbol.market.taken, row.taken)
+}
+
+function playStep(state: CoreState, step: MarketStep): void {
+  const { clock } = state
+  const at = step.at + clock.pausedMs
+  if (clock.nextFundingAt === 0) clock.nextFundingAt = nextFundingAfter(state, at)
+  playTimers(state, at)
+  clock.now = at
+  const symbol = state.symbols.get(step.symbol)
+  if (symbol === undefined || at < symbol.listedAt) return
+  applyQuote(state, symbol, step)
+  if (!isTrading(symbol, at)) return
+  if (symbol.positions.length > 0 || symbol.planOrders.length > 0) refreshMark(state, symbol, at)
+  matchResting(venueOf(symbol))
+  if (symbol.positions.length > 0) {
+    fireExits(state, symbol)
+    liquidateAtMark(state, symbol)
+  }
+  triggerPlanOrders(state, symbol)
+  for (const hear of symbol.followers) hear()
+}
+
+function applyQuote(
+  state: CoreState,
+  symbol: SymbolState,
+  { at, quote, reference }: MarketStep,
+): void {
+  const shownAt = at + state.clock.pausedMs
+  showQuote(symbol.market, quote, shownAt, state.matching)
+  symbol.quoteCount++
+  symbol.statistics.apply(shownAt, quote, reference)
+}
+
+function playTimers(state: CoreState, until: number): void {
+  const { clock, arrivals } = state
+  for (;;) {
+    const arrivalAt = arrivals[0]?.dueAt ?? Number.POSITIVE_INFINITY
+    const fundingAt = clock.nextFundingAt === 0 ? Number.POSITIVE_INFINITY : clock.nextFundingAt
+    const dueAt = Math.min(arrivalAt, fundingAt, state.nextSettlement.at)
+    if (dueAt > until) return
+    clock.now = Math.max(clock.now, dueAt)
+    if (dueAt === arrivalAt) {
+      const order = arrivals.shift()
+      if (order !== undefined) enterMatching(state, order)
+    } else if (dueAt === fundingAt) {
+      refreshMarks(state)
+      settleFunding(state, dueAt)
+      clock.nextFundingAt = nextFundingAfter(state, dueAt)
+    } else {
+      settleDue(state, dueAt)
+    }
+  }
+}
+
+function settleDue(state: CoreState, dueAt: number): void {
+  for (const symbol of state.symbols.values()) {
+    if (settlementAt(state, symbol) <= dueAt) settleContract(state, symbol)
+  }
+  findNextSettlement(state)
+}
+
+function findDueTimes(state: CoreState): void {
+  const { clock } = state
+  // Stored JSON has null for infinity.
+  if (clock.nextFundingAt !== 0) clock.nextFundingAt = nextFundingAfter(state, clock.now)
+  findNextSettlement(state)
+}
+
+function findNextSettlement(state: CoreState): void {
+  let next = Number.POSITIVE_INFINITY
+  for (const symbol of state.symbols.values()) next = Math.min(next, settlementAt(state, symbol))
+  state.nextSettlement.at = next
+}
+
+function refreshMarks(state: CoreState): void {
+  for (const symbol of state.symbols.values()) refreshMark(state, symbol, state.clock.now)
+}
+
+/** Without a recorded mark price it moves with the quotes, and with the premium once a minute. */
+function refreshMark(state: CoreState, symbol: SymbolState, at: number): void {
+  if (symbol.market.at === 0) return
+  const recorded = recordedAt(state, symbol, { column: 'markTicks', at })
+  symbol.markTicks = recorded ?? symbol.statistics.markTicks(at) ?? symbol.market.lastTicks
 }

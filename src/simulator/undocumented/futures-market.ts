@@ -1,24 +1,35 @@
 import { z } from 'zod'
-import { ticker } from '../../protocol/futures/tickers.ts'
 import { beyondEndpoints } from '../../protocol/beyond/beyond-endpoints.ts'
-import { CANDLES_PAGE_MAX, HISTORY_CANDLES_PAGE_MAX } from '../../protocol/beyond/candles.ts'
+import {
+  CANDLES_PAGE_MAX,
+  GRANULARITIES,
+  type Granularity,
+  HISTORY_CANDLES_PAGE_MAX,
+} from '../../protocol/beyond/candles.ts'
+import { ticker } from '../../protocol/futures/tickers.ts'
 import { productType, symbol } from '../../protocol/values.ts'
 import type { CoreState, SymbolState } from '../futures/core-state.ts'
-import { quotedSymbol } from '../futures/instruments/asked-symbols.ts'
+import { listedSymbol, quotedSymbol } from '../futures/instruments/asked-symbols.ts'
 import { deliveryStatus } from '../futures/instruments/delivery-status.ts'
-import { type Instrument, sizeText } from '../futures/instruments/instruments.ts'
-import { nextFundingOf } from '../futures/positions/funding.ts'
+import {
+  type Instrument,
+  priceText,
+  sizeText,
+  toMarketInstrument,
+} from '../futures/instruments/instruments.ts'
 import { toTicker } from '../futures/instruments/ticker-view.ts'
+import { nextFundingOf } from '../futures/positions/funding.ts'
 import { MARGIN_SYMBOLS, type MarginSymbol } from '../margin/margin-symbols.ts'
+import { pastFundingRate } from '../market/fair-price.ts'
+import type { LivedMinute } from '../market/lived-minutes.ts'
+import type { MinuteBar } from '../market/market.ts'
 import { accept } from '../shared/reply.ts'
-import { answerCandles, recentDays } from './past-candles.ts'
-import { answerFundingHistory } from './past-funding.ts'
 import {
   fromTable,
   type ofProduct,
   readPublic,
-  textRow,
   type RowRequest,
+  textRow,
 } from './undocumented-row.ts'
 
 const named = { symbol, productType }
@@ -174,4 +185,231 @@ function toCurrency(row: MarginSymbol) {
     isIsolatedQuoteBorrowable: true,
     isCrossBorrowable: true,
   }
+}
+
+type CandleRow = z.input<typeof beyondEndpoints.candles.response>[number]
+
+interface CandleQuery {
+  readonly symbol: string
+  readonly productType: string
+  readonly granularity: Granularity
+  readonly startTime?: string | undefined
+  readonly endTime?: string | undefined
+  readonly limit?: string | undefined
+}
+
+interface CandleRules {
+  readonly limitMax: number
+  /** The running candle is left out. */
+  readonly closedOnly?: boolean
+  /** How many days candles go back; default: as far as there are any. */
+  readonly days?: (granularity: Granularity) => number | undefined
+}
+
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+const CANDLES_DEFAULT = 100
+const VOLUME_DECIMALS = 4
+
+/** Vendor: "1m, 3m, and 5m can be checked for up to one month" and so on. */
+const RECENT_DAYS: Readonly<Partial<Record<Granularity, number>>> = {
+  '1m': 30,
+  '3m': 30,
+  '5m': 30,
+  '15m': 52,
+  '30m': 62,
+  '1H': 83,
+  '4H': 240,
+  '6H': 360,
+  '6Hutc': 360,
+}
+
+function recentDays(granularity: Granularity): number | undefined {
+  return RECENT_DAYS[granularity]
+}
+
+/**
+ * A page of candles, oldest first: the newest that open before `endTime`. They are built from the
+ * minutes of the ticker statistics, which go back 24 hours, before them those that the simulator has
+ * lived through, as far as a state keeps them, and before them those of the market's past.
+ */
+function answerCandles(state: CoreState, query: CandleQuery, rules: CandleRules) {
+  const listed = listedSymbol(state, query)
+  if (!listed.ok) return listed
+  const { now } = state.clock
+  const { lengthMs, shiftMs } = GRANULARITIES[query.granularity]
+  const openOf = (at: number) => Math.floor((at + shiftMs) / lengthMs) * lengthMs - shiftMs
+  const { startTime = 0, endTime = now + 1, limit = CANDLES_DEFAULT } = query
+  const runningAt = openOf(now)
+  // The first candle that is not shown.
+  const endAt = Math.min(
+    openOf(Number(endTime) - 1) + lengthMs,
+    rules.closedOnly === true ? runningAt : runningAt + lengthMs,
+  )
+  const days = rules.days?.(query.granularity) ?? Number.POSITIVE_INFINITY
+  const rows = Math.min(rules.limitMax, Number(limit))
+  const fromAt = Math.max(
+    openOf(Number(startTime) + lengthMs - 1),
+    endAt - rows * lengthMs,
+    Number.isFinite(days) ? openOf(now - days * DAY_MS) : 0,
+  )
+  const bars = joinMinutes(minutesOf(state, listed.data, { fromAt, endAt }), openOf)
+  return accept(bars.map((bar) => toRow(listed.data.instrument, bar)))
+}
+
+interface Bar {
+  readonly startAt: number
+  readonly openTicks: number
+  highTicks: number
+  lowTicks: number
+  closeTicks: number
+  lots: number
+  quoteVolume: number
+}
+
+interface Span {
+  /** Unix ms. */
+  readonly fromAt: number
+  readonly endAt: number
+}
+
+/** The market's past, what was lived through, then the statistics, oldest first. */
+function* minutesOf(
+  { clock }: CoreState,
+  { instrument, statistics, past, lived }: SymbolState,
+  { fromAt, endAt }: Span,
+): Generator<Bar> {
+  const valueOfStep = Number(instrument.priceGrid.step) * Number(instrument.sizeGrid.step)
+  statistics.read(clock.now)
+  const buckets = statistics.buckets(Math.ceil(fromAt / MINUTE_MS))
+  const keptFromAt = (buckets[0]?.minute ?? Number.POSITIVE_INFINITY) * MINUTE_MS
+  const livedFromAt = Math.min(keptFromAt, (lived?.firstMinute ?? Infinity) * MINUTE_MS)
+  const drawn = past?.between(fromAt, Math.min(endAt, livedFromAt)) ?? []
+  for (const bar of drawn) yield toBar(bar, valueOfStep)
+  const livedUntil = Math.ceil(Math.min(endAt, keptFromAt) / MINUTE_MS)
+  for (const one of lived?.between(Math.ceil(fromAt / MINUTE_MS), livedUntil) ?? [])
+    yield toLivedBar(one)
+  for (const [index, { minute, figures }] of buckets.entries()) {
+    const startAt = minute * MINUTE_MS
+    if (startAt >= endAt) return
+    // A minute closes at the open of the next one.
+    const closeTicks = buckets[index + 1]?.figures[0] ?? statistics.state().lastTicks
+    yield toLivedBar({ minute, figures, closeTicks })
+  }
+}
+
+function toLivedBar({ minute, figures, closeTicks }: LivedMinute): Bar {
+  const [openTicks = 0, high = 0, low = 0, lots = 0, quoteVolume = 0] = figures
+  const highTicks = Math.max(high, closeTicks)
+  const lowTicks = Math.min(low, closeTicks)
+  const startAt = minute * MINUTE_MS
+  return { startAt, openTicks, highTicks, lowTicks, closeTicks, lots, quoteVolume }
+}
+
+function toBar(bar: MinuteBar, valueOfStep: number): Bar {
+  const typical = (bar.openTicks + bar.highTicks + bar.lowTicks + bar.closeTicks) / 4
+  return { ...bar, quoteVolume: typical * bar.lots * valueOfStep }
+}
+
+function joinMinutes(minutes: Iterable<Bar>, openOf: (at: number) => number): readonly Bar[] {
+  const bars: Bar[] = []
+  for (const minute of minutes) {
+    const startAt = openOf(minute.startAt)
+    const bar = bars.at(-1)
+    if (bar?.startAt !== startAt) {
+      bars.push({ ...minute, startAt })
+      continue
+    }
+    bar.highTicks = Math.max(bar.highTicks, minute.highTicks)
+    bar.lowTicks = Math.min(bar.lowTicks, minute.lowTicks)
+    bar.closeTicks = minute.closeTicks
+    bar.lots += minute.lots
+    bar.quoteVolume += minute.quoteVolume
+  }
+  return bars
+}
+
+function toRow(instrument: Instrument, bar: Bar): CandleRow {
+  return [
+    String(bar.startAt),
+    priceText(instrument, bar.openTicks),
+    priceText(instrument, bar.highTicks),
+    priceText(instrument, bar.lowTicks),
+    priceText(instrument, bar.closeTicks),
+    sizeText(instrument, bar.lots),
+    bar.quoteVolume.toFixed(VOLUME_DECIMALS),
+  ]
+}
+
+interface FundingQuery {
+  readonly symbol: string
+  readonly productType: string
+  readonly pageSize?: string | undefined
+  readonly pageNo?: string | undefined
+}
+
+const PAGE_DEFAULT = 20
+/** A part of a rate of eight hours (six digits) has ten at most. */
+const RATE_DECIMALS = 10
+
+/** Newest first; a delivery contract has none. */
+function answerFundingHistory(state: CoreState, query: FundingQuery) {
+  const listed = listedSymbol(state, query)
+  if (!listed.ok) return listed
+  const size = Number(query.pageSize ?? PAGE_DEFAULT)
+  const skipped = size * (Number(query.pageNo ?? 1) - 1)
+  const payments =
+    listed.data.instrument.delivery === undefined ? paymentsOf(state, listed.data) : []
+  const page = [...payments].slice(skipped, skipped + size)
+  return accept(
+    page.map(({ at, rate }) => ({
+      symbol: query.symbol,
+      fundingRate: shortest(rate),
+      fundingTime: String(at),
+    })),
+  )
+}
+
+interface Payment {
+  /** Unix ms. */
+  readonly at: number
+  readonly rate: number
+}
+
+/** Recorded or settled here, and before them those of a seeded past. */
+function paymentsOf(state: CoreState, entry: SymbolState): readonly Payment[] {
+  const { clock, seed } = state
+  const { funding, statistics, past, instrument } = entry
+  if (funding !== undefined) {
+    return Array.from(funding.at, (at, index) => ({
+      at: at + clock.pausedMs,
+      rate: funding.rate[index] ?? 0,
+    }))
+      .filter(({ at }) => at <= clock.now)
+      .toReversed()
+  }
+  statistics.read(clock.now)
+  const lived = statistics
+    .settlements()
+    .map(({ minute, rate }) => ({ at: minute * MINUTE_MS, rate }))
+    .toReversed()
+  if (past === undefined) return lived
+  // The day before the market opened was settled as its statistics were built.
+  const settledFromAt = past.untilAt - DAY_MS + MINUTE_MS
+  const drawn: Payment[] = []
+  const row = toMarketInstrument(instrument)
+  for (let day = Math.floor(past.untilAt / DAY_MS); day * DAY_MS > past.fromAt; day--) {
+    for (const minuteOfDay of instrument.fundingMinutes.toReversed()) {
+      const minute = (day * DAY_MS) / MINUTE_MS + minuteOfDay
+      const at = minute * MINUTE_MS
+      if (at >= settledFromAt || at < past.fromAt) continue
+      drawn.push({ at, rate: pastFundingRate(row, { seed, minute }) })
+    }
+  }
+  return [...lived, ...drawn]
+}
+
+/** Without needless zeros, as the exchange writes rates. */
+function shortest(rate: number): string {
+  return rate.toFixed(RATE_DECIMALS).replace(/\.?0+$/, '')
 }

@@ -11,7 +11,7 @@ import type { Money } from '../../domain/fill-money.ts'
 import type { PlotPoint } from '../../domain/plot.ts'
 import type { AccountMoment, InstrumentMoment } from '../../domain/snapshot.ts'
 import { type MarketAggregates, TICKER_COLUMNS } from '../../domain/ticker-table.ts'
-import type { SaidLine } from '../strategy-output.ts'
+import type { SaidLine } from '../strategy-runner.ts'
 import type { StrategyFailureCode } from '../strategy-failure.ts'
 
 /** The threads wait for each other with these numbers. */

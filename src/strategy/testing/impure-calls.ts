@@ -1,5 +1,4 @@
-import { strategyAtFault } from '../strategy-context.ts'
-import { strategyPlace } from '../strategy-failure.ts'
+import { strategyAtFault, strategyPlace } from '../strategy-failure.ts'
 
 export interface ImpureCalls {
   /** A sentence each, with the place in the code. */

@@ -5,7 +5,7 @@ import { decimal } from '../../lib/decimal.ts'
 import { runTask } from '../../lib/supervised-thread.ts'
 import { guardThread } from '../isolation/guard-thread.ts'
 import { fileOfCode, loadStrategy } from '../load-strategy.ts'
-import { strategyAtFault } from '../strategy-context.ts'
+import { strategyAtFault } from '../strategy-failure.ts'
 import { checkPurity } from './check-purity.ts'
 import type { PurityData, PurityNews } from './watched-purity.ts'
 

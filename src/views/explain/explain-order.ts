@@ -202,6 +202,7 @@ function describeRecord(
     case 'denial':
     case 'foreign':
     case 'funding':
+    case 'unseenFunding':
     case 'prune':
       return []
     default:

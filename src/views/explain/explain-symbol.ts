@@ -114,6 +114,8 @@ export function describeRecord(
       return [['entry', wordsOfEntry(instruments, record)]]
     case 'funding':
       return [['funding', `${record.holdSide} ${record.change}`]]
+    case 'unseenFunding':
+      return [['funding', `${record.holdSide} ${record.change}, estimated: no reading showed it`]]
     case 'boot':
     case 'restricted':
     case 'released':

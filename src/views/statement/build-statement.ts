@@ -290,7 +290,7 @@ function remarkOnEnds(
 }
 
 function remarkOnRows(
-  { archivedBefore, deposits, deposited }: Book,
+  { archivedBefore, deposits, deposited, unseenFunding }: Book,
   { since }: Ends,
   { money }: Sum,
 ): readonly string[] {
@@ -300,6 +300,8 @@ function remarkOnRows(
     sumDecimals(listed.map(({ amount }) => decimal(amount))),
   )
   const uncounted = describeUncounted(uncountedOf(money))
+  const unseen = [...unseenFunding.values()].filter(({ lastAt }) => lastAt >= since)
+  const estimated = sumDecimals(unseen.map(({ amount }) => decimal(amount))).toString()
   return [
     ...(archivedBefore > Math.max(0, since)
       ? [
@@ -312,6 +314,11 @@ function remarkOnRows(
         ]
       : []),
     ...(uncounted === '' ? [] : [`Not everything is known: ${uncounted}.`]),
+    ...(unseen.length > 0
+      ? [
+          `Positions that ended before a reading showed their last payment of funding have paid ${estimated} since the journal began, as estimated: it is in no line here.`,
+        ]
+      : []),
   ]
 }
 

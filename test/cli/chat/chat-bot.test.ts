@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ChatBot } from '../../../src/cli/chat/chat-bot.ts'
-import { drawTrade } from '../../../src/cli/chat/trade-picture.ts'
+import { drawTrade } from '../../../src/cli/chat/questions.ts'
 import { type VerbOptions, type VerbRun } from '../../../src/cli/process/run-verb.ts'
 import { type Power } from '../../../src/control/powers.ts'
 import { Secret } from '../../../src/lib/secret.ts'

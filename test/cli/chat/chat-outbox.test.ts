@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { GrammyError, HttpError } from 'grammy'
-import { ChatOutbox, type ChatOutboxOptions } from '../../../src/cli/chat/chat-outbox.ts'
+import { ChatOutbox, type ChatOutboxOptions } from '../../../src/cli/chat/chat-bot.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import { ManualTime } from '../../support/manual-time.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { DEPOSITS_MAX } from '../../../src/domain/deposit.ts'
 import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
-import { capitalOf } from '../../../src/engine/book/deposited-capital.ts'
+import { capitalOf } from '../../../src/engine/book/book.ts'
 import type { DepositCommand } from '../../../src/engine/event.ts'
 import type { EngineSettings } from '../../../src/engine/settings.ts'
 import { decimal } from '../../../src/lib/decimal.ts'

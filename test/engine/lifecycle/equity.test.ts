@@ -193,7 +193,7 @@ test.each([
     equity: engine.equity,
   })
   expect(formatSummary(summary)).toMatch(
-    /equity +969\.25 \(the capital 1000 - 30\.75 of all runs,\s+unrealised too\),\s+50\.50 below its peak of 1019\.75/,
+    /equity +969\.25 \(the capital 1,000 - 30\.75 of all runs,\s+unrealised too\),\s+50\.50 below its peak of 1,019\.75/,
   )
   const used = engine.losses.get('*')
   expect(used?.drawdown).toBe(losses && peak - equity)

@@ -2,8 +2,11 @@
 // with the reader that parses all of it. Everything comes from the seed.
 
 import { TICKER_COLUMNS, TickerTable } from '../../../src/domain/ticker-table.ts'
-import { readTickersJson, type TickersRead } from '../../../src/exchange/readers/ticker-reader.ts'
-import { TickerScanner } from '../../../src/exchange/readers/ticker-scanner.ts'
+import {
+  readTickersJson,
+  TickerScanner,
+  type TickersRead,
+} from '../../../src/exchange/readers/ticker-reader.ts'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 
 const FIELDS = ['symbol', ...TICKER_COLUMNS, 'markPrice', 'unheardOf']

@@ -6,7 +6,7 @@ import {
   type ConvertSettings,
   type ConvertState,
 } from '../../../src/simulator/convert/convert.ts'
-import { lastPrice } from '../../../src/simulator/demo/conversions.ts'
+import { lastPrice } from '../../../src/simulator/demo/write-past.ts'
 import { type AccountRef } from '../../../src/simulator/shared/account.ts'
 import { accept, type Reply } from '../../../src/simulator/shared/reply.ts'
 import { type ServicePorts } from '../../../src/simulator/services/service-ports.ts'

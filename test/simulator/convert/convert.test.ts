@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { endpoints, type WireRequestOf } from '../../../src/protocol/endpoints.ts'
 import { convertLedger, type ConvertSettings } from '../../../src/simulator/convert/convert.ts'
-import { writeConversions } from '../../../src/simulator/demo/conversions.ts'
+import { writeConversions } from '../../../src/simulator/demo/write-past.ts'
 import { openSpot } from '../../../src/simulator/spot/spot.ts'
 import {
   createServiceBench,

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { decimal, ZERO } from '../../../src/lib/decimal.ts'
-import { writeTraderPast } from '../../../src/simulator/demo/trader-past.ts'
+import { writeTraderPast } from '../../../src/simulator/demo/write-past.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { convertLedger } from '../../../src/simulator/convert/convert.ts'
 import { marginLedger } from '../../../src/simulator/margin/margin.ts'

@@ -7,7 +7,7 @@ import {
 } from '../../../src/simulator/market/quote-grid.ts'
 import { EMPTY_QUOTE, type MutableQuote, type Quote } from '../../../src/simulator/market/market.ts'
 import { CandlePaths, NO_PATH } from '../../../src/simulator/market/recorded/candle-path.ts'
-import { fillCandleQuotes } from '../../../src/simulator/market/recorded/candle-quotes.ts'
+import { fillCandleQuotes } from '../../../src/simulator/market/recorded/candle-source.ts'
 
 const PATH = Float64Array.from({ length: 16 }, (_, point) => 1_000_000 + (point % 3) * 7)
 /** Ticks of 0.1 and lots of 0.001: at 100,000 USDT a lot is worth 100. */

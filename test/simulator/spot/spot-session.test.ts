@@ -1,7 +1,7 @@
 import { spotLedger } from '../../../src/simulator/spot/spot.ts'
 import { describe, expect, test } from 'vitest'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
-import { lastPrice } from '../../../src/simulator/demo/conversions.ts'
+import { lastPrice } from '../../../src/simulator/demo/write-past.ts'
 import { openConvertPart, type ConvertPart } from '../convert/convert-bench.ts'
 import {
   createServiceBench,

@@ -2,8 +2,6 @@ import { expect, test } from 'vitest'
 import {
   callCounters,
   type CountingMethod,
-} from '../../../src/simulator/wire/checks/call-counter.ts'
-import {
   defaultRateLimitSettings,
   RateLimits,
 } from '../../../src/simulator/wire/checks/rate-limits.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startTicking } from '../../../src/simulator/wire/ticking.ts'
+import { startTicking } from '../../../src/simulator/wire/server.ts'
 
 /** A clock and its timers, moved by hand; a wake-up is as late as it is told. */
 class HandTimers {

@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'intentd-guard-files-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const OURS = pathToFileURL(
-  join(import.meta.dirname, '../../../src/strategy/isolation/guard-files.ts'),
+  join(import.meta.dirname, '../../../src/strategy/isolation/guard-thread.ts'),
 ).href
 
 /** A thread as those in which prices are played; it says which of these attempts came to something. */

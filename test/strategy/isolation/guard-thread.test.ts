@@ -8,8 +8,8 @@ import { GLOBALS } from '../../../src/strategy/isolation/guard-thread.ts'
 import {
   type IsolatedRunner,
   openIsolatedRunner,
+  readAnswer,
 } from '../../../src/strategy/isolation/isolated-runner.ts'
-import { readAnswer } from '../../../src/strategy/isolation/read-answer.ts'
 import { TRICKS, waysOut } from '../../support/ways-out.ts'
 import { madeInstrument, madeSnapshot } from '../../support/market-moment.ts'
 

@@ -154,6 +154,7 @@ export class SecondAccount {
       case 'cancel':
       case 'expire':
       case 'entry':
+      case 'unseenFunding':
       case 'call':
       case 'callEnded':
       case 'denial':

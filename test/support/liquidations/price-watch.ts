@@ -1,6 +1,7 @@
 import { UID } from '../../../src/backtest/direct-exchange.ts'
 import { type HoldSide } from '../../../src/domain/position.ts'
-import { sumDecimals, ZERO } from '../../../src/lib/decimal.ts'
+import { pairKey } from '../../../src/engine/book/book.ts'
+import { type Decimal, decimal, sumDecimals, ZERO } from '../../../src/lib/decimal.ts'
 import { type LiquidationScene, moneyOf, START_AT } from './liquidation-scene.ts'
 
 export interface ComparedPrices {
@@ -16,6 +17,11 @@ interface SeenPosition {
   /** Our liquidation price; NaN: unknown or none. */
   readonly ourPrice: number
   readonly mark: number
+}
+
+interface PaidFunding {
+  readonly key: string
+  readonly counter: string
 }
 
 /** Looks with only price moves before a liquidation is compared. */
@@ -64,16 +70,25 @@ export class PriceWatch {
   /** With a single position only its price liquidates it: the mark has just passed ours. */
   look(): void {
     const { core, plan, engine, market, now } = this.#scene
-    const { liquidations, fills, resting, funding } = core.carryOut(now, ({ accounts }) => {
-      const account = accounts.get(UID)
-      if (account === undefined) throw new Error('the account is gone')
-      const { counts, openOrders, coins } = account
-      return {
-        ...counts,
-        resting: openOrders.size,
-        funding: coins.get(moneyOf(plan).coin)?.funding ?? ZERO,
-      }
-    })
+    const { liquidations, fills, resting, funding, counters } = core.carryOut(
+      now,
+      ({ accounts }) => {
+        const account = accounts.get(UID)
+        if (account === undefined) throw new Error('the account is gone')
+        const { counts, openOrders, coins, positions } = account
+        return {
+          ...counts,
+          resting: openOrders.size,
+          funding: coins.get(moneyOf(plan).coin)?.funding ?? ZERO,
+          counters: [...positions.values()]
+            .filter(({ lots }) => lots > 0)
+            .map(({ symbol, holdSide, funding: paid }) => ({
+              key: pairKey(symbol, holdSide),
+              counter: (paid ?? ZERO).toString(),
+            })),
+        }
+      },
+    )
     const [symbol = '', ...others] = plan.symbols
     const tick = this.#scene.tickOf(symbol)
     const mark = market.markAt(symbol, now) * tick
@@ -82,8 +97,7 @@ export class PriceWatch {
     if (liquidations > this.#counts.liquidations && this.#stillFor >= STILL_LOOKS && !isPaid)
       this.#judge(symbol, { mark, tick })
     this.#funding = funding
-    // A payment on a position closed right after it is never readable: its counter is gone.
-    const isKnown = sumDecimals(engine.book.funding.values()).eq(funding)
+    const isKnown = this.#knowsFunding(funding, counters)
     this.#stillFor = isKnown && fills === this.#counts.fills ? this.#stillFor + 1 : 0
     this.#counts = { liquidations, fills }
     const ours = engine.distances.get(symbol) ?? []
@@ -91,6 +105,22 @@ export class PriceWatch {
     // A resting order may be filled on the way and change the price.
     const isAlone = others.length === 0 && ours.length === 1 && resting === 0
     this.#before = one && isAlone ? { ...one, mark } : undefined
+  }
+
+  /**
+   * Each position's payments, as payments of several instruments may add up to nothing. Those of a
+   * position closed right after are never readable, and as estimated only if no price moved then.
+   */
+  #knowsFunding(funding: Decimal, counters: readonly PaidFunding[]): boolean {
+    const { book } = this.#scene.engine
+    const unseen = [...book.unseenFunding.values()].map(({ amount }) => decimal(amount))
+    const isWhole = sumDecimals([...book.funding.values(), ...unseen]).eq(funding)
+    return (
+      isWhole &&
+      counters.every(({ key, counter }) =>
+        decimal(book.fundingCounters.get(key) || '0').eq(decimal(counter)),
+      )
+    )
   }
 
   #judge(symbol: string, { mark, tick }: { readonly mark: number; readonly tick: number }): void {

@@ -41,7 +41,7 @@ const OWNED_CALLS: readonly { call: string; pattern: RegExp; owners: readonly st
   {
     call: 'process.exit',
     pattern: /\bprocess\.exit\b/g,
-    owners: ['bin/intentd.mjs', 'src/strategy/strategy-context.ts'],
+    owners: ['bin/intentd.mjs', 'src/strategy/strategy-failure.ts'],
   },
   { call: 'fetch', pattern: /(?<![\w.#$])fetch\s*\(/g, owners: [] },
 ]

@@ -64,7 +64,7 @@ const EXCEPTIONS: readonly { words: readonly string[]; files: readonly string[];
   {
     words: ['house'],
     files: [
-      'src/config/schema/simulator-services-schema.ts',
+      'src/config/schema/simulator-schema.ts',
       'src/simulator/wallet/platform-coin.ts',
       'docs/configuration.md',
       'config/simulator.yaml',

@@ -2,11 +2,11 @@ import { type VirtualCall } from '../../../src/backtest/network.ts'
 import { type SimulatedExchange } from '../../../src/backtest/direct-exchange.ts'
 import { type VirtualWire } from '../../../src/backtest/virtual-wire.ts'
 import { type Answer } from '../../../src/domain/answer.ts'
-import {
-  type WireAnswer,
-  type WireOutcome,
-  type WireRequest,
-} from '../../../src/exchange/client/pending-call.ts'
+import type {
+  WireAnswer,
+  WireOutcome,
+  WireRequest,
+} from '../../../src/exchange/client/transport.ts'
 import { type Carrier } from '../../../src/exchange/exchange-client.ts'
 import { type EndpointName } from '../../../src/protocol/endpoints.ts'
 import { endpointNamed } from '../../../src/protocol/endpoints.ts'

@@ -1,4 +1,4 @@
-import { type CallOptions } from '../../../src/exchange/client/call-options.ts'
+import type { CallOptions } from '../../../src/exchange/client/request-writer.ts'
 import { type ExchangePort } from '../../../src/interpreter/ports.ts'
 
 /** Called right before the first byte of each batch and cancel-all, after all checks. */

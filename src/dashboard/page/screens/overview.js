@@ -410,15 +410,16 @@ function WhatIf({ live, account }) {
 }
 
 function Losses({ account }) {
-  const { losses } = account
+  const { losses, worstCase } = account
+  const ahead = { scope: '*', limit: 'survives', max: 1, level: null }
   return html`<${Card} title="Limits on losses">
     <${Table}
       keyOf=${(row) => row.scope + row.limit}
-      rows=${losses}
-      empty="None is set (risk.losses)."
+      rows=${[...(worstCase === null ? [] : [{ ...ahead, ...worstCase }]), ...losses]}
+      empty="None is set (risk.losses, risk.survives)."
       pageRows=${20}
       columns=${[
-        ['limit', (row) => `${row.scope === '*' ? '' : `${scopeName(row.scope)}: `}${row.limit}`, 'short'],
+        ['limit', (row) => limitOf(row), 'short'],
         ['used', (row) => usedOf(row, account.coin), 'number'],
         [
           '',
@@ -434,8 +435,14 @@ function Losses({ account }) {
   <//>`
 }
 
-/** The account's drawdown is a share; others are money, or a number of losses. */
+function limitOf({ scope, limit, scenario }) {
+  if (scenario !== undefined) return html`${limit} <small>${scenario}</small>`
+  return `${scope === '*' ? '' : `${scopeName(scope)}: `}${limit}`
+}
+
+/** The worst case and the account's drawdown are shares; others are money, or a number of losses. */
 function usedOf({ scope, limit, used, max }, coin) {
+  if (limit === 'survives') return `${percent(used)} of the equity`
   if (limit === 'streak') return `${number(used, 0)} of ${max}`
   const isShare = scope === '*' && limit.startsWith('drawdown')
   return isShare ? `${percent(used, 2)} of ${percent(max)}` : `${money(used, coin)} of ${fine(max, 2)}`

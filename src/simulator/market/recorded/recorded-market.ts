@@ -1,5 +1,5 @@
 /**
- * Candles are played as a path (candle-path.ts) with quotes around it (candle-quotes.ts), quotes
+ * Candles are played as a path (candle-path.ts) with quotes around it (candle-source.ts), quotes
  * unchanged. A row recorded at t is due at startAt + floor((t - first) / speed), where `first` is
  * the earliest row. A candle has as many points as whole milliseconds, 4 to 16, so high and low
  * occur at any speed.

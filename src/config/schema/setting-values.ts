@@ -1,4 +1,5 @@
 /** Decimals as text keep their digits from the YAML file to the wire. */
+import { validateDetailed } from 'node-cron'
 import { z } from 'zod'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 
@@ -56,3 +57,36 @@ export const isMultipleOf = (value: string, step: string): boolean =>
 
 export const isPositiveDecimal = (value: unknown): value is string =>
   typeof value === 'string' && new RegExp(`^(?=.*[1-9])${MAGNITUDE}$`).test(value)
+
+interface Limits {
+  readonly min: number
+  readonly max: number
+}
+
+/** Both limits are included. */
+export const wholeNumber = ({ min, max }: Limits, description: string) =>
+  z.int().min(min).max(max).meta({ description })
+
+export const presetNumber = (
+  { min, max, preset }: Limits & { readonly preset: number },
+  description: string,
+) => z.int().min(min).max(max).default(preset).meta({ description })
+
+/** Five fields, or six that begin with seconds. */
+export function explainPattern(pattern: string): string | undefined {
+  const { valid, errors } = validateDetailed(pattern)
+  if (valid) return undefined
+  return `expected a cron pattern (${errors.map(({ message }) => message).join('; ')})`
+}
+
+/** node-cron would fail only when the first job is due. */
+export function isTimeZone(timeZone: string): boolean {
+  // Asking the runtime for this default would cost a start 15 ms.
+  if (timeZone === 'UTC') return true
+  try {
+    new Intl.DateTimeFormat('en', { timeZone })
+    return true
+  } catch {
+    return false
+  }
+}

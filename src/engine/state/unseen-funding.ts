@@ -1,0 +1,155 @@
+import type { Fill } from '../../domain/fill.ts'
+import { isInverse } from '../../domain/instrument.ts'
+import { applyToHolding, type Holding, type HoldSide, isFlat } from '../../domain/position.ts'
+import {
+  type DatedChange,
+  estimatePayment,
+  fundingInstantAfter,
+  type FundingWatch,
+  holdingSince,
+} from '../../domain/unseen-funding.ts'
+import { floatOnGrid } from '../../lib/grid.ts'
+import { own } from '../../lib/own.ts'
+import { accountHoldingOf } from '../book/book.ts'
+import { type Core, specOf } from './core.ts'
+import { exchangeNow } from './market-state.ts'
+import { ownPriceOf } from './own-figure.ts'
+
+/** Rates count that were read so long before a payment: two answers at the usual pace. */
+const NOTED_MS = 120_000
+/** A counter that has not moved by then shows that nothing is paid at that instant. */
+const SETTLED_MS = 60_000
+
+/** A reading that agrees with the book. Exchange clock. */
+export function noteFundingShown(
+  core: Core,
+  symbol: string,
+  { at, isChanged }: { readonly at: number; readonly isChanged: boolean },
+): void {
+  const watch = core.funding.get(symbol)
+  if (watch === undefined) return beginWatch(core, symbol, at)
+  if (at < watch.nextAt - NOTED_MS) return
+  if (at < watch.nextAt) return noteAnswer(core, symbol, watch)
+  const isSettled = at >= watch.nextAt + SETTLED_MS
+  if (isChanged || isSettled || isFlat(accountHoldingOf(core.book, symbol)))
+    beginWatch(core, symbol, at)
+}
+
+function beginWatch({ settings, funding }: Core, symbol: string, at: number): void {
+  // Without it no equity is known that could be lowered.
+  if (settings.capital === undefined) return
+  const { fundingMinutes: ofInstrument } = settings.instruments.get(symbol) ?? {}
+  own(funding).set(symbol, {
+    nextAt: fundingInstantAfter(ofInstrument ?? settings.fundingMinutes ?? [], at),
+    rates: [Number.NaN, Number.NaN],
+    markPrice: Number.NaN,
+    answeredAt: 0,
+    ended: [],
+  })
+}
+
+function noteAnswer({ market, losses }: Core, symbol: string, watch: FundingWatch): void {
+  const { tickers } = market
+  // The rate of a later answer is that of the next payment.
+  if (tickers === undefined || tickers.requestTime >= watch.nextAt) return
+  if (tickers.requestTime === watch.answeredAt) return
+  const noted = own(watch)
+  noted.rates = [watch.rates[1], tickers.read(symbol, 'fundingRate')]
+  noted.markPrice = losses.statements.get(symbol)?.markPrice ?? Number.NaN
+  noted.answeredAt = tickers.requestTime
+}
+
+/** The instrument has left. */
+export function forgetFunding({ funding }: Core, symbol: string): void {
+  own(funding).delete(symbol)
+}
+
+/** Margin coin: by positions that ended before a reading showed it. */
+export function unseenFundingOf({ book }: Core): number {
+  let sum = 0
+  for (const { amount } of book.unseenFunding.values()) sum -= Number(amount)
+  return sum
+}
+
+/** The same, with payments since whose position the next reading will show. */
+export function unreadFundingOf(core: Core): number {
+  let sum = unseenFundingOf(core)
+  const now = exchangeNow(core)
+  for (const [symbol, watch] of core.funding) {
+    if (now < watch.nextAt) continue
+    const { holding } = heldSince(core, symbol, watch, [])
+    for (const { change, holdSide } of paymentsOf(core, symbol, watch, holding))
+      if (!watch.ended.includes(holdSide)) sum += change
+  }
+  return sum
+}
+
+export interface EstimatedPayment {
+  readonly symbol: string
+  readonly holdSide: HoldSide
+  readonly paidAt: number
+  /** Margin coin, positive. */
+  readonly change: number
+}
+
+/**
+ * Payments of positions that these fills end before a reading has shown them. Called before the
+ * fills are recorded; each payment is found once.
+ */
+export function takeEndedPayments(core: Core, fills: readonly Fill[]): readonly EstimatedPayment[] {
+  const now = exchangeNow(core)
+  return [...new Set(fills.map(({ symbol }) => symbol))].flatMap((symbol) => {
+    const watch = core.funding.get(symbol)
+    if (watch === undefined || now < watch.nextAt) return []
+    const news = fills
+      .filter((fill) => fill.symbol === symbol)
+      .map(({ side, tradeSide, lots, filledAt }) => ({
+        change: { side, tradeSide, lots },
+        filledAt,
+      }))
+    const { holding, ended } = heldSince(core, symbol, watch, news)
+    const found = paymentsOf(core, symbol, watch, holding).filter(
+      ({ holdSide }) => ended.includes(holdSide) && !watch.ended.includes(holdSide),
+    )
+    if (found.length > 0)
+      own(watch).ended = [...watch.ended, ...found.map(({ holdSide }) => holdSide)]
+    return found
+  })
+}
+
+/** @param news fills that the book does not know yet */
+function heldSince(
+  { settings, book, instruments }: Core,
+  symbol: string,
+  { nextAt }: FundingWatch,
+  news: readonly DatedChange[],
+): ReturnType<typeof holdingSince> {
+  const { positionMode } = settings
+  const known = instruments.get(symbol)?.position.recentFills ?? []
+  const since = known.filter(({ filledAt }) => filledAt >= nextAt)
+  const before = since.reduceRight(
+    (held, { change }) => applyToHolding(positionMode, held, { ...change, lots: -change.lots }),
+    accountHoldingOf(book, symbol),
+  )
+  const changes = [...since, ...news].toSorted((one, other) => one.filledAt - other.filledAt)
+  return holdingSince(positionMode, before, nextAt, changes)
+}
+
+function paymentsOf(
+  core: Core,
+  symbol: string,
+  { nextAt, rates, markPrice }: FundingWatch,
+  { longLots, shortLots }: Holding,
+): readonly EstimatedPayment[] {
+  const spec = specOf(core, symbol)
+  const { price: ours, isInBand } = ownPriceOf(core, symbol)
+  const price = Math.max(markPrice || 0, isInBand ? ours : 0)
+  const paymentOf = (holdSide: HoldSide, lots: number): EstimatedPayment => {
+    const size = floatOnGrid(spec.lot, lots)
+    const held = { holdSide, size, price, isInverse: isInverse(spec), rates }
+    return { symbol, holdSide, paidAt: nextAt, change: estimatePayment(held) }
+  }
+  return [paymentOf('long', longLots), paymentOf('short', shortLots)].filter(
+    ({ change }) => change > 0,
+  )
+}
