@@ -14,6 +14,7 @@ import {
   sortProblems,
 } from '../config/yaml/problem.ts'
 import { checkFully } from './process/full-check.ts'
+import { findGridProblems } from './process/stored-grids.ts'
 import { findTypeErrors } from './process/type-check.ts'
 import {
   findKnownPrices,
@@ -69,6 +70,7 @@ async function check(options: CheckOptions): Promise<number> {
     ...found,
     ...(options.secrets ? missingSecrets : []),
     ...(options.types ? await findTypeProblems(accounts, request.cwd) : []),
+    ...accounts.flatMap(findGridProblems),
   ])
   if (problems.length > 0) {
     writeAside(`${formatProblems(problems, adviseAgain(listCheckWords(options), problems))}\n`)
@@ -163,6 +165,7 @@ const POLICIES = {
   cancel: 'cancelled',
   flatten: 'cancelled, and what it holds is closed',
   absent: 'cancelled once it is halted',
+  exits: 'cancelled once it is reducing, in which its exits go on',
 } as const
 
 /** Whether stops at the exchange follow the exits of their strategies. */
@@ -179,7 +182,8 @@ function describeKeptStops({ strategies, exchange }: DaemonConfig): readonly str
 function describePolicies({ strategies }: DaemonConfig): string {
   const groups = Map.groupBy(
     strategies,
-    ({ onFailure }): keyof typeof POLICIES => onFailure ?? 'absent',
+    ({ onFailure, exits }): keyof typeof POLICIES =>
+      onFailure ?? (exits === undefined ? 'absent' : 'exits'),
   )
   return [...groups]
     .map(([policy, members]) => `${POLICIES[policy]} (${members.map(({ id }) => id).join(', ')})`)

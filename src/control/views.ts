@@ -266,6 +266,9 @@ export const accountSchema = z.strictObject({
   warnings: z.array(z.string()).meta({
     description: 'what a person should know although nothing is held back for it; in words',
   }),
+  pauses: z.array(z.string()).meta({
+    description: 'entries that exits hold back as they are meant to, and until when; in words',
+  }),
   restrictions: z.array(restrictionSchema),
   kill: z
     .strictObject({

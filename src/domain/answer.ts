@@ -24,6 +24,9 @@ export interface AcceptedAnswer<Data> extends AnswerTimes {
  */
 export type RefusalClass = 'definite' | 'retry' | 'notSent' | 'invalid' | 'exists'
 
+/** The answer to each call that a dry run withholds. */
+export const DRY_RUN_CODE = 'DRY_RUN'
+
 export interface RefusedAnswer extends AnswerTimes {
   readonly kind: 'refused'
   readonly class: RefusalClass

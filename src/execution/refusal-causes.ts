@@ -1,3 +1,4 @@
+import { DRY_RUN_CODE } from '../domain/answer.ts'
 import type { Instrument } from '../domain/instrument.ts'
 import { canRest, type OrderTerms } from '../domain/order.ts'
 import { tradesAs } from '../domain/order-action.ts'
@@ -108,6 +109,7 @@ const compareContract = ({ symbol }: Instrument): string =>
 export type CauseName =
   | Exclude<ErrorTopic, 'auth' | 'clock' | 'rate' | 'duplicate' | 'system' | 'orderGone'>
   | 'auth'
+  | 'dryRun'
   | 'other'
 
 /** Defined only here; docs/orders.md describes them to operators. */
@@ -247,6 +249,15 @@ export const REFUSAL_CAUSES: Readonly<Record<CauseName, RefusalCause>> = {
     advice: ({ symbol }) =>
       `compare instruments.${symbol}, account.productType and account.marginCoin with the contract at the exchange`,
   },
+  dryRun: {
+    concerns: (order, refused) =>
+      order.action === refused.action &&
+      order.lots === refused.lots &&
+      order.force === refused.force,
+    disprovedBy: () => false,
+    pace: 'lasting',
+    isLogged: 'byTheHalt',
+  },
   other: { concerns: ALL, disprovedBy: sameTerms, pace: 'passing', isLogged: 'whenItGoesOn' },
 }
 
@@ -255,6 +266,7 @@ export const REFUSAL_CAUSES: Readonly<Record<CauseName, RefusalCause>> = {
  * which.
  */
 export function causeOf(code: string | undefined, message: string | undefined): CauseName {
+  if (code === DRY_RUN_CODE) return 'dryRun'
   const { topic } = errorCode(code)
   if (topic === 'parameter' && /checkBDScale/.test(message ?? '')) {
     if (/\bsize\b/.test(message ?? '')) return 'sizeStep'

@@ -13,7 +13,7 @@ import type { EngineEvent } from '../engine/event.ts'
 import type { ExchangePort, OnAnswer } from './ports.ts'
 
 /** As many as the exchange allows in a second. */
-const POSITIONS_ON_WIRE_MAX = 10
+export const POSITIONS_ON_WIRE_MAX = 10
 
 /** Reads of positions are named by symbol. */
 const FILLS = 'fills'
@@ -21,6 +21,8 @@ const FILLS = 'fills'
 export interface AccountReaderOptions {
   readonly exchange: Pick<ExchangePort, 'readFills' | 'readPosition'>
   readonly dispatch: (event: EngineEvent) => void
+  /** The instrument of a read that waits may have left its universe. */
+  readonly isTraded: (symbol: string) => boolean
   /** Monotonic ms. */
   readonly now: () => number
 }
@@ -123,6 +125,7 @@ export class AccountReader {
   #askForPosition(symbol: string, waiting: Set<string>): void {
     if (this.#onWire.size >= POSITIONS_ON_WIRE_MAX || this.#onWire.has(symbol)) return
     waiting.delete(symbol)
+    if (!this.#options.isTraded(symbol)) return this.#pauses.forget(symbol)
     this.#onWire.add(symbol)
     this.#pauses.noteSent(symbol)
     this.#options.exchange.readPosition(symbol, this.#hearingOf(symbol))
@@ -145,6 +148,7 @@ export class AccountReader {
       dispatch({ kind: 'positionUnreadable', symbol, problem: answer.message })
     else this.#reportFailure(`position ${symbol}`, answer, refusesInstrument(answer, symbol))
     this.#onWire.delete(symbol)
+    if (!this.#options.isTraded(symbol)) this.#pauses.forget(symbol)
     this.#readNext()
   }
 
@@ -250,6 +254,12 @@ export class ReadPauses {
       const isOfAccount = refusesKeys(answer) || isForbidden(answer)
       this.#refuse(read, isOfAccount, acceptedBefore === this.#accepted)
     }
+  }
+
+  /** A read that nothing asks for again must hold back no other. */
+  forget(read: string): void {
+    this.#refused.delete(read)
+    this.#refusedSince.delete(read)
   }
 
   noteAccepted(): void {

@@ -112,6 +112,7 @@ export class Interpreter {
     this.#reader = new AccountReader({
       exchange: ports.exchange,
       dispatch,
+      isTraded: (symbol) => engine.settings.instruments.has(symbol),
       now: () => ports.clock.monotonic(),
     })
     this.#sender = new OrderSender({
@@ -353,6 +354,8 @@ export class Interpreter {
 
   /** The core asks for one at a time for each instrument, and seldom. */
   #listExits(symbol: string): void {
+    // It may have left its universe in the step that asked.
+    if (!this.#engine.settings.instruments.has(symbol)) return
     this.#ports.exchange.listExits(symbol, (answer) => {
       if (answer.kind === 'accepted')
         return this.dispatch({ kind: 'exitsListed', listed: answer.data })

@@ -19,7 +19,13 @@ import {
 import { pairKey, splitPair } from '../engine/book/book.ts'
 import { isOpen } from '../engine/lifecycle/flatten.ts'
 import { floatOnGrid, showOnGrid } from '../lib/grid.ts'
-import { agesOf, findHindrances, findWarnings, isClockSynchronised } from './hindrances.ts'
+import {
+  agesOf,
+  findHindrances,
+  findWarnings,
+  isClockSynchronised,
+  listPauses,
+} from './hindrances.ts'
 import { listResolutions, listUnexplained } from './instrument-view.ts'
 import { viewDisputes, viewEquity, viewLosses, viewWorstCase } from './losses-view.ts'
 import { viewProfit } from './money-view.ts'
@@ -54,6 +60,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
       ...listUnexplained(account),
     ],
     warnings: [...findWarnings(account)],
+    pauses: [...listPauses(account)],
     restrictions: restrictions.map((one) =>
       viewRestriction(one, {
         configOption,

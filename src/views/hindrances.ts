@@ -1,3 +1,4 @@
+import { showUntil } from '../lib/text/show-until.ts'
 import { showDuration } from '../lib/text/show-duration.ts'
 import { showUtc } from '../lib/text/show-utc.ts'
 import type { Readiness } from '../control/controlled.ts'
@@ -206,7 +207,7 @@ function named(symbols: ReadonlySet<string>): string {
 
 const NAMED_MAX = 5
 
-/** Due exits, what keeps them back, and what they keep from entering. */
+/** Due exits, and what keeps them back. */
 export function* listExits({
   settings,
   book,
@@ -247,10 +248,24 @@ function* describeExits(
     if (state[side]?.entryTicks === null)
       yield `${symbol}: the fills of ${id} do not explain at which price it is ${side}: of its exits only the time limit counts`
   }
-  if (state.pause)
-    yield `${symbol}: ${id} enters nothing: ${PAUSE_CAUSES[state.pause.cause]}, until ${showUtc(state.pause.untilAt)}`
-  else if (state.lock)
-    yield `${symbol}: ${id} was exited, and its ${state.lock} target counts again once it has wanted something else`
+}
+
+/** Entries that exits hold back for a while, as they are meant to. */
+export function* listPauses({
+  settings,
+  book,
+  trusted,
+}: Pick<ShownAccount, 'settings' | 'book' | 'trusted'>): Generator<string> {
+  const now = trusted.clock.now()
+  for (const { id, symbols, exits } of settings.strategies.values()) {
+    for (const symbol of exits === undefined ? [] : symbols) {
+      const { pause, lock } = exitStateOf({ settings, book }, id, symbol) ?? {}
+      if (pause)
+        yield `${symbol}: ${id} enters nothing: ${PAUSE_CAUSES[pause.cause]}, until ${showUntil(pause.untilAt, now)}`
+      else if (lock)
+        yield `${symbol}: ${id} was exited, and its ${lock} target counts again once it has wanted something else`
+    }
+  }
 }
 
 function isAtrMissing(

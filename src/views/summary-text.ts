@@ -34,7 +34,7 @@ export function formatSummary(summary: RunSummary): string {
 }
 
 function countRows(summary: RunSummary): Row[] {
-  const { cycles, decisions, batches, batchesLargest, cancelAlls, ordersSent } = summary
+  const { cycles, decisions, batches, batchesLargest, cancelAlls, ordersSent, dryRun } = summary
   const denials = listCounts(summary.denials)
   return [
     [
@@ -42,8 +42,16 @@ function countRows(summary: RunSummary): Row[] {
       `${formatDuration(summary.durationMs)}, ${summary.environment}, ${summary.positionMode}`,
     ],
     ['cycles', `${cycles}, ${decisions} decisions, intents: ${listCounts(summary.intents)}`],
-    ['batches', `${batches}, the largest of ${batchesLargest} orders; ${cancelAlls} cancel-alls`],
-    ['orders', `${ordersSent} sent: ${listCounts(summary.orders)}`],
+    [
+      'batches',
+      `${batches}, the largest of ${batchesLargest} orders; ${cancelAlls} cancel-alls${dryRun ? '; none sent' : ''}`,
+    ],
+    [
+      'orders',
+      dryRun
+        ? `none sent, since this run was dry; ${ordersSent} would have been`
+        : `${ordersSent} sent: ${listCounts(summary.orders)}`,
+    ],
     ...(denials === 'none' ? [] : [['denials', denials] as const]),
     ['fills', String(summary.thisRun.fills)],
   ]

@@ -20,6 +20,8 @@ import { listUnattended, type UnattendedInput, type UnattendedPosition } from '.
 /** The object of `--summary json`. Money is in exact decimal strings. */
 export interface RunSummary {
   readonly environment: string
+  /** Nothing was sent: `batches` and `ordersSent` count what would have been. */
+  readonly dryRun?: true
   readonly positionMode: string
   /** For all amounts. */
   readonly coin: string
@@ -110,6 +112,7 @@ export interface SummaryInput extends Pick<UnattendedInput, 'grids'> {
   /** Undefined if unknown. */
   readonly unrealisedOf: (strategyId: string) => number | undefined
   readonly clean: boolean
+  readonly isDry: boolean
   readonly fatal: unknown
   readonly durationMs: number
   readonly polls: PollGridStats
@@ -127,6 +130,7 @@ export function buildSummary(input: SummaryInput): RunSummary {
   const allRuns = summariseAccount(input)
   return {
     environment: settings.environment,
+    ...(input.isDry && { dryRun: true }),
     positionMode: settings.positionMode,
     coin: marginCoinOf(settings),
     epoch: book.epoch,
@@ -143,7 +147,7 @@ export function buildSummary(input: SummaryInput): RunSummary {
     cancelAlls: statistics.cancelAlls,
     ordersSent: statistics.ordersSent,
     ordersSentAgain: statistics.ordersSentAgain,
-    orders: statistics.ordersByState(book),
+    orders: input.isDry ? {} : statistics.ordersByState(book),
     thisRun: toMoneyFigures(statistics.money, { funding: statistics.funding }),
     ...(allRuns.unrealisedProfit === undefined
       ? {}

@@ -15,6 +15,9 @@ import {
   writeQuotes,
 } from './backtest-project.ts'
 
+/** As {@link writeQuotes} writes them. */
+const VOLUME_COLUMN = 6
+
 const projects: BacktestProject[] = []
 afterEach(() => {
   for (const project of projects.splice(0)) project.remove()
@@ -360,6 +363,28 @@ describe('prices that are not whole', () => {
     expect(order?.['quantity']).toBe('0.2')
     expect(runs[0]?.denials.map(({ code }) => code)).toEqual(['DATA_STALE', 'INTENT_EXPIRED'])
     expect(runs[0]?.toAt).toBe(at(60))
+  })
+
+  test('quotes without a volume that stand still fill nothing, and the report says so', async () => {
+    const run = async (isVolumeStated: boolean) => {
+      const order = { at: at(2), action: 'openLong', lots: 100 } as const
+      const project = createProject(['BTCUSDT'], [order])
+      const quotes = writeQuotes(10, { 0: { bid: 1000, mark: 1000 } })
+      const cut = (line: string): string =>
+        line
+          .split(',')
+          .filter((_, column) => isVolumeStated || column !== VOLUME_COLUMN)
+          .join(',')
+      const file = project.write('BTCUSDT.csv', quotes.trimEnd().split('\n').map(cut).join('\n'))
+      const { remarks, runs } = await project.run([file], 'out')
+      return { remarks: remarks.join('\n'), fills: runs[0]?.fills.count }
+    }
+
+    const [silent, stated] = [await run(false), await run(true)]
+
+    expect([silent.fills, stated.fills]).toEqual([0, 1])
+    expect(silent.remarks).toContain('BTCUSDT: its quotes have no volume: ')
+    expect(stated.remarks).not.toContain('no volume')
   })
 
   test('a price ten times as high as those around it is said, with its time', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { type Project, Projects } from '../daemon/project.ts'
+import { findExchange, writeRemote } from '../daemon/remote-exchange.ts'
 import { writeStrategy } from '../support/made-limits.ts'
 
 const projects = new Projects()
@@ -227,6 +228,9 @@ test.concurrent('says whether stops at the exchange are moved with the exits', a
   const moves = await check(project)
 
   expect(stays.text).toMatch(/^stops at the exchange stay where .*: trend-btc$/m)
+  expect(stays.text).toMatch(
+    /cancelled once it is reducing, in which its exits go on \(trend-btc\)/,
+  )
   expect(moves.text).toMatch(/^stops at the exchange are moved with the exits: trend-btc$/m)
 })
 
@@ -294,6 +298,49 @@ export default defineStrategy({
   )
   expect(fed.text).toMatch(/warning: .* module: on made-up prices every decision fails/)
   expect(fed.code).toBe(0)
+})
+
+test.concurrent('[CFG1] a strategy whose instruments are all chosen by a rule is tried on one of them', async () => {
+  const project = projects.open()
+  const place = await findExchange(project)
+  project.write(
+    'config/paper.yaml',
+    project
+      .read('config/paper.yaml')
+      .replace(/^instruments:\n(?: .*\n)+/m, '')
+      .replace(/^strategies:\n(?: .*\n)+/m, 'strategies: [strategies/chosen.yaml]\n'),
+  )
+  project.write(
+    'config/strategies/chosen.yaml',
+    `id: chosen
+module: ../../strategies/chosen.ts
+universe: { every: 1h, quote: USDT, top: { count: 2, by: volume } }
+risk: { positionNotionalMax: "1000", openOrdersMax: 4 }
+`,
+  )
+  project.write(
+    'strategies/chosen.ts',
+    `import { defineStrategy, z } from 'intentd/strategy'
+export default defineStrategy({
+  name: 'chosen', params: z.strictObject({}), initialState: () => 0,
+  decide(snapshot: any) {
+    return { intents: snapshot.instruments.map((market: any) => market.aim(1)), state: 0 }
+  },
+})
+`,
+  )
+  writeRemote(project)
+
+  const checked = project.start(
+    ['check', '-c', 'config/remote.yaml', '--set', `exchange.baseUrl=${place.url}`],
+    place.env,
+  )
+  const { code } = await checked.ended
+
+  expect(code).toBe(78)
+  expect(checked.stderr.join('\n')).toMatch(
+    /chosen\.yaml:2:9 module: on made-up prices every decision fails: [^]* aim of an instrument/,
+  )
 })
 
 test.concurrent('types that cannot be checked are a problem of the settings, not silence', async () => {

@@ -112,6 +112,7 @@ const ACCOUNT: AccountView = {
   ],
   hindrances: [`the prices of ${SYMBOL} are stale `.repeat(5)],
   warnings: [],
+  pauses: [],
   kill: {
     phase: 'proving',
     isReleaseAsked: true,

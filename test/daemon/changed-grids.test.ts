@@ -14,11 +14,20 @@ test('a start on ticks that the journal does not convert to is refused, with bot
   await first.untilEvent('order.accepted')
   await first.stop()
 
+  const named = ['-c', 'config/remote.yaml', '--set', `exchange.baseUrl=${place.url}`]
+  const checking = project.start(
+    ['check', ...named, '--set', 'instruments.BTCUSDT.tickSize=7'],
+    place.env,
+  )
+  const checked = await checking.ended
   const second = startDaemon(project, place, ['--set', 'instruments.BTCUSDT.tickSize=7'])
   const { code } = await second.ended
   await exchange.stop()
 
-  expect(code).toBe(78)
+  expect([checked.code, code]).toEqual([78, 78])
+  expect(checking.stderr.join('\n')).toMatch(
+    /config\/remote\.yaml:\d+:\d+ instruments: STATE_GRIDS_CHANGED[^]*instruments\.BTCUSDT: tickSize: "0\.1"/,
+  )
   const said = second.stderr.join('\n')
   expect(said).toMatch(
     /STATE_GRIDS_CHANGED[^]*tickSize 0\.1, lotSize 0\.001[^]*tickSize 7, lotSize 0\.001/,

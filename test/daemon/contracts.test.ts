@@ -56,7 +56,7 @@ test('symbols alone trade by what the exchange lists, which is kept, compared an
     { instruments: [{ symbol: 'BTCUSDT', tickSize: '0.1', origins: { tickSize: 'kept' } }, {}] },
   ])
   expect(planned.text).toContain('instruments.BTCUSDT.tickSize: "0.1" -> "7"')
-  expect(checked.text).toContain('the exchange has changed tickSize of BTCUSDT: 0.1 on ')
+  expect(checked.text).toMatch(/STATE_GRIDS_CHANGED[^]*BTCUSDT[^]*tickSize 0\.1[^]*tickSize 7/)
   expect(doctor.text).toMatch(/warn +contracts .*has changed tickSize/)
   expect(code).toBe(78)
   expect(refused.events('contract.changed')).toMatchObject([{ symbol: 'BTCUSDT' }])

@@ -159,6 +159,7 @@ export class BusyDaemon {
       isTrading: true,
       hindrances: [],
       warnings: [],
+      pauses: [],
       restrictions: [],
       kill: null,
       losses: [],

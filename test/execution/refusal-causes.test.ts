@@ -109,6 +109,11 @@ const ROWS: Readonly<Record<CauseName, Row>> = {
     ends: ORDER,
     keeps: order({ lots: 1 }),
   },
+  dryRun: {
+    concerns: order({ ticks: 3 }),
+    leaves: order({ lots: 3 }),
+    keeps: ORDER,
+  },
   other: { concerns: order({ force: 'ioc' }), ends: ORDER, keeps: order({ ticks: 3 }) },
 }
 

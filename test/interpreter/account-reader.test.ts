@@ -7,6 +7,7 @@ import { AccountReader } from '../../src/interpreter/account-reader.ts'
 let asked: string[]
 let answers: Map<string, () => void>
 let heard: string[]
+let departed: Set<string>
 let reader: AccountReader
 
 const REFUSED: RefusedAnswer = {
@@ -22,7 +23,7 @@ const FAILED: Answer<never> = { ...REFUSED, class: 'retry' }
 const SYMBOLS = Array.from({ length: 13 }, (_, index) => `S${index}`)
 
 beforeEach(() => {
-  ;[asked, answers, heard] = [[], new Map(), []]
+  ;[asked, answers, heard, departed] = [[], new Map(), [], new Set()]
   const ask = (what: string, end: () => void): void => {
     asked.push(what)
     answers.set(what, end)
@@ -34,6 +35,7 @@ beforeEach(() => {
     },
     dispatch: (event: EngineEvent) =>
       heard.push(event.kind === 'readFailed' ? event.what : event.kind),
+    isTraded: (symbol) => !departed.has(symbol),
     now: () => 0,
   })
 })
@@ -68,6 +70,15 @@ test('what is urgent and on the wire is read once more; what is asked for in its
   expect(asked.slice(10)).toEqual(['S0', 'S10'])
 })
 
+test('a position that waits is not read once its instrument has left, and the next one is', () => {
+  for (const symbol of SYMBOLS) reader.readPosition(symbol, symbol === 'S11')
+  departed = new Set(['S10', 'S11'])
+  answer('S0')
+  answer('S1')
+
+  expect(asked.slice(10)).toEqual(['S12'])
+})
+
 test('fills are read once at a time, and once more from the earlier of the starts', () => {
   reader.readFills(500)
   reader.readFills(400)
@@ -94,6 +105,7 @@ test.each([
       readPosition: () => undefined,
     },
     dispatch: (event) => events.push(event),
+    isTraded: () => true,
     now: () => 0,
   })
 

@@ -1,3 +1,4 @@
+import { madeInstrument } from '../support/market-moment.ts'
 import { type Answer } from '../../src/domain/answer.ts'
 import { toStrategyId } from '../../src/domain/ids.ts'
 import { type Book, createBook } from '../../src/engine/book/book.ts'
@@ -90,7 +91,7 @@ export class InterpreterBench {
     return {
       step,
       book: this.book,
-      settings: undefined as never,
+      settings: { instruments: new Map([['BTCUSDT', madeInstrument()]]) } as never,
       whyNotEvaluated: () => undefined,
       whyNotGone: () => undefined,
       phase: 'running',

@@ -46,6 +46,7 @@ beforeEach(() => {
       readPosition: (symbol, onAnswer) => ask(symbol, onAnswer),
     },
     dispatch: () => undefined,
+    isTraded: () => true,
     now: () => time.monotonic(),
   })
 })

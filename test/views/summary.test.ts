@@ -57,6 +57,7 @@ function summarise(
     exchange,
     configured: [],
     clean: true,
+    isDry: false,
     fatal,
     durationMs: now,
     limiter: [],

@@ -27,7 +27,7 @@ export function assertGrids(
       configuration: `tickSize ${is.tick}, lotSize ${is.lot}`,
       inexact: number,
     },
-    hint: 'start once with the sizes of the journal, flatten the instrument and stop; an hour later its orders are forgotten. Or begin with another state.directory',
+    hint: `write the sizes of the journal into the configuration (instruments.${symbol}: tickSize: "${was.tick}", lotSize: "${was.lot}"), start, and flatten the instrument; if the exchange rejects prices between its new ticks, close it on the exchange's page or in its app. An hour later stop and remove the two lines. Or begin with another state.directory`,
   })
 }
 

@@ -217,7 +217,13 @@ export function remarksOnVolume(
     const { symbol } = recording
     const share = shareWithoutVolume(recording)
     const cut = countCutRows(recording, instruments[symbol]?.lotSize ?? 'Infinity')
+    const { rows } = recording
     return [
+      ...(rows.kind === 'quotes' && rows.volume === undefined
+        ? [
+            `${symbol}: its quotes have no volume: at each change of the last price a tenth of the displayed size counts as traded, and while it stands still no order of ours is filled, a closing one neither (a column \`volume\` says what was traded).`,
+          ]
+        : []),
       ...(share > VOLUMELESS_SHARE_MAX
         ? [
             `${symbol}: ${Math.round(share * 100)} % of its candles have no volume: nothing is filled in them.`,

@@ -18,6 +18,7 @@ export function describeStatus(status: StatusView): string {
     ...account.restrictions.map(({ scope, mode, reason }) => `${scope} ${mode}: ${reason}`),
     ...account.hindrances,
     ...account.warnings,
+    ...account.pauses,
     `equity ${shown(account.equity, account.coin)}`,
     `today ${shown(account.profit.today.net, account.coin)}, without what is held`,
     `in all ${shown(account.profit.total.netWithUnrealised, account.coin)}, with what is held`,

@@ -8,6 +8,7 @@ import { listWaiting } from '../../daemon/account/command-inbox.ts'
 import { killFileOf } from '../../assembly/state/kill-switch.ts'
 import { describeOff, type ShownAccount } from '../../views/shown-account.ts'
 import { describeFall } from '../../views/summary-text.ts'
+import { showUntil } from '../../lib/text/show-until.ts'
 import { wrapWords } from '../../lib/text/wrap-words.ts'
 import { describeUncounted } from '../../domain/fill-money.ts'
 import { TRADING_MODES } from '../../domain/trading-mode.ts'
@@ -243,7 +244,7 @@ function formatAccount(
   account: AccountView,
   { isLive, isMoney }: { readonly isLive: boolean; readonly isMoney: boolean },
 ): string {
-  const { phase, mode, hindrances, warnings, restrictions, positions, profit } = account
+  const { phase, mode, hindrances, warnings, pauses, restrictions, positions, profit } = account
   const orders = Object.entries(account.openOrders).map(([state, count]) => `${count} ${state}`)
   return [
     isLive
@@ -256,6 +257,7 @@ function formatAccount(
       : '',
     ...(isLive ? hindrances.map((hindrance) => line('', `! ${hindrance}`)) : []),
     ...(isLive ? warnings.map((warning) => line('warning', warning)) : []),
+    ...(isLive ? pauses.map((pause) => line('pause', pause)) : []),
     ...restrictions.map((restriction) => formatRestriction(restriction, account)),
     account.kill ? line('kill', describeKill(account.kill)) : '',
     ...account.unattended.map((one) => line('', `! ${describeUnattended(one)}`)),
@@ -487,18 +489,10 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
 }
 
 function describeWish({ symbol, what, since }: Wish): string {
-  return `${symbol} wants ${what}${since === null ? '' : ` since ${showSince(since)}`}`
+  return `${symbol} wants ${what}${since === null ? '' : ` since ${showUntil(since, systemClock.now())}`}`
 }
 
 type Wish = AccountView['strategies'][number]['wants'][number]
-
-/** The time alone, for what is younger than a day. */
-function showSince(at: number): string {
-  const text = new Date(at).toISOString().slice(0, 16).replace('T', ' ')
-  return `${systemClock.now() - at < DAY_MS ? text.slice(11) : text} UTC`
-}
-
-const DAY_MS = 86_400_000
 
 function formatLimiter({ limiter }: AccountView): string {
   if (limiter.length === 0) return 'no call was made yet\n'

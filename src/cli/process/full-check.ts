@@ -1,5 +1,7 @@
+import type { Instrument } from '../../domain/instrument.ts'
 import { join } from 'node:path'
 import { withContracts } from '../../assembly/instruments/fetch-contracts.ts'
+import { sampleInstrument } from '../../assembly/instruments/sample-instrument.ts'
 import { toInstruments, toLiquidationSettings } from '../../assembly/settings/engine-settings.ts'
 import { listSlowPrices } from '../../assembly/simulator/slow-prices.ts'
 import { CONTROL_SOCKET, stateDirectoryOf } from '../../assembly/state/state-place.ts'
@@ -80,7 +82,7 @@ export async function checkFully(
     }
     // Stray errors of a file may follow its loading.
     const strays = catchStrays()
-    const instruments = toInstruments(config)
+    const instruments = withSample(toInstruments(config), loaded, contracts)
     const { strategies, problems: own } = await readStrategies(config, documents, instruments, {
       strays,
     })
@@ -88,7 +90,7 @@ export async function checkFully(
     found.push(...own)
     if (own.length === 0)
       found.push(...(await findStartProblems(strategies, documents, states[index] ?? new Map())))
-    const purity = await readPurity({ loaded, strategies })
+    const purity = await readPurity({ loaded, strategies }, [...instruments.values()].slice(0, 1))
     found.push(
       ...checkSocket(loaded, played),
       ...purity.problems,
@@ -160,12 +162,27 @@ function placeOf(
   )
 }
 
-async function readPurity({
-  loaded,
-  strategies,
-}: CheckedAccount): Promise<Pick<FullCheck, 'problems' | 'warnings'>> {
+/** Where rules choose all instruments, code is tried on one that they may choose. */
+function withSample(
+  configured: ReadonlyMap<string, Instrument>,
+  { config }: LoadedConfig,
+  contracts: ConfigRequest['contracts'],
+): ReadonlyMap<string, Instrument> {
+  if (configured.size > 0) return configured
+  const sample = sampleInstrument(config, contracts?.get(config.file))
+  return sample === undefined ? configured : new Map([[sample.symbol, sample]])
+}
+
+async function readPurity(
+  { loaded, strategies }: CheckedAccount,
+  sample: readonly Instrument[],
+): Promise<Pick<FullCheck, 'problems' | 'warnings'>> {
   const checks = await checkPurities(
-    strategies.map((one) => ({ ...one, isGuarded: one.strategy === undefined })),
+    strategies.map((one) => ({
+      ...one,
+      instruments: one.instruments.length > 0 ? one.instruments : sample,
+      isGuarded: one.strategy === undefined,
+    })),
   )
   const placed = checks.map(({ problems, failing, notes }, index) => {
     const strategy = strategies[index]

@@ -409,6 +409,7 @@ export class Account implements MarketListener {
       equity: this.#engine.equity,
       unrealisedOf: (id) => this.#engine.unrealisedOf(id),
       clean,
+      isDry: config.dryRun,
       fatal: this.#fatal,
       durationMs: trusted.clock.now() - this.#startedAt,
       polls: market.polls,

@@ -1,5 +1,6 @@
 import {
   type Answer,
+  DRY_RUN_CODE,
   isForbidden,
   type RefusedAnswer,
   refusesKeys,
@@ -158,7 +159,7 @@ export class ClientExchange implements ExchangePort {
     const receivedAt = this.#options.clock.now()
     const refused = { kind: 'refused', topic: 'dryRun', status: undefined, receivedAt } as const
     return objection === undefined
-      ? { ...refused, class: 'definite', code: 'DRY_RUN', message: 'a dry run sends nothing' }
+      ? { ...refused, class: 'definite', code: DRY_RUN_CODE, message: 'a dry run sends nothing' }
       : { ...refused, class: 'notSent', code: 'ABORTED', message: objection }
   }
 

@@ -1,3 +1,4 @@
+import { DRY_RUN_CODE } from '../../domain/answer.ts'
 import type { InstrumentSteps } from '../../domain/instrument.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import type { Announcement } from '../../engine/effect.ts'
@@ -92,6 +93,8 @@ export class EventLog {
 
   announce({ level, event, fields }: Announcement): void {
     if (this.#options.isDry === true && this.#logWithheld(event, fields)) return
+    // The refusal is our own, and the line that ends with `wouldSend` has said it.
+    if (fields['code'] === DRY_RUN_CODE) return this.#forgetOutcome(fields)
     if (event === 'read.failed') return this.#logFailedRead(String(fields['what']), fields)
     const isPartlyFailed = event === 'cancelAll.answered' && Number(fields['failed']) > 0
     if (event === 'cancelAll.failed' || isPartlyFailed)
@@ -218,6 +221,10 @@ export class EventLog {
         toDecimal(this.#options.grids.get(symbol)?.lot, lots),
       ]),
     )
+  }
+
+  #forgetOutcome({ batchId }: Announcement['fields']): void {
+    this.#outcomes.delete(Number(batchId))
   }
 
   #takeOutcome(batchId: number): Readonly<Record<string, number>> {

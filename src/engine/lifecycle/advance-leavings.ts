@@ -9,6 +9,7 @@ import { announce, type Core, instrumentOf, record, specOf } from '../state/core
 import { forgetHolds } from '../state/decision-state.ts'
 import { forgetDenials } from '../state/denials.ts'
 import { forgetExitPrice, leaveExits, watchedExitsOf } from '../state/exits.ts'
+import { dropKeptExits } from '../state/kept-exits.ts'
 import { isProved, removeInstrument } from '../state/instrument-state.ts'
 import { forgetHours } from '../state/liquidations.ts'
 import { forgetWorths } from '../state/losses.ts'
@@ -96,6 +97,7 @@ function forget(core: Core, symbol: string): void {
   forgetMark(core, symbol)
   forgetDenials(core, symbol)
   forgetHolds(core, symbol)
+  dropKeptExits(core, symbol)
   forgetWishesOn(core.run, symbol)
   removeInstrument(core, symbol)
   forgetInstrument(core, symbol)

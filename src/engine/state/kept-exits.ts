@@ -43,6 +43,11 @@ export function forgetKeptExits(core: Core, symbol: string): void {
   if (core.keptExits && !isListing && move === undefined) own(core.keptExits).delete(symbol)
 }
 
+/** The instrument has left: what is still on the wire concerns no position of it. */
+export function dropKeptExits({ keptExits }: Core, symbol: string): void {
+  if (keptExits) own(keptExits).delete(symbol)
+}
+
 /** No strategy has its pair: their names are never empty. */
 export function openStopMove(core: Core, symbol: string, move: Omit<StopMove, 'callId'>): number {
   const callId = openAccountCall(core, pairKey('', symbol))

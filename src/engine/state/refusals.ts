@@ -248,7 +248,9 @@ function isTriedSingly({ kind, cause, inRow }: Refusal): boolean {
 }
 
 /** Unix ms, our clock. After the first refusal a new decision is enough. */
-function retryAtOf({ kind, at, inRow }: Refusal): number {
+function retryAtOf({ kind, cause, at, inRow }: Refusal): number {
+  // Nothing can come of a repetition, and each is logged.
+  if (cause === 'dryRun') return at + WAIT_MS_MAX
   if (inRow < 2) return at
   const waitMsMax = kind === 'opens' ? WAIT_MS_MAX : REDUCING_WAIT_MS_MAX
   return at + Math.min(waitMsMax, WAIT_MS * 2 ** (inRow - 2))

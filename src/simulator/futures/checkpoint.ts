@@ -50,8 +50,10 @@ const SYMBOL_MARKETS: Codec<SymbolMarketRow> = {
   id: ({ symbol }) => symbol,
 }
 
+type MinuteRow = Bucket & { readonly symbol: string }
+
 /** Rows of one minute are adjacent, so few pages change at once. */
-const MINUTES: Codec<Bucket & { readonly symbol: string }> = {
+const MINUTES: Codec<MinuteRow> = {
   table: 'minutes',
   id: ({ minute, symbol }) => `${String(minute % BUCKETS).padStart(4, '0')}/${symbol}`,
 }
@@ -74,10 +76,15 @@ export function putCheckpoint({ rows, symbols }: CoreState, market: Market): voi
   if (!rows.isKept) return
   const grids = gridsOf([...symbols.values()].map(({ instrument }) => instrument))
   rows.put(MARKET, { market: market.state(), symbols: [...symbols.keys()], grids })
+  const minutes: MinuteRow[] = []
   for (const [symbol, { market: displayed, statistics }] of symbols) {
     rows.put(SYMBOL_MARKETS, { symbol, market: displayed, statistics: statistics.state() })
-    for (const bucket of statistics.takeChanged()) rows.put(MINUTES, { symbol, ...bucket })
+    for (const bucket of statistics.takeChanged()) minutes.push({ symbol, ...bucket })
   }
+  // In the order of their ids: the day before the first start is 1440 rows of each instrument, which
+  // take ten times as long in any other order.
+  minutes.sort((one, other) => (one.minute % BUCKETS) - (other.minute % BUCKETS))
+  for (const minute of minutes) rows.put(MINUTES, minute)
 }
 
 /** Before the statistics lose them: at each checkpoint, and while much time is caught up on. */

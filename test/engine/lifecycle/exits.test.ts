@@ -3,7 +3,8 @@ import { type ExitRules } from '../../../src/domain/exits.ts'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import { strategyScope } from '../../../src/domain/trading-mode.ts'
 import { type EngineSettings } from '../../../src/engine/settings.ts'
-import { listExits } from '../../../src/views/hindrances.ts'
+import { listExits, listPauses } from '../../../src/views/hindrances.ts'
+import { TrustedClock } from '../../../src/exchange/clock/exchange-clock.ts'
 import { parseCore } from '../../../src/engine/replay/core-image.ts'
 import { resumeEngine } from '../../../src/engine/engine.ts'
 import { accepted, EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
@@ -284,9 +285,15 @@ describe('the status', () => {
     const batch = bench.grantBatch()
     bench.accept(batch)
     sell(bench, batch)
-    expect([...listExits(bench)]).toEqual([
-      expect.stringMatching(/^BTCUSDT: s enters nothing: the cool-down after an exit, until 2024-/),
+    const { settings, book } = bench
+    const trusted = new TrustedClock({ now: () => bench.now, monotonic: () => 0 })
+    expect([...listPauses({ settings, book, trusted })]).toEqual([
+      expect.stringMatching(
+        /^BTCUSDT: s enters nothing: the cool-down after an exit, until \d\d:\d\d UTC$/,
+      ),
     ])
+    // It is meant to be so, and nothing is in the way.
+    expect([...listExits(bench)]).toEqual([])
   })
 })
 

@@ -51,6 +51,7 @@ function openMany() {
   }
   const reader = new AccountReader({
     dispatch,
+    isTraded: () => true,
     now: () => time.monotonic(),
     exchange: {
       readFills: (sinceAt, onAnswer) =>

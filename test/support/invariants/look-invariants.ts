@@ -1,4 +1,6 @@
-import { pairKey } from '../../../src/engine/book/book.ts'
+import { type OrderTerms } from '../../../src/domain/order.ts'
+import { type Book, pairKey } from '../../../src/engine/book/book.ts'
+import { leavingOf } from '../../../src/engine/state/roster.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /**
@@ -48,8 +50,8 @@ export function watchLooks(world: World): WorldWatcher {
           const { terms, attempts = 0 } = book.orders.get(clientOid) ?? {}
           if (attempts !== 1 || (terms?.purpose !== 'quote' && terms?.purpose !== 'target'))
             continue
-          // An exit waits for no decision.
-          if (terms.exit !== undefined) continue
+          // Neither an exit nor the close of what leaves a universe waits for a decision.
+          if (terms.exit !== undefined || isClosedAsItLeaves(book, terms)) continue
           const ladderFrom =
             terms.purpose === 'quote'
               ? laddersFrom.get(pairKey(terms.strategyId, terms.symbol))
@@ -65,6 +67,10 @@ export function watchLooks(world: World): WorldWatcher {
       }
     },
   }
+}
+
+function isClosedAsItLeaves(book: Book, { strategyId, symbol, purpose }: OrderTerms): boolean {
+  return purpose === 'target' && leavingOf(book, strategyId, symbol)?.policy === 'close'
 }
 
 /**

@@ -129,7 +129,7 @@ function Release({ of: one, restrictions, order }) {
 }
 
 /** Strictest first, then other obstacles, then warnings. */
-function Reasons({ account: { restrictions, hindrances, warnings }, order }) {
+function Reasons({ account: { restrictions, hindrances, warnings, pauses }, order }) {
   return html`<ul class="reasons">
     ${restrictions
       .toSorted((one, other) => severityOf(other) - severityOf(one))
@@ -160,6 +160,14 @@ function Reasons({ account: { restrictions, hindrances, warnings }, order }) {
           <p>${text}</p>
         </li>`,
     )}
+    ${pauses.slice(0, 6).map(
+      (text) =>
+        html`<li key=${text}>
+          <${Badge} tone="soft" sign="‖">pause<//>
+          <p>${text}</p>
+        </li>`,
+    )}
+    ${pauses.length > 6 && html`<li>and ${pauses.length - 6} more</li>`}
   </ul>`
 }
 
