@@ -229,7 +229,7 @@ export function watchStrategyLosses(world: World): WorldWatcher {
       }
       if (isReadFailed(effects)) return
       if (event.kind === 'positionRead') readings.set(event.reading.symbol, event.reading)
-      const compared = symbolsIn(event)
+      const compared = symbolsIn(event, records)
       if (compared.length === 0) return
       for (const symbol of compared) {
         const figures = second.of(symbol)
@@ -282,11 +282,12 @@ const LATER: ReadonlySet<JournalRecord['kind']> = new Set([
   'departed',
 ])
 
-function symbolsIn(event: EngineEvent): readonly string[] {
+/** With new fills, a reading that waited for them may have shown funding of its instrument. */
+function symbolsIn(event: EngineEvent, records: readonly JournalRecord[]): readonly string[] {
   if (event.kind === 'positionRead') return [event.reading.symbol]
-  return event.kind === 'fillsRead'
-    ? [...new Set(event.reading.fills.map(({ symbol }) => symbol))]
-    : []
+  if (event.kind !== 'fillsRead') return []
+  const paid = records.flatMap((record) => (record.kind === 'funding' ? record.symbol : []))
+  return [...new Set([...event.reading.fills.map(({ symbol }) => symbol), ...paid])]
 }
 
 function agrees(
