@@ -1,6 +1,6 @@
 import { type Denial, DENIAL_CODES, detailOf } from '../../domain/denial.ts'
 import { type HandOrder, MANUAL } from '../../domain/hand-order.ts'
-import type { ClientOid } from '../../domain/ids.ts'
+import type { ClientOid, StrategyId } from '../../domain/ids.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { OrderIntent, PlaceIntent } from '../../domain/intent.ts'
 import { canRest, type Order } from '../../domain/order.ts'
@@ -164,13 +164,22 @@ function describeOrder(
 interface CancelPlan extends HandPlan {
   readonly orders: readonly Order[]
   readonly places: readonly OrderIntent[]
+  /** Its key was used before. */
+  readonly isRepeated?: true
 }
 
 /**
  * Orders by name: those of an instrument or an owner, or the one with this clientOid, orderId or
  * key. A ladder or a target would be placed again, so its orders are named and stay.
  */
-export function judgeCancel(core: Core, { what }: Pick<CancelCommand, 'what'>): CancelPlan {
+export function judgeCancel(
+  core: Core,
+  { what, key, isKeyUsed }: Pick<CancelCommand, 'what' | 'key' | 'isKeyUsed'>,
+): CancelPlan {
+  if (isKeyUsed) {
+    const detail = `not withdrawn again: the cancel with the key ${key} was done before`
+    return { orders: [], places: [], detail, isRepeated: true }
+  }
   const { book, settings } = core
   const isNamed = namedBy(what)
   const found = [...settings.instruments.keys()]
@@ -216,14 +225,18 @@ function describeLeft(rungs: readonly Order[]): readonly string[] {
 
 /** As if their strategies had withdrawn them. */
 export function cancelByHand(core: Core, command: CancelCommand): void {
-  const { what, reason, by } = command
-  const { orders, places, refusal, detail } = judgeCancel(core, command)
+  const { what, reason, by, key } = command
+  const { orders, places, refusal, detail, isRepeated } = judgeCancel(core, command)
+  if (isRepeated) return
   if (refusal !== undefined)
     return announce(core, 'warn', 'manual.refused', { what, why: refusal, by })
   const at = core.now
-  const owner = { reason, by }
-  for (const [strategyId, own] of Map.groupBy(orders, ({ terms }) => terms.strategyId)) {
-    const withdrawn = own.map(({ terms }) => terms.clientOid)
+  const owner = { reason, by, key }
+  const all = [...orders.map(({ terms }) => terms), ...places]
+  for (const strategyId of new Set(all.map(({ strategyId: id }) => id as StrategyId))) {
+    const withdrawn = orders
+      .filter(({ terms }) => terms.strategyId === strategyId)
+      .map(({ terms }) => terms.clientOid)
     record(core, { kind: 'decision', at, strategyId, withdrawn, command: owner }, true)
   }
   for (const place of places) dropPlace(core, place, `withdrawn by ${by}`)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { MANUAL } from '../../../src/domain/hand-order.ts'
 import type { PositionMode } from '../../../src/domain/instrument.ts'
+import { keysUsedBy } from '../../../src/domain/record.ts'
 import { strategyScope } from '../../../src/domain/trading-mode.ts'
 import { holdingOf } from '../../../src/engine/book/book.ts'
 import type { EngineCommand, HandCommand } from '../../../src/engine/event.ts'
@@ -48,6 +49,10 @@ function order(account: TradedAccount, change: Partial<OrderCommand> = {}) {
 
 function close(account: TradedAccount, scope: string, share: number, key = 'close-01') {
   return command(account, { kind: 'close', scope, share, key, ...BY_ANNA })
+}
+
+function cancelOf(what: string): HandCommand {
+  return { kind: 'cancel', what, key: 'cancel-01', ...BY_ANNA }
 }
 
 function sent({ bench }: TradedAccount) {
@@ -213,9 +218,7 @@ describe('a cancel by hand', () => {
     order(account, { price: '9999' })
     const { bench } = account
     bench.accept(sent(account).batch)
-    expect(command(account, { kind: 'cancel', what, ...BY_ANNA }).detail).toBe(
-      '1 order is withdrawn',
-    )
+    expect(command(account, cancelOf(what)).detail).toBe('1 order is withdrawn')
     const { cancelId } = bench.grantCancel()
     bench.answerCancel(cancelId, accepted({ successList: [], failureList: [] }))
     account.pass(6000)
@@ -225,15 +228,28 @@ describe('a cancel by hand', () => {
   test('drops an order that was not sent yet', () => {
     const account = trading()
     order(account, { price: '9999' })
-    command(account, { kind: 'cancel', what: 'key-0001', ...BY_ANNA })
+    command(account, cancelOf('key-0001'))
     expect(account.bench.book.places.size).toBe(0)
+  })
+
+  test.each(['sent', 'waiting'])('of a %s order is done once', (when) => {
+    const account = trading()
+    order(account, { price: '9999' })
+    if (when === 'sent') account.bench.accept(sent(account).batch)
+    command(account, cancelOf(SYMBOL))
+    const used = account.bench.records.flatMap(keysUsedBy)
+    expect(used).toContainEqual(expect.objectContaining({ purpose: 'command', key: 'cancel-01' }))
+    order(account, { price: '9999', key: 'key-0002' })
+    const again = { ...cancelOf(SYMBOL), isKeyUsed: true } as HandCommand
+    expect(command(account, again).detail).toContain('not withdrawn again')
+    expect([...account.bench.book.places.values()].map(({ key }) => key)).toEqual(['key-0002'])
   })
 
   test('leaves a ladder, which would be placed again, and says so', () => {
     const account = trading()
     account.bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
     account.bench.accept(sent(account).batch)
-    const { refusal } = command(account, { kind: 'cancel', what: STRATEGY, ...BY_ANNA })
+    const { refusal } = command(account, cancelOf(STRATEGY))
     expect(refusal).toContain('1 of the ladder of s stay')
   })
 })
@@ -291,6 +307,29 @@ describe('a close of a share', () => {
     account.pass(1000)
     expect(held(account, STRATEGY)).toEqual({ longLots: 5, shortLots: 0 })
     expect(account.bench.recordsOf('send')).toHaveLength(2)
+  })
+
+  test.each([
+    ['a share of `manual`', strategyScope(MANUAL), 0.5],
+    ['all of a strategy', strategyScope(STRATEGY), 1],
+  ])('of %s is done once, though its restriction is gone', (_, scope, share) => {
+    const account = trading()
+    account.reach(STRATEGY, 10)
+    order(account, { size: '0.02' })
+    account.fillNext()
+    close(account, scope, share)
+    const used = account.bench.records.flatMap(keysUsedBy)
+    expect(used).toContainEqual(expect.objectContaining({ purpose: 'command', key: 'close-01' }))
+    account.fillNext()
+    account.pass(1000)
+    account.bench.step({ kind: 'commanded', command: { kind: 'release', scope, ...BY_ANNA } })
+    const before = [held(account, STRATEGY), held(account, MANUAL)]
+
+    const again = { kind: 'close', scope, share, key: 'close-01', isKeyUsed: true } as const
+    expect(command(account, { ...again, ...BY_ANNA }).detail).toContain('not closed again')
+    account.pass(3000)
+    expect(account.bench.halts).toEqual(new Map())
+    expect([held(account, STRATEGY), held(account, MANUAL)]).toEqual(before)
   })
 
   test('of `manual` ends by itself, so that the next order may add', () => {
