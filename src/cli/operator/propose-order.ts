@@ -1,3 +1,4 @@
+import { cleanLine } from '../../lib/text/clean-text.ts'
 import { showUtc } from '../../lib/text/show-utc.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { ControlAnswer, ControlRequest, ProposalView } from '../../control/commands.ts'
@@ -47,5 +48,5 @@ export function describeProposal({
     ...changes.map((line) => `  would change  ${line}`),
     ...notes.map((line) => `  note          ${line}`),
     `  until ${showUtc(expiresAt)}`,
-  ]
+  ].map(cleanLine)
 }
