@@ -21,7 +21,7 @@ export type CancelCommand = Extract<EngineCommand, { kind: 'cancel' }>
 export interface HandPlan {
   readonly refusal?: string
   readonly detail?: string
-  /** The same for an entry, without what depends on the moment. */
+  /** The same, without what depends on the moment. */
   readonly change?: string
 }
 
@@ -47,7 +47,10 @@ export function judgeOrder(core: Core, command: OrderCommand): JudgedOrder {
   if (typeof read === 'string') return { refusal: read }
   const { items, denials } = approveOrders(core, symbol, [{ intent: toOrderIntent(core, read) }])
   const [denied] = denials
-  if (items.length > 0) return { intent: read, detail: describeOrder(spec, read) }
+  if (items.length > 0) {
+    const detail = describeOrder(spec, read)
+    return { intent: read, detail, change: `${MANUAL}: ${detail}` }
+  }
   if (denied === undefined) return { refusal: `${symbol} has no limits of ${MANUAL}` }
   const detail = detailOf(denied)
   return {
@@ -152,13 +155,19 @@ const ACTIONS = {
   closeLong: 'sell, reduce only,',
 } as const
 
-/** `buy 0.01 BTCUSDT at 60000 (gtc)` */
+/** `buy 0.01 BTCUSDT at 60000 (gtc), stop-loss 59000` */
 function describeOrder(
   { lot, tick }: Instrument,
-  { symbol, action, lots, ticks, force }: PlaceIntent,
+  { symbol, action, lots, ticks, force, takeProfitTicks, stopLossTicks }: PlaceIntent,
 ): string {
   const where = ticks === undefined ? 'the market' : `${formatOnGrid(tick, ticks)} (${force})`
-  return `${ACTIONS[action]} ${formatOnGrid(lot, lots)} ${symbol} at ${where}`
+  const level = (name: string, at: number | undefined) =>
+    at === undefined ? [] : [`${name} ${formatOnGrid(tick, at)}`]
+  return [
+    `${ACTIONS[action]} ${formatOnGrid(lot, lots)} ${symbol} at ${where}`,
+    ...level('take-profit', takeProfitTicks),
+    ...level('stop-loss', stopLossTicks),
+  ].join(', ')
 }
 
 interface CancelPlan extends HandPlan {

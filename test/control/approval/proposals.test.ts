@@ -179,3 +179,13 @@ test('no text of others begins a line of what a person reads before confirming',
   const { reason, changes, notes } = proposal
   expect([proposal.by, reason, ...changes, ...notes].join('')).not.toMatch(/[\n\u0085\u2028\u2029]/)
 })
+
+test('levels of a proposed order are named', async () => {
+  const given = { price: '58000', takeProfit: '90000', stopLoss: '57999.9', force: 'ioc' } as const
+  const order = { kind: 'order', symbol: 'BTCUSDT', side: 'buy', size: '0.005', ...given } as const
+  const proposed = await new Acts().proposals.propose({ ...RELEASE, order }, PORT)
+  if (proposed.kind !== 'proposed') throw new Error(proposed.kind)
+  expect(describeProposal(proposed.proposal)[0]).toMatch(
+    / order BTCUSDT buy 0.005 price 58000 takeProfit 90000 stopLoss 57999.9 force ioc$/,
+  )
+})

@@ -72,6 +72,7 @@ describe('an order by hand', () => {
     expect(order(account)).toEqual({
       intent: expect.anything(),
       detail: `buy 0.01 ${SYMBOL} at the market`,
+      change: `${MANUAL}: buy 0.01 ${SYMBOL} at the market`,
     })
     expect(account.bench.recordsOf('decision').at(-1)).toMatchObject({
       strategyId: MANUAL,
@@ -205,6 +206,17 @@ describe('an order by hand', () => {
     const account = new TradedAccount(new EngineBench().start())
     expect(order(account).refusal).toContain('trades by hand are off')
   })
+})
+
+test('an order by hand is described with all that was given, for people and for a proposal', () => {
+  const given = {
+    price: '9999',
+    force: 'post_only',
+    takeProfit: '10200',
+    stopLoss: '9800',
+  } as const
+  const all = `buy 0.01 ${SYMBOL} at 9999 (post_only), take-profit 10200, stop-loss 9800`
+  expect(order(trading(), given)).toMatchObject({ detail: all, change: `${MANUAL}: ${all}` })
 })
 
 describe('a cancel by hand', () => {
