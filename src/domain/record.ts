@@ -437,6 +437,8 @@ export interface SignalRecord extends DatedRecord {
   readonly id: string
   readonly value: SignalValue
   readonly untilAt: number
+  /** As its sender says, Unix ms: a later one is not replaced by an earlier one. */
+  readonly sentAt?: number
   /** Earlier ids of this feed are forgotten; Unix ms, our clock. */
   readonly idsBefore: number
 }
