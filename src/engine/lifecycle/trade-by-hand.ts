@@ -108,6 +108,8 @@ function readOrder(spec: Instrument, order: HandOrder): PlaceIntent | string {
   }
   if (price === undefined && force !== undefined)
     return `an order at the market has no time in force, and ${force} was asked for`
+  const wrong = objectToLevels(order, ticks)
+  if (wrong !== undefined) return wrong
   const opens = side === 'buy' ? 'openLong' : 'openShort'
   const closes = side === 'buy' ? 'closeShort' : 'closeLong'
   return {
@@ -121,6 +123,24 @@ function readOrder(spec: Instrument, order: HandOrder): PlaceIntent | string {
     ...(ticks.takeProfit !== undefined && { takeProfitTicks: ticks.takeProfit }),
     ...(ticks.stopLoss !== undefined && { stopLossTicks: ticks.stopLoss }),
   }
+}
+
+/** The exchange rejects a level that the entry has passed already. */
+function objectToLevels(
+  { side, price, takeProfit, stopLoss }: HandOrder,
+  ticks: Readonly<Partial<Record<'price' | 'takeProfit' | 'stopLoss', number>>>,
+): string | undefined {
+  const sign = side === 'buy' ? 1 : -1
+  const [above, below] = side === 'buy' ? ['above', 'below'] : ['below', 'above']
+  const isBeyond = (one: number | undefined, other: number | undefined): boolean =>
+    one === undefined || other === undefined || (one - other) * sign > 0
+  if (!isBeyond(ticks.takeProfit, ticks.price))
+    return `the take-profit ${takeProfit} of a ${side} belongs ${above} its price ${price}`
+  if (!isBeyond(ticks.price, ticks.stopLoss))
+    return `the stop-loss ${stopLoss} of a ${side} belongs ${below} its price ${price}`
+  if (!isBeyond(ticks.takeProfit, ticks.stopLoss))
+    return `the take-profit ${takeProfit} of a ${side} belongs ${above} its stop-loss ${stopLoss}`
+  return undefined
 }
 
 function objectToText(name: string, text: string, grid: Grid): string {

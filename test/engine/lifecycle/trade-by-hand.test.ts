@@ -219,6 +219,17 @@ test('an order by hand is described with all that was given, for people and for 
   expect(order(trading(), given)).toMatchObject({ detail: all, change: `${MANUAL}: ${all}` })
 })
 
+test.each([
+  ['buy', { price: '9999', takeProfit: '9900' }, 'the take-profit 9900 of a buy belongs above'],
+  ['buy', { price: '9999', stopLoss: '9999' }, 'the stop-loss 9999 of a buy belongs below'],
+  ['sell', { price: '10001', takeProfit: '10100' }, 'of a sell belongs below its price'],
+  ['buy', { takeProfit: '9900', stopLoss: '10100' }, 'belongs above its stop-loss 10100'],
+] as const)('a level on the wrong side of a %s is refused', (side, given, why) => {
+  const account = trading()
+  expect(order(account, { side, ...given }).refusal).toContain(why)
+  expect(account.bench.book.places.size).toBe(0)
+})
+
 describe('a cancel by hand', () => {
   test.each([
     ['its key', 'key-0001'],
