@@ -23,7 +23,8 @@ export interface AnswerStore {
 
 /**
  * A command repeated after a lost answer is not obeyed again. A process that dies between obeying
- * and storing forgets it; repeating a restriction, flatten, release or kill changes nothing.
+ * and storing forgets it. The journal knows the keys of trades and entries by hand; repeating a
+ * restriction, flatten, release or kill changes nothing.
  */
 export class AnsweredRequests {
   readonly #answered: Map<string, AnsweredRequest>
@@ -51,8 +52,8 @@ export class AnsweredRequests {
     if (known !== 'unknown') return known
     const digest = digestOf(request)
     const answer = obey()
-    // Nothing changed, so repeating it may succeed.
-    if (!answer.isObeyed) return answer
+    // Nothing changed, so repeating it may succeed. A dry run takes no place from an answer.
+    if (!answer.isObeyed || ('dryRun' in request.order && request.order.dryRun)) return answer
     const isKept = !OF_THIS_RUN.has(request.order.kind)
     this.#earlier.delete(request.requestId)
     this.#answered.set(request.requestId, { digest, answer, isKept })

@@ -1,3 +1,4 @@
+import { cleanLine } from '../lib/text/clean-text.ts'
 import { z } from 'zod'
 import { restrictionSchema } from './views.ts'
 
@@ -5,11 +6,12 @@ const REASON_MAX = 500
 const SCOPE_MAX = 100
 const REQUEST_ID = /^[\w:.-]{8,100}$/
 
-const scope = z
-  .string()
-  .min(1)
-  .max(SCOPE_MAX)
-  .meta({ description: '*: the account; SYMBOL: an instrument; strategy:ID: a strategy' })
+/** A text of others is one line, or it could forge lines of what a person reads before deciding. */
+const lineOf = (max: number) => z.string().overwrite(cleanLine).min(1).max(max)
+
+const scope = lineOf(SCOPE_MAX).meta({
+  description: '*: the account; SYMBOL: an instrument; strategy:ID: a strategy',
+})
 
 const decimal = z.string().regex(/^\d{1,20}(\.\d{1,20})?$/)
 
@@ -17,7 +19,7 @@ const decimal = z.string().regex(/^\d{1,20}(\.\d{1,20})?$/)
 const INSTANT_MAX = 8_640_000_000_000_000
 
 const byHand = {
-  account: z.string().min(1).max(SCOPE_MAX).optional().meta({
+  account: lineOf(SCOPE_MAX).optional().meta({
     description: 'name of the account; needed where the daemon trades several',
   }),
   dryRun: z.boolean().optional().meta({
@@ -47,12 +49,8 @@ const controlOrderSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('flatten'), scope }),
   z.strictObject({
     kind: z.literal('adopt'),
-    symbol: z
-      .string()
-      .min(1)
-      .max(SCOPE_MAX)
-      .meta({ description: 'what no strategy holds of it is handed over' }),
-    strategyId: z.string().min(1).max(SCOPE_MAX).meta({ description: 'to this strategy' }),
+    symbol: lineOf(SCOPE_MAX).meta({ description: 'what no strategy holds of it is handed over' }),
+    strategyId: lineOf(SCOPE_MAX).meta({ description: 'to this strategy' }),
   }),
   z.strictObject({
     kind: z.literal('release'),
@@ -68,7 +66,7 @@ const controlOrderSchema = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('order'),
-    symbol: z.string().min(1).max(SCOPE_MAX),
+    symbol: lineOf(SCOPE_MAX),
     side: z.enum(['buy', 'sell']),
     size: decimal.meta({ description: 'in the base coin, a multiple of its lot size' }),
     price: decimal.optional().meta({ description: 'of a limit order; absent: at the market' }),
@@ -90,7 +88,7 @@ const controlOrderSchema = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('cancel'),
-    what: z.string().min(1).max(SCOPE_MAX).meta({
+    what: lineOf(SCOPE_MAX).meta({
       description: 'an instrument, a strategy, or the clientOid, orderId or key of an order',
     }),
     ...byHand,
@@ -127,8 +125,8 @@ export const controlRequestSchema = z.strictObject({
     description:
       'Names this command: sent again it is not obeyed again, and gets the answer of the first time; the last hundred also after a restart.',
   }),
-  reason: z.string().min(1).max(REASON_MAX).meta({ description: 'why, for the journal' }),
-  by: z.string().min(1).max(100).meta({
+  reason: lineOf(REASON_MAX).meta({ description: 'why, for the journal' }),
+  by: lineOf(100).meta({
     description:
       'who, as you say; the journal has what was verified before it: `port:control.token says "anna"`',
   }),
@@ -155,7 +153,7 @@ export const confirmationSchema = z.strictObject({
     .min(1)
     .max(20)
     .meta({ description: 'six digits, of the authenticator that `intentd pair` has paired' }),
-  by: z.string().min(1).max(100).meta({ description: 'who, as you say' }),
+  by: lineOf(100).meta({ description: 'who, as you say' }),
 })
 
 export const controlAnswerSchema = z.strictObject({

@@ -6,6 +6,8 @@ export interface FeedReading {
   readonly id?: string
   /** Not shown afterwards; Unix ms, our clock. */
   readonly untilAt?: number
+  /** As the sender of a signal says, Unix ms. */
+  readonly sentAt?: number
 }
 
 /** Strategies that read the same data share one feed. */

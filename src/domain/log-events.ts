@@ -391,6 +391,8 @@ export const LOG_EVENTS = {
     'A server on another machine is asked without TLS, because withoutTls says so: whoever is on the way reads its password, and may change leases and orders to kill. Give the server a certificate, and name it with sslmode=verify-full or rediss:.',
   'signal.limited':
     'More signals come than are taken: of one signal more than its perMinute, without a secret more than sixty a minute, or too many connections. They are refused before anything of them is read, and delay nothing; find out who sends them. One line a minute; `sinceLastLogged` counts.',
+  'signal.outdated':
+    'A signal came after one of its name that was sent later, by their `timeField`: a retry, or one that was delayed on its way. It was not shown, and its sender was told so.',
   'signal.refused':
     'A signal was not taken, and its sender was told why: no secret or another one, fields that are not as configured, or an account that does not take any now. `signal` is none where no secret was shown. Correct the sender; if nobody of yours sends, close the tunnel. One line a minute; `sinceLastLogged` counts.',
   'signal.repeated':

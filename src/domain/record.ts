@@ -12,6 +12,7 @@ import type { ContractRules } from './contract-rules.ts'
 import type { LeavingPolicy, UniverseVerdict } from './universe.ts'
 import type { DenialCode } from './denial.ts'
 import type { Deposit } from './deposit.ts'
+import { MANUAL } from './hand-order.ts'
 import type { Watermark } from './loss-limits.ts'
 import type { SeenMarket } from './seen-market.ts'
 import type { SignalValue } from './signal.ts'
@@ -94,7 +95,7 @@ export interface DecisionRecord extends DatedRecord {
   readonly calls?: readonly AccountCall[]
   readonly withdrawn?: readonly ClientOid[]
   /** A person's; absent: the strategy decided. */
-  readonly command?: { readonly reason: string; readonly by: string }
+  readonly command?: { readonly reason: string; readonly by: string; readonly key?: string }
   /** Absent if no strategy decided. */
   readonly seen?: {
     readonly snapshot: number
@@ -436,6 +437,8 @@ export interface SignalRecord extends DatedRecord {
   readonly id: string
   readonly value: SignalValue
   readonly untilAt: number
+  /** As its sender says, Unix ms: a later one is not replaced by an earlier one. */
+  readonly sentAt?: number
   /** Earlier ids of this feed are forgotten; Unix ms, our clock. */
   readonly idsBefore: number
 }
@@ -446,9 +449,9 @@ export interface DepositRecord extends DatedRecord {
   readonly deposit: Deposit
 }
 
-/** Names one order, or one call on the account, for ever. */
+/** Names one order, one call on the account, or one command by hand, for ever. */
 export interface StrategyKey {
-  readonly purpose: 'place' | 'call'
+  readonly purpose: 'place' | 'call' | 'command'
   readonly strategyId: string
   readonly key: string
 }
@@ -457,12 +460,19 @@ export interface UsedKey extends StrategyKey, DatedRecord {}
 
 export function keysUsedBy(record: JournalRecord): readonly UsedKey[] {
   const { at } = record
+  if (record.kind === 'restricted') return usedBy(record)
   if (record.kind === 'decision') {
-    const { calls = [], strategyId } = record
-    return calls.map(({ key }) => ({ purpose: 'call', strategyId, key, at }))
+    const { calls = [], strategyId, command } = record
+    const called = calls.map(({ key }) => ({ purpose: 'call', strategyId, key, at }) as const)
+    return [...called, ...usedBy({ ...command, at })]
   }
   if (record.kind !== 'send') return []
   return record.orders
     .filter(({ purpose }) => purpose === 'place')
     .map(({ strategyId, key }) => ({ purpose: 'place', strategyId, key, at }))
+}
+
+/** A close and a cancel are commands of `manual`, whatever they concern. */
+function usedBy({ key, at }: { readonly key?: string; readonly at: number }): readonly UsedKey[] {
+  return key === undefined ? [] : [{ purpose: 'command', strategyId: MANUAL, key, at }]
 }

@@ -9,6 +9,8 @@ export interface Signal {
   /** The sender's, or a digest of the contents. */
   readonly id: string
   readonly value: SignalValue
+  /** As its sender says, Unix ms; absent: the order of arrival counts. */
+  readonly sentAt?: number
 }
 
 export interface SignalTerms {

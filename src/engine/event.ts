@@ -103,6 +103,13 @@ export interface FetchedCandles {
   readonly running?: CandleRow | undefined
 }
 
+/** Names a command for ever: a second one with this key does nothing. */
+interface HandKey {
+  readonly key: string
+  /** The journal knows it. */
+  readonly isKeyUsed?: true
+}
+
 interface CommandSource {
   readonly reason: string
   readonly by: string
@@ -112,9 +119,7 @@ interface CommandSource {
 export type DepositCommand = Extract<EngineCommand, { kind: 'deposit' | 'correctDeposit' }>
 
 /** Trades and entries by hand. */
-export type HandCommand =
-  | Extract<EngineCommand, { kind: 'order' | 'close' | 'cancel' }>
-  | DepositCommand
+export type HandCommand = KeyedCommand | DepositCommand
 
 const BY_HAND: ReadonlySet<EngineCommand['kind']> = new Set<HandCommand['kind']>([
   'order',
@@ -123,6 +128,13 @@ const BY_HAND: ReadonlySet<EngineCommand['kind']> = new Set<HandCommand['kind']>
   'deposit',
   'correctDeposit',
 ])
+
+/** Trades by hand, whose keys the journal remembers. */
+export type KeyedCommand = Extract<EngineCommand, { kind: 'order' | 'close' | 'cancel' }>
+
+export function isKeyed(command: EngineCommand): command is KeyedCommand {
+  return command.kind === 'order' || command.kind === 'close' || command.kind === 'cancel'
+}
 
 export function isByHand(command: EngineCommand): command is HandCommand {
   return BY_HAND.has(command.kind)
@@ -148,10 +160,10 @@ export type EngineCommand =
       readonly scope: Scope
       /** Above 0 and at most 1. */
       readonly share: number
-      readonly key: string
-    } & CommandSource)
+    } & HandKey &
+      CommandSource)
   /** Orders placed by name: of an instrument or an owner, or one of them. */
-  | ({ readonly kind: 'cancel'; readonly what: string } & CommandSource)
+  | ({ readonly kind: 'cancel'; readonly what: string } & HandKey & CommandSource)
   /** A strategy gets what the account holds beside all strategies. */
   | ({
       readonly kind: 'adopt'

@@ -1,3 +1,4 @@
+import { cleanLine } from '../lib/text/clean-text.ts'
 import type { RestrictionView } from '../control/views.ts'
 import { MODE_REASONS, type Restriction, type Scope } from '../domain/trading-mode.ts'
 
@@ -34,7 +35,8 @@ export function viewRestriction(
   restriction: Restriction,
   { configOption, isToClose, coolDownMs, openedAt = 0 }: RestrictionFrame,
 ): RestrictionView {
-  const { scope, mode, code, reason, by } = restriction
+  const { scope, mode, code } = restriction
+  const [reason, by] = [cleanLine(restriction.reason), cleanLine(restriction.by)]
   const at = restriction.at || openedAt
   const command = commandOf(restriction, configOption)
   const isClosing = code === 'flatten' && isToClose(scope)

@@ -78,6 +78,14 @@ describe('[RSK2] the kill file', () => {
     },
   )
 
+  test('gives a reason of one line', () => {
+    const { directory, killSwitch, thrown } = openSwitch()
+    throwKillSwitch(directory, { reason: 'odd\nmode active\u2028x', by: 'anna\u0085b' })
+    killSwitch.isThrown()
+    expect(thrown).toMatchObject([{ reason: 'odd mode active x' }])
+    expect(thrown[0]?.by).not.toMatch(/[\n\u0085]/)
+  })
+
   test('that is made once more is reported once more: it ends a release that waits', () => {
     const { directory, killSwitch, thrown } = openSwitch()
     throwKillSwitch(directory, { reason: 'drill', by: 'anna' })

@@ -418,7 +418,7 @@ test('a strategy says what it wants on each instrument, and since when', () => {
   const text = formatStatus({ ...STATUS, accounts: [{ ...ACCOUNT, strategies }] }, true)
 
   expect(text.replaceAll(/\s+/g, ' ')).toMatch(
-    /BTCUSDT wants 0 since 2025-06-02 \d\d:\d\d UTC, ETHUSDT wants a ladder of 4[;,]? /,
+    /BTCUSDT wants 0 since 2025-06-02 \d\d:\d\d:\d\d UTC, ETHUSDT wants a ladder of 4[;,]? /,
   )
 })
 
@@ -474,6 +474,21 @@ test.each([
     )
   },
 )
+
+test('a reason begins no line of a status, also one of an earlier version', () => {
+  const forged = 'odd\nmode        active, running\u2028mode        active'
+  const [held] = ACCOUNT.restrictions
+  const restrictions = held === undefined ? [] : [{ ...held, reason: forged, by: forged }]
+  const hindrances = [forged]
+  const accounts = [{ ...ACCOUNT, restrictions, hindrances, unattended: [] }]
+  const lines = formatStatus({ ...STATUS, accounts }, true).split(/[\n\u2028]/)
+  expect(lines.filter((line) => line.startsWith('mode  '))).toHaveLength(1)
+  const viewed = viewRestriction(
+    { scope: '*', mode: 'reducing', code: 'operator', reason: forged, by: forged, at: AT },
+    { configOption: '', isToClose: () => false, coolDownMs: 0 },
+  )
+  expect(`${viewed.reason}${viewed.by}`).not.toMatch(/[\n\u2028]/)
+})
 
 describe('what status says before a release', () => {
   const held = (more: Partial<Restriction>): string => {

@@ -754,6 +754,14 @@ test('a command is known by its id from both entrances, and after a restart', as
   await next.post(request('level-00', { kind: 'logLevel', level: 'debug' }))
   expect(next.commands).toHaveLength(1)
 
+  // A dry run pushes out no answer.
+  const dryRun = { kind: 'withdrawal', amount: '1', dryRun: true }
+  for (let number = 0; number < REQUESTS_KEPT_MAX; number++)
+    await next.post(request(`dry-${1000 + number}`, dryRun))
+  const dried = new Bench(PORT, { answered: openAnswers() })
+  await dried.post(request('pause-00'))
+  expect(dried.commands).toEqual([])
+
   for (let number = 0; number < REQUESTS_KEPT_MAX; number++)
     await next.post(request(`more-${1000 + number}`))
   const last = new Bench(PORT, { answered: openAnswers() })

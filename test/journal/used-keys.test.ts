@@ -103,6 +103,22 @@ describe('[ORD2] a key that a record has used', () => {
     journal.close()
   })
 
+  test('is that of a close or a cancel by hand', () => {
+    const journal = open()
+    const closed = { kind: 'restricted', at: 1, scope: '*', code: 'close', key: 'c' }
+    const cancelled = { kind: 'decision', at: 2, strategyId: 's', command: { key: 'd' } }
+    for (const record of [closed, cancelled]) journal.append(record as never)
+    const keys = ['c', 'd', 'e'].map(
+      (key) => ({ purpose: 'command', strategyId: 'manual', key }) as const,
+    )
+    for (let time = 0; time < 2; time++) {
+      const used = journal.usedKeys(keys).map(({ purpose, key }) => `${purpose} ${key}`)
+      expect(used).toEqual(['command c', 'command d'])
+      journal.saveCheckpoint(BOOK)
+    }
+    journal.close()
+  })
+
   test('goes when it is too old, as others take its place', () => {
     const names = (prefix: string, count: number) =>
       Array.from({ length: count }, (_, index) => `${prefix} ${index}`)

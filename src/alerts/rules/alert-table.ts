@@ -755,6 +755,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: ['signal', 'why'],
     title: ({ signal, why }) => `a signal was refused (${showFact(signal)}): ${showFact(why)}`,
   },
+  'signal.outdated': SILENT,
   'signal.repeated': SILENT,
   'signal.taken': SILENT,
   'signals.failed': {

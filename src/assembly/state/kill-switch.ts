@@ -1,3 +1,4 @@
+import { cleanLine } from '../../lib/text/clean-text.ts'
 import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
@@ -179,7 +180,11 @@ function readNote(file: string): KillNote {
   try {
     const { reason, by, order } = parseBoundedJson(readFileSync(file, 'utf8')) as Partial<KillNote>
     if (typeof reason === 'string' && typeof by === 'string')
-      return { reason, by, ...(typeof order === 'number' && { order }) }
+      return {
+        reason: cleanLine(reason),
+        by: cleanLine(by),
+        ...(typeof order === 'number' && { order }),
+      }
   } catch {
     // Created by hand, without content.
   }

@@ -14,6 +14,7 @@ import { randomHex } from '../../lib/entropy.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { HiddenTexts, type Secret } from '../../lib/secret.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
+import { refuseOddAnswers } from './odd-answers.ts'
 import { cleanLines } from '../../lib/text/clean-text.ts'
 import { systemTimers, type Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
@@ -70,6 +71,7 @@ export class ChatBot {
     const { token, apiUrl } = options
     const client = { timeoutSeconds: CALL_SECONDS, ...(apiUrl && { apiRoot: apiUrl }) }
     this.#bot = new Bot(token.reveal(), { client })
+    this.#bot.api.config.use(refuseOddAnswers)
     this.#outbox = new ChatOutbox({
       api: () => this.#bot.api,
       token,

@@ -1,3 +1,4 @@
+import { cleanLine } from '../../lib/text/clean-text.ts'
 import type { z } from 'zod'
 import type { storySchema } from '../../control/detail-views.ts'
 import type { AccountView, OrderView, PositionView, StatusView } from '../../control/views.ts'
@@ -27,7 +28,8 @@ export function describeStatus(status: StatusView): string {
       ({ symbol, side, size }) => `nobody trades ${side} ${size} ${symbol}`,
     ),
   ])
-  return toText([...lines, ...status.off.map(({ name, reason }) => `${name} is off: ${reason}`)])
+  const off = status.off.map(({ name, reason }) => `${name} is off: ${reason}`)
+  return toText([...lines, ...off].map(cleanLine))
 }
 
 export function describePositions(positions: readonly PositionView[]): string {
@@ -113,13 +115,15 @@ export function describeTrades(trades: readonly TradeRow[]): string {
 export function describeStories(stories: readonly z.infer<typeof storySchema>[]): string {
   if (stories.length === 0) return 'the journal has nothing of it'
   return toText(
-    stories.flatMap(({ title, moments, verdict }) => [
-      `${title}, times in UTC`,
-      ...moments
-        .slice(-8)
-        .map(({ at, text }) => `${new Date(at).toISOString().slice(11, 19)} ${text}`),
-      verdict,
-    ]),
+    stories.flatMap(({ title, moments, verdict }) =>
+      [
+        `${title}, times in UTC`,
+        ...moments
+          .slice(-8)
+          .map(({ at, text }) => `${new Date(at).toISOString().slice(11, 19)} ${text}`),
+        verdict,
+      ].map(cleanLine),
+    ),
   )
 }
 

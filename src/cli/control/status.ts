@@ -1,3 +1,4 @@
+import { cleanLine } from '../../lib/text/clean-text.ts'
 import { showUtc } from '../../lib/text/show-utc.ts'
 import { showCoin } from '../../domain/coin-amount.ts'
 import { existsSync } from 'node:fs'
@@ -366,7 +367,10 @@ function leadTo({ scope, command }: RestrictionView, { unattended, ages }: Accou
 }
 
 function line(label: string, text: string): string {
-  const lines = wrapWords(text.replaceAll(/(\d) (ms|s|min|h)\b/g, '$1\u00A0$2'), COLUMNS - LABEL)
+  const lines = wrapWords(
+    cleanLine(text).replaceAll(/(\d) (ms|s|min|h)\b/g, '$1\u00A0$2'),
+    COLUMNS - LABEL,
+  )
   const begin = label.length < LABEL ? label.padEnd(LABEL) : `${label}\n${' '.repeat(LABEL)}`
   return `${begin}${lines.join(`\n${' '.repeat(LABEL)}`).replaceAll('\u00A0', ' ')}\n`
 }

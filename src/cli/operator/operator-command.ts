@@ -1,3 +1,4 @@
+import { cleanLine } from '../../lib/text/clean-text.ts'
 import { existsSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { ConfigOptions, DaemonConfig } from '../../config/load-config.ts'
@@ -356,5 +357,5 @@ function printHeld({ held }: CommandAnswer): void {
 }
 
 function wordsOf({ scope, mode, code, reason, by, at }: Restriction): string {
-  return `${scope} ${mode} since ${showUtc(at)} (${code}): ${reason}, by ${by}`
+  return cleanLine(`${scope} ${mode} since ${showUtc(at)} (${code}): ${reason}, by ${by}`)
 }

@@ -1,3 +1,4 @@
+import { cleanLine } from '../../lib/text/clean-text.ts'
 import { showUtc } from '../../lib/text/show-utc.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { ControlAnswer, ControlRequest, ProposalView } from '../../control/commands.ts'
@@ -30,6 +31,18 @@ export async function proposeOrder(
   return proposal === undefined ? EXIT_NOT_DONE : EXIT_WAITING
 }
 
+/** Their values speak for themselves; a bare price could be any level. */
+const PLAIN: ReadonlySet<string> = new Set([
+  'scope',
+  'symbol',
+  'strategyId',
+  'side',
+  'size',
+  'amount',
+  'coin',
+  'id',
+])
+
 export function describeProposal({
   id,
   order,
@@ -40,12 +53,14 @@ export function describeProposal({
   notes,
 }: ProposalView): readonly string[] {
   const { kind, ...details } = order
-  const words = Object.values(details).map(String)
+  const words = Object.entries(details).map(([name, value]) =>
+    PLAIN.has(name) ? String(value) : `${name} ${value}`,
+  )
   return [
     `proposal ${id}: ${[kind, ...words].join(' ')}`,
     `  by ${by}: ${JSON.stringify(reason)}`,
     ...changes.map((line) => `  would change  ${line}`),
     ...notes.map((line) => `  note          ${line}`),
     `  until ${showUtc(expiresAt)}`,
-  ]
+  ].map(cleanLine)
 }

@@ -1,6 +1,8 @@
+import { cleanLine } from '../../lib/text/clean-text.ts'
+
 /** The verified origin first: any client may claim any name. */
 export function describeCaller(verified: string, claimed: string): string {
-  return `${verified} says ${JSON.stringify(claimed)}`
+  return `${verified} says ${JSON.stringify(cleanLine(claimed))}`
 }
 
 /** Orders in files come from the file's owner. */

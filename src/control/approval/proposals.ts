@@ -1,3 +1,4 @@
+import { cleanLine } from '../../lib/text/clean-text.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { randomHex } from '../../lib/entropy.ts'
@@ -159,12 +160,12 @@ export class Proposals {
     return {
       id: this.#newId(),
       order,
-      reason,
+      reason: cleanLine(reason),
       by: describeCaller(verified, by),
       proposedAt: now,
       expiresAt: now + PROPOSAL_MS,
-      changes: [...changes],
-      notes: [...notes],
+      changes: changes.map(cleanLine),
+      notes: notes.map(cleanLine),
     }
   }
 

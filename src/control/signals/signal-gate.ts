@@ -23,8 +23,11 @@ export interface SignalRule {
   readonly fields: SignalFields
 }
 
-/** `repeated`: taken before. Undefined: the account takes none now. */
-export type SignalOutcome = 'taken' | 'repeated' | undefined
+/**
+ * `repeated`: taken before. `outdated`: one that was sent later is taken. Undefined: the account
+ * takes none now.
+ */
+export type SignalOutcome = 'taken' | 'repeated' | 'outdated' | undefined
 
 export type SignalResult = 'taken' | 'repeated' | 'refused' | 'limited' | 'notNow'
 
@@ -116,6 +119,7 @@ export class SignalGate {
   async #deliver(name: string, signal: Signal): Promise<SignalAnswer> {
     const { take, onAnswered } = this.#options
     const outcome = await take(signal)
+    if (outcome === 'outdated') return this.#refuse(name, 409, OUTDATED)
     onAnswered(name, outcome ?? 'notNow', outcome === undefined ? NOT_NOW : '')
     if (outcome === undefined) return { status: 503, body: { error: NOT_NOW } }
     const result = outcome === 'taken' ? 'taken' : 'already known'
@@ -153,7 +157,8 @@ export class SignalGate {
     const read = readSignalFields(rule.fields, given)
     if ('problem' in read) return read
     const time = timeField === undefined ? undefined : ownField(body, timeField)
-    const late = timeField === undefined ? undefined : this.#objectToTime(rule, toTime(time))
+    const sentAt = toTime(time)
+    const late = timeField === undefined ? undefined : this.#objectToTime(rule, sentAt)
     if (late !== undefined) return { problem: `${timeField} ${late}` }
     const id =
       idField === undefined ? nameContents(read.value, time) : toId(ownField(body, idField))
@@ -162,7 +167,8 @@ export class SignalGate {
     // In no other field either, so the secret is not journaled.
     if (JSON.stringify([id, read.value]).includes(JSON.stringify(secret.reveal()).slice(1, -1)))
       return { problem: 'a field repeats the secret' }
-    return { signal: { feed: feedOfSignal(rule.name), id, value: read.value } }
+    const sent = sentAt === undefined ? {} : { sentAt }
+    return { signal: { feed: feedOfSignal(rule.name), id, value: read.value, ...sent } }
   }
 
   #objectToTime({ windowMs }: SignalRule, at: number | undefined): string | undefined {
@@ -177,6 +183,7 @@ const TOO_MANY = 'too many in a minute'
 const WRONG_SECRET = 'no such signal, or another secret'
 const TOO_LONG = 'the body is too long'
 const NO_OBJECT = 'the body is no JSON object of one level, with each name once'
+const OUTDATED = 'one that was sent later is taken already'
 const NOT_NOW = 'the account takes no signals now; send it again'
 
 function digest(text: string): Buffer {

@@ -6,8 +6,9 @@ import { MANUAL } from '../../domain/hand-order.ts'
 import {
   type EngineCommand,
   type EngineEvent,
-  type HandCommand,
   isByHand,
+  isKeyed,
+  type KeyedCommand,
   type StopPolicy,
 } from '../../engine/event.ts'
 import { describeDropped } from '../../engine/lifecycle/flatten.ts'
@@ -261,7 +262,7 @@ export class Account implements MarketListener {
    */
   command(given: EngineCommand): CommandAnswer | undefined {
     if (this.#state !== 'begun') return undefined
-    const command = given.kind === 'order' ? this.#withUsedKey(given) : given
+    const command = isKeyed(given) ? this.#withUsedKey(given) : given
     const { settings, book, trusted } = this.#options
     const { restrictions } = book
     const before = [...restrictions]
@@ -300,9 +301,10 @@ export class Account implements MarketListener {
     return this.#state === 'begun' ? this.#signals.take(signal) : Promise.resolve(undefined)
   }
 
-  /** The journal, not the book, remembers keys of ended orders. */
-  #withUsedKey(command: HandCommand & { readonly kind: 'order' }): EngineCommand {
-    const used = { purpose: 'place', strategyId: MANUAL, key: command.key } as const
+  /** The journal, not the book, remembers keys of ended orders and closes. */
+  #withUsedKey(command: KeyedCommand): EngineCommand {
+    const purpose = command.kind === 'order' ? 'place' : 'command'
+    const used = { purpose, strategyId: MANUAL, key: command.key } as const
     const isUsed = this.#options.journal.usedKeys([used]).length > 0
     return isUsed ? { ...command, isKeyUsed: true } : command
   }

@@ -1,3 +1,4 @@
+import { cleanLine } from '../../lib/text/clean-text.ts'
 import {
   existsSync,
   readdirSync,
@@ -28,9 +29,11 @@ const ANSWERS_MAX = 20
 export const REASON_MAX = 500
 export const SCOPE_MAX = 100
 
-const ordered = { reason: z.string().min(1).max(REASON_MAX), by: z.string().min(1).max(200) }
+const lineOf = (max: number) => z.string().overwrite(cleanLine).min(1).max(max)
+
+const ordered = { reason: lineOf(REASON_MAX), by: lineOf(200) }
 /** An instrument, `strategy:ID`, or `*` for the account. */
-const scope = z.string().min(1).max(SCOPE_MAX)
+const scope = lineOf(SCOPE_MAX)
 
 const commandSchema = z.discriminatedUnion('kind', [
   z.strictObject({

@@ -8,7 +8,7 @@ import type { Timers } from '../../lib/timers.ts'
 const PATIENCE_MS = 5000
 
 /**
- * Says what became of each signal once that is durable: the core announces one of two lines for
+ * Says what became of each signal once that is durable: the core announces one of three lines for
  * each, in order and after the records before it.
  */
 export class SignalInbox {
@@ -35,6 +35,7 @@ export class SignalInbox {
   hear({ event }: Announcement): void {
     if (event === 'signal.taken') this.#waiting.shift()?.('taken')
     if (event === 'signal.repeated') this.#waiting.shift()?.('repeated')
+    if (event === 'signal.outdated') this.#waiting.shift()?.('outdated')
   }
 
   /** Those that wait were not taken. */

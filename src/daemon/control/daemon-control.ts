@@ -454,15 +454,12 @@ function toHandCommand(
 ): HandCommand {
   switch (order.kind) {
     case 'order':
+    case 'cancel':
     case 'deposit':
     case 'correctDeposit':
       return { ...order, ...source }
     case 'withdrawal':
       return { ...order, kind: 'deposit', amount: `-${order.amount}`, ...source }
-    case 'cancel': {
-      const { reason, by } = source
-      return { ...order, reason, by }
-    }
     case 'close': {
       const { kind, scope, percent } = order
       return { kind, scope: scopeNamed(settings, scope), share: percent / 100, ...source }

@@ -47,14 +47,7 @@ export function planAccountOrder(
 export function planHandOrder({ engine }: ShownAccount, command: HandCommand): OrderPlan {
   const { refusal, detail, change } = engine.planByHand(command)
   if (refusal !== undefined) return refuse(refusal)
-  if (command.kind !== 'order')
-    return { changes: change === undefined ? [] : [change], notes: detail ? [detail] : [] }
-  const { side, size, symbol, price } = command
-  const at = price === undefined ? 'at the market' : `at ${price}`
-  return {
-    changes: [`manual: ${side} ${size} ${symbol} ${at}`],
-    notes: detail === undefined ? [] : [detail],
-  }
+  return { changes: change === undefined ? [] : [change], notes: detail ? [detail] : [] }
 }
 
 export async function planReload(trying: Promise<ReloadView> | undefined): Promise<OrderPlan> {

@@ -216,9 +216,10 @@ function applyListedExits(
 /** Frozen, because strategies share the reading. */
 function applySignal(
   book: WritableBook,
-  { at, feed, id, value, untilAt, idsBefore }: SignalRecord,
+  { at, feed, id, value, untilAt, sentAt, idsBefore }: SignalRecord,
 ): void {
-  book.signals.set(feed, deepFreeze({ data: value, readAt: at, id, untilAt }))
+  const sent = sentAt === undefined ? {} : { sentAt }
+  book.signals.set(feed, deepFreeze({ data: value, readAt: at, id, untilAt, ...sent }))
   for (const [key, takenAt] of book.signalIds)
     if (takenAt < idsBefore && splitPair(key)[0] === feed) book.signalIds.delete(key)
   book.signalIds.set(pairKey(feed, id), at)

@@ -23,6 +23,8 @@ export type CloseCommand = Extract<EngineCommand, { kind: 'close' }>
 
 interface ClosePlan extends HandPlan {
   readonly keeps: readonly KeptLots[]
+  /** Its key was used before. */
+  readonly isRepeated?: true
 }
 
 /**
@@ -37,12 +39,11 @@ interface ClosePlan extends HandPlan {
  */
 export function startClose(core: Core, command: CloseCommand): void {
   const { scope, reason, by, key } = command
-  const held = restrictionOf(core.book, scope, 'close')
-  if (held?.key === key) return
-  const { refusal, detail, keeps } = judgeClose(core, command)
+  const { refusal, detail, keeps, isRepeated } = judgeClose(core, command)
+  if (isRepeated) return
   if (refusal !== undefined)
     return announce(core, 'warn', 'manual.refused', { scope, why: refusal, by })
-  if (isWhole(command)) return startFlatten(core, { scope, reason, by })
+  if (isWhole(command)) return startFlatten(core, { scope, reason, by, key })
   restrict(core, { scope, mode: 'reducing', code: 'close', reason, by, keeps, key })
   announce(core, 'warn', 'close.begun', { scope, closes: detail, reason, by })
   expirePlaces(core)
@@ -53,7 +54,13 @@ function isWhole({ scope, share }: Pick<CloseCommand, 'scope' | 'share'>): boole
 }
 
 /** Changes nothing. */
-export function judgeClose(core: Core, { scope, share }: CloseCommand): ClosePlan {
+export function judgeClose(core: Core, command: CloseCommand): ClosePlan {
+  const { scope, share, key, isKeyUsed } = command
+  const code = isWhole(command) ? 'flatten' : 'close'
+  if (isKeyUsed || restrictionOf(core.book, scope, code)?.key === key) {
+    const detail = `not closed again: the close with the key ${key} was begun before`
+    return { keeps: [], detail, isRepeated: true }
+  }
   const { strategies, instruments } = core.settings
   const scopes = listScopes(instruments.keys(), strategies.keys())
   if (!scopes.includes(scope))

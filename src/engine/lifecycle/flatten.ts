@@ -20,7 +20,7 @@ import { expirePlaces } from '../strategies/take-decision.ts'
  */
 export function startFlatten(
   core: Core,
-  order: { scope: Scope; reason: string; by: string },
+  order: { scope: Scope; reason: string; by: string; key?: string },
 ): void {
   restrict(core, { ...order, mode: 'halted', code: 'flatten' })
   expirePlaces(core)

@@ -1,6 +1,6 @@
 import { type Denial, DENIAL_CODES, detailOf } from '../../domain/denial.ts'
 import { type HandOrder, MANUAL } from '../../domain/hand-order.ts'
-import type { ClientOid } from '../../domain/ids.ts'
+import type { ClientOid, StrategyId } from '../../domain/ids.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { OrderIntent, PlaceIntent } from '../../domain/intent.ts'
 import { canRest, type Order } from '../../domain/order.ts'
@@ -21,7 +21,7 @@ export type CancelCommand = Extract<EngineCommand, { kind: 'cancel' }>
 export interface HandPlan {
   readonly refusal?: string
   readonly detail?: string
-  /** The same for an entry, without what depends on the moment. */
+  /** The same, without what depends on the moment. */
   readonly change?: string
 }
 
@@ -47,7 +47,10 @@ export function judgeOrder(core: Core, command: OrderCommand): JudgedOrder {
   if (typeof read === 'string') return { refusal: read }
   const { items, denials } = approveOrders(core, symbol, [{ intent: toOrderIntent(core, read) }])
   const [denied] = denials
-  if (items.length > 0) return { intent: read, detail: describeOrder(spec, read) }
+  if (items.length > 0) {
+    const detail = describeOrder(spec, read)
+    return { intent: read, detail, change: `${MANUAL}: ${detail}` }
+  }
   if (denied === undefined) return { refusal: `${symbol} has no limits of ${MANUAL}` }
   const detail = detailOf(denied)
   return {
@@ -105,6 +108,8 @@ function readOrder(spec: Instrument, order: HandOrder): PlaceIntent | string {
   }
   if (price === undefined && force !== undefined)
     return `an order at the market has no time in force, and ${force} was asked for`
+  const wrong = objectToLevels(order, ticks)
+  if (wrong !== undefined) return wrong
   const opens = side === 'buy' ? 'openLong' : 'openShort'
   const closes = side === 'buy' ? 'closeShort' : 'closeLong'
   return {
@@ -118,6 +123,24 @@ function readOrder(spec: Instrument, order: HandOrder): PlaceIntent | string {
     ...(ticks.takeProfit !== undefined && { takeProfitTicks: ticks.takeProfit }),
     ...(ticks.stopLoss !== undefined && { stopLossTicks: ticks.stopLoss }),
   }
+}
+
+/** The exchange rejects a level that the entry has passed already. */
+function objectToLevels(
+  { side, price, takeProfit, stopLoss }: HandOrder,
+  ticks: Readonly<Partial<Record<'price' | 'takeProfit' | 'stopLoss', number>>>,
+): string | undefined {
+  const sign = side === 'buy' ? 1 : -1
+  const [above, below] = side === 'buy' ? ['above', 'below'] : ['below', 'above']
+  const isBeyond = (one: number | undefined, other: number | undefined): boolean =>
+    one === undefined || other === undefined || (one - other) * sign > 0
+  if (!isBeyond(ticks.takeProfit, ticks.price))
+    return `the take-profit ${takeProfit} of a ${side} belongs ${above} its price ${price}`
+  if (!isBeyond(ticks.price, ticks.stopLoss))
+    return `the stop-loss ${stopLoss} of a ${side} belongs ${below} its price ${price}`
+  if (!isBeyond(ticks.takeProfit, ticks.stopLoss))
+    return `the take-profit ${takeProfit} of a ${side} belongs ${above} its stop-loss ${stopLoss}`
+  return undefined
 }
 
 function objectToText(name: string, text: string, grid: Grid): string {
@@ -152,25 +175,40 @@ const ACTIONS = {
   closeLong: 'sell, reduce only,',
 } as const
 
-/** `buy 0.01 BTCUSDT at 60000 (gtc)` */
+/** `buy 0.01 BTCUSDT at 60000 (gtc), stop-loss 59000` */
 function describeOrder(
   { lot, tick }: Instrument,
-  { symbol, action, lots, ticks, force }: PlaceIntent,
+  { symbol, action, lots, ticks, force, takeProfitTicks, stopLossTicks }: PlaceIntent,
 ): string {
   const where = ticks === undefined ? 'the market' : `${formatOnGrid(tick, ticks)} (${force})`
-  return `${ACTIONS[action]} ${formatOnGrid(lot, lots)} ${symbol} at ${where}`
+  const level = (name: string, at: number | undefined) =>
+    at === undefined ? [] : [`${name} ${formatOnGrid(tick, at)}`]
+  return [
+    `${ACTIONS[action]} ${formatOnGrid(lot, lots)} ${symbol} at ${where}`,
+    ...level('take-profit', takeProfitTicks),
+    ...level('stop-loss', stopLossTicks),
+  ].join(', ')
 }
 
 interface CancelPlan extends HandPlan {
   readonly orders: readonly Order[]
   readonly places: readonly OrderIntent[]
+  /** Its key was used before. */
+  readonly isRepeated?: true
 }
 
 /**
  * Orders by name: those of an instrument or an owner, or the one with this clientOid, orderId or
  * key. A ladder or a target would be placed again, so its orders are named and stay.
  */
-export function judgeCancel(core: Core, { what }: Pick<CancelCommand, 'what'>): CancelPlan {
+export function judgeCancel(
+  core: Core,
+  { what, key, isKeyUsed }: Pick<CancelCommand, 'what' | 'key' | 'isKeyUsed'>,
+): CancelPlan {
+  if (isKeyUsed) {
+    const detail = `not withdrawn again: the cancel with the key ${key} was done before`
+    return { orders: [], places: [], detail, isRepeated: true }
+  }
   const { book, settings } = core
   const isNamed = namedBy(what)
   const found = [...settings.instruments.keys()]
@@ -216,14 +254,18 @@ function describeLeft(rungs: readonly Order[]): readonly string[] {
 
 /** As if their strategies had withdrawn them. */
 export function cancelByHand(core: Core, command: CancelCommand): void {
-  const { what, reason, by } = command
-  const { orders, places, refusal, detail } = judgeCancel(core, command)
+  const { what, reason, by, key } = command
+  const { orders, places, refusal, detail, isRepeated } = judgeCancel(core, command)
+  if (isRepeated) return
   if (refusal !== undefined)
     return announce(core, 'warn', 'manual.refused', { what, why: refusal, by })
   const at = core.now
-  const owner = { reason, by }
-  for (const [strategyId, own] of Map.groupBy(orders, ({ terms }) => terms.strategyId)) {
-    const withdrawn = own.map(({ terms }) => terms.clientOid)
+  const owner = { reason, by, key }
+  const all = [...orders.map(({ terms }) => terms), ...places]
+  for (const strategyId of new Set(all.map(({ strategyId: id }) => id as StrategyId))) {
+    const withdrawn = orders
+      .filter(({ terms }) => terms.strategyId === strategyId)
+      .map(({ terms }) => terms.clientOid)
     record(core, { kind: 'decision', at, strategyId, withdrawn, command: owner }, true)
   }
   for (const place of places) dropPlace(core, place, `withdrawn by ${by}`)

@@ -53,11 +53,12 @@ interface NewRestriction {
   readonly key?: string
 }
 
-/** Repeating mode and reason changes nothing, except for a partial close. */
+/** Repeating mode and reason changes nothing, except for a close: its key is kept. */
 export function restrict(core: Core, restriction: NewRestriction): void {
-  const { scope, mode, code, reason, by, keeps } = restriction
+  const { scope, mode, code, reason, by, keeps, key } = restriction
   const held = restrictionOf(core.book, scope, code)
-  if (keeps === undefined && held?.reason === reason && held.mode === mode) return
+  const isClose = keeps !== undefined || key !== undefined
+  if (!isClose && held?.reason === reason && held.mode === mode) return
   record(core, { kind: 'restricted', at: core.now, ...restriction }, true)
   announce(core, 'error', `trading.${mode}`, {
     scope,

@@ -1,3 +1,4 @@
+import { cleanLine } from '../../lib/text/clean-text.ts'
 import type { KillAnswer, OrderedKill } from '../journal.ts'
 import { type Connection, sqlStateOf } from './connection.ts'
 import { cleanText, quoteName } from './tables.ts'
@@ -65,8 +66,8 @@ export function parseKillOrder(value: unknown): KillOrderRow | undefined {
   return {
     number: Number(row['number']),
     state: String(row['state']) as OrderedKill['state'],
-    reason: String(row['reason']),
-    by: String(row['ordered_by']),
+    reason: cleanLine(String(row['reason'])),
+    by: cleanLine(String(row['ordered_by'])),
     orderedAt: Math.round(Number(row['ordered_ms'])),
     answeredBy: String(row['answered_by']),
     answeredAt: row['answered_ms'] === null ? undefined : Math.round(Number(row['answered_ms'])),

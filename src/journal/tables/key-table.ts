@@ -221,9 +221,11 @@ function isSame(one: RowsSum = NO_ROWS, other: RowsSum = NO_ROWS): boolean {
   return one.rows === other.rows && one.sum === other.sum
 }
 
+const PURPOSES = ['place', 'call', 'command'] as const satisfies StrategyKey['purpose'][]
+
 function toUsedKey({ name, at }: StoredKey): UsedKey {
   const [purpose = '', strategyId = '', key = ''] = name.split('|')
-  return { purpose: purpose === 'call' ? 'call' : 'place', strategyId, key, at }
+  return { purpose: PURPOSES.find((one) => one === purpose) ?? 'place', strategyId, key, at }
 }
 
 /** For journals that end with their process. */

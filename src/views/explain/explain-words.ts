@@ -1,3 +1,4 @@
+import { cleanLine } from '../../lib/text/clean-text.ts'
 import { DENIAL_CODES } from '../../domain/denial.ts'
 import type { ClientOid } from '../../domain/ids.ts'
 import type { Fill, FillKind } from '../../domain/fill.ts'
@@ -86,12 +87,12 @@ function wordsOfLadder(instruments: Instruments, change: LadderChange): string {
 export function wordsOfWithdrawal({ strategyId, command }: DecisionRecord): string {
   return command === undefined
     ? `${strategyId} wants it no more`
-    : `by ${command.by}: ${command.reason}`
+    : cleanLine(`by ${command.by}: ${command.reason}`)
 }
 
 /** A person decided it. */
 function wordsOfCommand({ command }: DecisionRecord): string {
-  return command === undefined ? '' : ` · by ${command.by}: ${command.reason}`
+  return command === undefined ? '' : cleanLine(` · by ${command.by}: ${command.reason}`)
 }
 
 export function wordsOfDecision(

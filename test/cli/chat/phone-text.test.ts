@@ -2,9 +2,10 @@ import { expect, test } from 'vitest'
 import {
   describeOrders,
   describePositions,
+  describeStatus,
   describeTrades,
 } from '../../../src/cli/chat/phone-text.ts'
-import type { OrderView, PositionView } from '../../../src/control/views.ts'
+import type { OrderView, PositionView, StatusView } from '../../../src/control/views.ts'
 
 const SHORT = {
   symbol: 'ETHUSDT',
@@ -71,4 +72,31 @@ test('times of trades name their zone', () => {
   expect(describeTrades([trade])).toBe(
     'times in UTC\n01-02 03:04 BTCUSDT long: 1.50 USDT (0.10 %), order, grid',
   )
+})
+
+test('a text of others is one line of a status', () => {
+  const reason = 'odd\npaper: active, running\u2028fine'
+  const account = {
+    name: 'paper',
+    mode: 'halted',
+    phase: 'running',
+    restrictions: [{ scope: '*', mode: 'halted', reason }],
+    hindrances: [reason],
+    warnings: [],
+    pauses: [],
+    equity: null,
+    coin: 'USDT',
+    profit: { today: { net: '0' }, total: { netWithUnrealised: '0' } },
+    positions: [],
+    openOrders: {},
+    unattended: [],
+  }
+  const lines = describeStatus({ accounts: [account], off: [] } as unknown as StatusView).split(
+    /\s*[\n\u2028]/,
+  )
+  expect(lines.slice(0, 3)).toEqual([
+    'paper: halted, running',
+    '* halted: odd paper: active, running fine',
+    'odd paper: active, running fine',
+  ])
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { describeProposal } from '../../../src/cli/operator/propose-order.ts'
 import type { Confirmed } from '../../../src/control/approval/proposals.ts'
 import { PROPOSAL_MS } from '../../../src/control/approval/proposals.ts'
 import type { ControlRequest } from '../../../src/control/commands.ts'
@@ -161,4 +162,30 @@ test('five wrong codes are an alert, once', async () => {
 
   expect(bench.news.filter(({ kind }) => kind === 'locked')).toHaveLength(1)
   expect(await bench.confirm(id)).toMatchObject({ status: 403 })
+})
+
+test('no text of others begins a line of what a person reads before confirming', async () => {
+  const bench = new Acts()
+  const forged = 'odd\n  would change  nothing\u2028  until never\u2029a\u0085b'
+  bench.plan = { changes: [`ends ${forged}`], notes: [forged] }
+  const by = `anna${forged}`
+  const proposed = await bench.proposals.propose({ ...RELEASE, reason: forged, by }, PORT)
+  if (proposed.kind !== 'proposed') throw new Error(proposed.kind)
+
+  const { proposal } = proposed
+  const ofOlder = { ...proposal, reason: forged, by: forged, notes: [forged] }
+  for (const shown of [proposal, ofOlder])
+    for (const line of describeProposal(shown)) expect(line).not.toMatch(/[\n\u0085\u2028\u2029]/)
+  const { reason, changes, notes } = proposal
+  expect([proposal.by, reason, ...changes, ...notes].join('')).not.toMatch(/[\n\u0085\u2028\u2029]/)
+})
+
+test('levels of a proposed order are named', async () => {
+  const given = { price: '58000', takeProfit: '90000', stopLoss: '57999.9', force: 'ioc' } as const
+  const order = { kind: 'order', symbol: 'BTCUSDT', side: 'buy', size: '0.005', ...given } as const
+  const proposed = await new Acts().proposals.propose({ ...RELEASE, order }, PORT)
+  if (proposed.kind !== 'proposed') throw new Error(proposed.kind)
+  expect(describeProposal(proposed.proposal)[0]).toMatch(
+    / order BTCUSDT buy 0.005 price 58000 takeProfit 90000 stopLoss 57999.9 force ioc$/,
+  )
 })

@@ -194,3 +194,12 @@ test('a time outside the window is refused, however it is written', async () => 
   for (const time of [iso(NOW - 60_001), NOW + 60_001, 'now', '2026-01-02', {}, null, 1e300, -1])
     expect(await statusOf(time)).toBe(400)
 })
+
+test('a signal that was sent before one that is taken is refused, and its sender is told why', async () => {
+  const bench = new GateBench({ ...TV, timeField: 'time' })
+  bench.outcome = 'outdated'
+  const answer = await bench.send({ key: SECRET, action: 'long', time: NOW - 20_000 })
+  expect(bench.taken).toMatchObject([{ sentAt: NOW - 20_000 }])
+  expect(answer).toMatchObject({ status: 409, body: { error: expect.stringContaining('later') } })
+  expect(bench.answered).toMatchObject([['tv', 'refused', expect.any(String)]])
+})

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { MANUAL } from '../../../src/domain/hand-order.ts'
 import type { PositionMode } from '../../../src/domain/instrument.ts'
+import { keysUsedBy } from '../../../src/domain/record.ts'
 import { strategyScope } from '../../../src/domain/trading-mode.ts'
 import { holdingOf } from '../../../src/engine/book/book.ts'
 import type { EngineCommand, HandCommand } from '../../../src/engine/event.ts'
@@ -50,6 +51,10 @@ function close(account: TradedAccount, scope: string, share: number, key = 'clos
   return command(account, { kind: 'close', scope, share, key, ...BY_ANNA })
 }
 
+function cancelOf(what: string): HandCommand {
+  return { kind: 'cancel', what, key: 'cancel-01', ...BY_ANNA }
+}
+
 function sent({ bench }: TradedAccount) {
   const batch = bench.grantBatch()
   const terms = batch.clientOids.map((clientOid) => bench.book.orders.get(clientOid)?.terms)
@@ -67,6 +72,7 @@ describe('an order by hand', () => {
     expect(order(account)).toEqual({
       intent: expect.anything(),
       detail: `buy 0.01 ${SYMBOL} at the market`,
+      change: `${MANUAL}: buy 0.01 ${SYMBOL} at the market`,
     })
     expect(account.bench.recordsOf('decision').at(-1)).toMatchObject({
       strategyId: MANUAL,
@@ -202,6 +208,28 @@ describe('an order by hand', () => {
   })
 })
 
+test('an order by hand is described with all that was given, for people and for a proposal', () => {
+  const given = {
+    price: '9999',
+    force: 'post_only',
+    takeProfit: '10200',
+    stopLoss: '9800',
+  } as const
+  const all = `buy 0.01 ${SYMBOL} at 9999 (post_only), take-profit 10200, stop-loss 9800`
+  expect(order(trading(), given)).toMatchObject({ detail: all, change: `${MANUAL}: ${all}` })
+})
+
+test.each([
+  ['buy', { price: '9999', takeProfit: '9900' }, 'the take-profit 9900 of a buy belongs above'],
+  ['buy', { price: '9999', stopLoss: '9999' }, 'the stop-loss 9999 of a buy belongs below'],
+  ['sell', { price: '10001', takeProfit: '10100' }, 'of a sell belongs below its price'],
+  ['buy', { takeProfit: '9900', stopLoss: '10100' }, 'belongs above its stop-loss 10100'],
+] as const)('a level on the wrong side of a %s is refused', (side, given, why) => {
+  const account = trading()
+  expect(order(account, { side, ...given }).refusal).toContain(why)
+  expect(account.bench.book.places.size).toBe(0)
+})
+
 describe('a cancel by hand', () => {
   test.each([
     ['its key', 'key-0001'],
@@ -213,9 +241,7 @@ describe('a cancel by hand', () => {
     order(account, { price: '9999' })
     const { bench } = account
     bench.accept(sent(account).batch)
-    expect(command(account, { kind: 'cancel', what, ...BY_ANNA }).detail).toBe(
-      '1 order is withdrawn',
-    )
+    expect(command(account, cancelOf(what)).detail).toBe('1 order is withdrawn')
     const { cancelId } = bench.grantCancel()
     bench.answerCancel(cancelId, accepted({ successList: [], failureList: [] }))
     account.pass(6000)
@@ -225,15 +251,28 @@ describe('a cancel by hand', () => {
   test('drops an order that was not sent yet', () => {
     const account = trading()
     order(account, { price: '9999' })
-    command(account, { kind: 'cancel', what: 'key-0001', ...BY_ANNA })
+    command(account, cancelOf('key-0001'))
     expect(account.bench.book.places.size).toBe(0)
+  })
+
+  test.each(['sent', 'waiting'])('of a %s order is done once', (when) => {
+    const account = trading()
+    order(account, { price: '9999' })
+    if (when === 'sent') account.bench.accept(sent(account).batch)
+    command(account, cancelOf(SYMBOL))
+    const used = account.bench.records.flatMap(keysUsedBy)
+    expect(used).toContainEqual(expect.objectContaining({ purpose: 'command', key: 'cancel-01' }))
+    order(account, { price: '9999', key: 'key-0002' })
+    const again = { ...cancelOf(SYMBOL), isKeyUsed: true } as HandCommand
+    expect(command(account, again).detail).toContain('not withdrawn again')
+    expect([...account.bench.book.places.values()].map(({ key }) => key)).toEqual(['key-0002'])
   })
 
   test('leaves a ladder, which would be placed again, and says so', () => {
     const account = trading()
     account.bench.quote({ side: 'buy', ticks: 99_990, lots: 10 })
     account.bench.accept(sent(account).batch)
-    const { refusal } = command(account, { kind: 'cancel', what: STRATEGY, ...BY_ANNA })
+    const { refusal } = command(account, cancelOf(STRATEGY))
     expect(refusal).toContain('1 of the ladder of s stay')
   })
 })
@@ -291,6 +330,29 @@ describe('a close of a share', () => {
     account.pass(1000)
     expect(held(account, STRATEGY)).toEqual({ longLots: 5, shortLots: 0 })
     expect(account.bench.recordsOf('send')).toHaveLength(2)
+  })
+
+  test.each([
+    ['a share of `manual`', strategyScope(MANUAL), 0.5],
+    ['all of a strategy', strategyScope(STRATEGY), 1],
+  ])('of %s is done once, though its restriction is gone', (_, scope, share) => {
+    const account = trading()
+    account.reach(STRATEGY, 10)
+    order(account, { size: '0.02' })
+    account.fillNext()
+    close(account, scope, share)
+    const used = account.bench.records.flatMap(keysUsedBy)
+    expect(used).toContainEqual(expect.objectContaining({ purpose: 'command', key: 'close-01' }))
+    account.fillNext()
+    account.pass(1000)
+    account.bench.step({ kind: 'commanded', command: { kind: 'release', scope, ...BY_ANNA } })
+    const before = [held(account, STRATEGY), held(account, MANUAL)]
+
+    const again = { kind: 'close', scope, share, key: 'close-01', isKeyUsed: true } as const
+    expect(command(account, { ...again, ...BY_ANNA }).detail).toContain('not closed again')
+    account.pass(3000)
+    expect(account.bench.halts).toEqual(new Map())
+    expect([held(account, STRATEGY), held(account, MANUAL)]).toEqual(before)
   })
 
   test('of `manual` ends by itself, so that the next order may add', () => {

@@ -127,3 +127,21 @@ test('[DET1] a core that was written down goes on alike with its signals', () =>
   const text = bench.engine.write()
   expect(writeCore(parseCore(text))).toBe(text)
 })
+
+test('the signal sent last counts, in whatever order they come, also after a restart', () => {
+  const bench = openBench()
+  const sendAt = (id: string, sentAt: number, action: string): string | undefined => {
+    bench.step({ kind: 'signalTaken', feed: FEED, id, value: { action }, sentAt })
+    return bench.take('announce').at(-1)?.event
+  }
+  const shown = () => bench.book.signals.get(FEED)?.data
+  expect(sendAt('a', 1000, 'long')).toBe('signal.taken')
+  expect(sendAt('b', 5000, 'flat')).toBe('signal.taken')
+  expect(sendAt('c', 900, 'short')).toBe('signal.outdated')
+  expect(shown()).toEqual({ action: 'flat' })
+  bench.now += 120_000
+  bench.restart().start()
+  expect(sendAt('c', 900, 'short')).toBe('signal.outdated')
+  expect(sendAt('d', 5000, 'short')).toBe('signal.taken')
+  expect(shown()).toEqual({ action: 'short' })
+})

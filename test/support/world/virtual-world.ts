@@ -441,7 +441,7 @@ function commandManual({ process, plan, faults, time, ...world }: World, random:
     order,
     order,
     { kind: 'close', scope, share: pick(random, [0.3, 0.5, 0.8, 1]), key, ...source },
-    { kind: 'cancel', what: pick(random, [symbol, MANUAL]), ...source },
+    { kind: 'cancel', what: pick(random, [symbol, MANUAL]), key, ...source },
   ])
   process.dispatch({ kind: 'commanded', command })
   if (random.integer(3) === 0) process.dispatch({ kind: 'commanded', command })
