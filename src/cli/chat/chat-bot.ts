@@ -48,6 +48,8 @@ export interface ChatBotOptions {
   readonly configWords: readonly string[]
   readonly logger: DaemonLogger
   readonly run: (options: VerbOptions) => Promise<VerbRun>
+  /** Called once, if the first calls of a start have no answer; they are repeated. */
+  readonly onSilence?: (reason: string) => void
 }
 
 /**
@@ -60,6 +62,7 @@ export class ChatBot {
   readonly #pending = new PendingOrders(() => systemClock.monotonic())
   readonly #outbox: ChatOutbox
   #answering = 0
+  #isListening = false
   /** Strangers are logged once each, up to a bound. */
   readonly #strangers = new Set<number>()
 
@@ -75,6 +78,7 @@ export class ChatBot {
       clock: systemClock,
       timers: systemTimers,
     })
+    this.#tellSilence()
     this.#bot.use((context, next) => (this.#isKnown(context) ? next() : undefined))
     // A command written while the bot was off is answered, not obeyed.
     this.#bot.on('message', (context, next) =>
@@ -93,6 +97,26 @@ export class ChatBot {
     )
   }
 
+  /** The package repeats the calls of a start without a word. */
+  #tellSilence(): void {
+    const { onSilence } = this.#options
+    let isTold = onSilence === undefined
+    const tell = (reason: string): void => {
+      if (!isTold && !this.#isListening) onSilence?.(reason)
+      isTold = true
+    }
+    this.#bot.api.config.use(async (call, method, payload, signal) => {
+      try {
+        const answer = await call(method, payload, signal)
+        if (!answer.ok && answer.error_code >= 500) tell(answer.description)
+        return answer
+      } catch (error) {
+        tell(messageOf(error))
+        throw error
+      }
+    })
+  }
+
   get #orders(): readonly ChatOrder[] {
     return CHAT_ORDERS.filter(({ verb }) => this.#options.powers.has(powerOf(verb)))
   }
@@ -108,6 +132,7 @@ export class ChatBot {
       timeout: POLL_SECONDS,
       allowed_updates: ['message', 'callback_query'],
       onStart: ({ username }) => {
+        this.#isListening = true
         logger.log('info', 'chat.listening', { bot: username, people: people.size })
         void this.#listCommands(this.#bot.api)
       },

@@ -60,5 +60,39 @@ test('a token that Telegram does not know ends it, as a mistake of the configura
   const { code } = await chat.ended
 
   expect(code).toBe(78)
-  expect(chat.stderr.join('\n')).toContain('Telegram refused')
+  expect(chat.stderr.join('\n')).toMatch(/the token in INTENTD_CHAT_TOKEN.*@BotFather/)
+})
+
+test('a start without an answer says so, goes on asking, and ends by a signal without a complaint', async () => {
+  telegram.isDown = true
+  const chat = startChat(TOKEN)
+
+  await chat.until('silence', () => chat.stderr.join('').includes('does not answer yet'))
+  const ended = await chat.stop()
+  telegram.isDown = false
+
+  expect(ended).toEqual({ code: 0, signal: null })
+  const said = chat.stderr.join('\n')
+  expect(said.match(/does not answer yet/g)).toHaveLength(1)
+  expect(said).not.toMatch(/Telegram refused|Aborted/)
+  expect(said).not.toContain(TOKEN)
+})
+
+test('check finds a token that is missing, or is none, unless no secrets are to be looked for', async () => {
+  const check = (token: string | undefined, ...more: readonly string[]) =>
+    project.start(
+      ['check', '--set', `chat={variable: INTENTD_CHAT_TOKEN, people: [${ANNA}]}`, ...more],
+      token === undefined ? {} : { INTENTD_CHAT_TOKEN: token },
+    )
+  const [missing, none, good, unread] = [
+    check(undefined),
+    check('abc'),
+    check(TOKEN),
+    check(undefined, '--no-secrets'),
+  ]
+  const ended = await Promise.all([missing, none, good, unread].map(({ ended }) => ended))
+
+  expect(ended.map(({ code }) => code)).toEqual([78, 78, 0, 0])
+  expect(missing.stderr.join('\n')).toContain('INTENTD_CHAT_TOKEN: missing')
+  expect(none.stderr.join('\n')).toMatch(/INTENTD_CHAT_TOKEN: expected the token of a bot/)
 })
