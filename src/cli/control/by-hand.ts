@@ -172,7 +172,7 @@ async function sendByHand(wanted: HandOrder, options: HandOptions): Promise<numb
 function followUp(wanted: HandOrder, key: string): string {
   switch (wanted.kind) {
     case 'order':
-      return `key ${key}; \`intentd orders\` and \`intentd fills\` show what becomes of it, \`intentd cancel ${toShellWord(key)}\` withdraws it`
+      return `key ${key}; \`intentd explain ${toShellWord(key)}\` shows what becomes of it, also if the exchange refuses it; \`intentd cancel ${toShellWord(key)}\` withdraws it`
     case 'close':
       return 'its log says close.done or flatten.done when nothing is left to close'
     case 'cancel':
