@@ -48,6 +48,8 @@ export interface ChatBotOptions {
   readonly configWords: readonly string[]
   readonly logger: DaemonLogger
   readonly run: (options: VerbOptions) => Promise<VerbRun>
+  /** Why a scope is none; undefined: it may be one. */
+  readonly objectTo?: (scope: string) => string | undefined
   /** Called once, if the first calls of a start have no answer; they are repeated. */
   readonly onSilence?: (reason: string) => void
 }
@@ -203,6 +205,8 @@ export class ChatBot {
     if (order === undefined || person === undefined)
       return this.#send(context, `/${asked.name}: ${asked.help}`)
     if (powerOf(asked.verb) === 'riskier') return this.#propose(context, asked, order)
+    const objection = order.scope && this.#options.objectTo?.(order.scope)
+    if (objection) return this.#send(context, objection)
     const id = this.#pending.add({ ...order, words: [asked.verb, ...order.words] }, person)
     const keyboard = new InlineKeyboard().text('Yes', `yes ${id}`).text('No', `no ${id}`)
     this.#send(context, `Really ${order.what}? It stays until you release it.`, {

@@ -4,6 +4,7 @@ import { type ConfigOptions, loadConfig, toConfigRequest } from '../../config/lo
 import { loadChatToken } from '../../config/chat-token.ts'
 import type { Power } from '../../control/powers.ts'
 import { messageOf } from '../../lib/failure.ts'
+import { objectToScope } from '../operator/operator-command.ts'
 import { EXITS } from '../process/exit-codes.ts'
 import { openLogger } from '../process/open-logger.ts'
 import { print } from '../process/operator.ts'
@@ -44,6 +45,7 @@ async function chat(options: ConfigOptions): Promise<number> {
     configWords: [`--config=${file}`, ...options.set.map((one) => `--set=${one}`)],
     logger,
     run: runVerb,
+    objectTo: (scope) => findObjection(scope, options),
     onSilence: (reason) =>
       print(`Telegram does not answer yet, and is asked again until it does: ${hide(reason)}`),
   })
@@ -68,5 +70,14 @@ async function chat(options: ConfigOptions): Promise<number> {
         : `Telegram refused: ${refused}`,
     )
     return isUnknown ? EXITS.configuration : EXITS.temporary
+  }
+}
+
+/** Files that are wrong now are named by the command itself. */
+function findObjection(scope: string, options: ConfigOptions): string | undefined {
+  try {
+    return objectToScope(scope, options)
+  } catch {
+    return undefined
   }
 }

@@ -42,6 +42,8 @@ test('from the phone: the figures of the daemon, and a halt that the journal kno
   const { buttons } = await telegram.untilSent(3)
   telegram.press(ANNA, buttons[0]?.data ?? '')
   const done = await telegram.untilSent(4)
+  telegram.say(ANNA, '/reduce BTCUSD')
+  const unknown = await telegram.untilSent(5)
   const released = project.start(['release', 'BTCUSDT', '--reason', 'looked at'])
   await released.ended
   const ended = await chat.stop()
@@ -49,6 +51,7 @@ test('from the phone: the figures of the daemon, and a halt that the journal kno
   expect(status.text).toMatch(/^paper: active, running\n(?:.*\n)*equity [\d,.]+ USDT\n/)
   expect(why.text).toContain('BTCUSDT')
   expect(done.text).toMatch(/^done: /)
+  expect(unknown).toMatchObject({ buttons: [], text: expect.stringMatching(/not in .*BTCUSDT/) })
   expect(released.stdout.join('\n')).toMatch(/asked for in the chat.*telegram 42 for /)
   expect(ended).toEqual({ code: 0, signal: null })
   expect([...chat.stdout, ...chat.stderr].join('\n')).not.toContain(TOKEN)
