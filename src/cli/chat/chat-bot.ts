@@ -36,6 +36,9 @@ const ORDER_MS = 150_000
 const ANSWERED_MAX = 3
 /** A reload is checked whole before it is proposed. */
 const PROPOSE_MS = 120_000
+/** Longer words are no command. */
+const WORD_SHOWN_MAX = 40
+
 const REASON = '--reason=asked for in the chat'
 const POLL_SECONDS = 25
 const CALL_SECONDS = 40
@@ -93,7 +96,7 @@ export class ChatBot {
     if (this.#mayPropose)
       this.#bot.command('confirm', (context) => this.#detach(this.#confirm(context)))
     this.#bot.on('callback_query:data', (context) => this.#detach(this.#obey(context)))
-    this.#bot.on('message', (context) => this.#send(context, this.#help()))
+    this.#bot.on('message', (context) => this.#send(context, this.#helpFor(context)))
     this.#bot.catch(({ error }) =>
       options.logger.log('warn', 'chat.failed', { reason: messageOf(error) }),
     )
@@ -276,6 +279,14 @@ export class ChatBot {
   get #commands(): readonly { readonly name: string; readonly help: string }[] {
     const confirm = this.#mayPropose ? [{ name: 'confirm', help: CONFIRM_HELP }] : []
     return [...CHAT_QUESTIONS, ...this.#orders, ...confirm]
+  }
+
+  #helpFor({ message }: Context): string {
+    const [word = ''] = message?.text?.split(/\s/) ?? []
+    const isUnknown = word.startsWith('/') && !['/start', '/help'].includes(word)
+    return isUnknown
+      ? `not known here: ${word.slice(1, WORD_SHOWN_MAX)}\n${this.#help()}`
+      : this.#help()
   }
 
   #help(): string {
