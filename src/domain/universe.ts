@@ -191,6 +191,6 @@ export function isUniverseDue(
 }
 
 /** The first answer of each minute is kept for replays (`recordUniverse`), so none between counts. */
-export function judgedAgainMs({ everyMs }: Pick<UniverseRule, 'everyMs'>): number {
+function judgedAgainMs({ everyMs }: Pick<UniverseRule, 'everyMs'>): number {
   return Math.min(everyMs, 60_000)
 }

@@ -39,7 +39,7 @@ const readHere: Read = (path) => {
 function listFiles(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((path) => `${folder}/${path}`)
-    .filter((path) => statSync(path).isFile())
+    .filter((path) => !path.includes('/node_modules/') && statSync(path).isFile())
 }
 
 const pages = [...readdirSync('.'), ...listFiles('docs')].filter(

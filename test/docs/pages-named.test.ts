@@ -10,3 +10,9 @@ test.each(['README.md', 'llms.txt'])('%s names every page of docs/', (list) => {
 
   expect(pages.filter((page) => !text.includes(`](docs/${page})`))).toEqual([])
 })
+
+test('the README is read in a few minutes: at most a thousand words', () => {
+  const words = readFileSync(join(ROOT, 'README.md'), 'utf8').trim().split(/\s+/)
+
+  expect(words.length).toBeLessThanOrEqual(1000)
+})

@@ -25,10 +25,17 @@ export interface MessageSenderOptions<Message extends QueuedMessage> {
   readonly deliver: (message: Message, dropped: number) => Promise<WebhookOutcome>
   /** For a target that refused everything and has nothing waiting: asks whether it takes messages again. */
   readonly writeQuestion?: (failing: FailingTarget, now: number) => Message
+  readonly rate: Rate
   readonly hidden: HiddenTexts
   readonly logger: AlertLog
   /** Unix ms. */
   readonly now: () => number
+}
+
+/** So many at once, then one in so long. */
+export interface Rate {
+  readonly burst: number
+  readonly everyMs: number
 }
 
 /** Older ones are useless. */
@@ -67,7 +74,7 @@ export interface DeliveryResult {
 export class MessageSender<Message extends QueuedMessage> {
   readonly #options: MessageSenderOptions<Message>
   readonly #outbox = new Outbox<Message>()
-  readonly #rate = new SendRate()
+  readonly #rate: SendRate
   #sending: Promise<void> | undefined
   /** Scheduled tries in a row; each lengthens the pause. */
   #failures = 0
@@ -88,6 +95,7 @@ export class MessageSender<Message extends QueuedMessage> {
 
   constructor(options: MessageSenderOptions<Message>) {
     this.#options = options
+    this.#rate = new SendRate(options.rate)
   }
 
   get failing(): FailingTarget | undefined {
@@ -205,21 +213,24 @@ function askedMs(outcome: WebhookOutcome): number {
   return Math.min(asked, RETRY_AFTER_MS_MAX)
 }
 
-/** Services answer 429 at 20 to 30 messages a minute. */
-const BURST = 5
-const EVERY_MS = 3000
-
 /** Unix ms. */
 class SendRate {
-  #calls = BURST
+  readonly #rate: Rate
+  #calls: number
   #filledAt = 0
+
+  constructor(rate: Rate) {
+    this.#rate = rate
+    this.#calls = rate.burst
+  }
 
   /** False if it is too early. */
   take(now: number): boolean {
-    const earned = Math.floor((now - this.#filledAt) / EVERY_MS)
+    const { burst, everyMs } = this.#rate
+    const earned = Math.floor((now - this.#filledAt) / everyMs)
     if (earned > 0) {
-      this.#calls = Math.min(BURST, this.#calls + earned)
-      this.#filledAt = this.#calls === BURST ? now : this.#filledAt + earned * EVERY_MS
+      this.#calls = Math.min(burst, this.#calls + earned)
+      this.#filledAt = this.#calls === burst ? now : this.#filledAt + earned * everyMs
     }
     if (this.#calls === 0) return false
     this.#calls -= 1

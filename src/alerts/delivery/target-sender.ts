@@ -2,8 +2,11 @@ import type { AlertTarget } from '../../config/alert-secrets.ts'
 import type { HiddenTexts } from '../../lib/secret.ts'
 import { type Alert, rankOf } from '../alert.ts'
 import { type MessagePlace, writeCall } from './message.ts'
-import { type AlertLog, type FailingTarget, MessageSender } from './message-sender.ts'
+import { type AlertLog, type FailingTarget, MessageSender, type Rate } from './message-sender.ts'
 import type { WebhookClient } from './webhook-client.ts'
+
+/** Telegram takes 20 messages a minute in a group, Discord 30: 3 and then 17 are 20 in any minute. */
+const RATE: Rate = { burst: 3, everyMs: 3500 }
 
 interface TargetSenderOptions {
   readonly target: AlertTarget
@@ -26,6 +29,7 @@ export class TargetSender {
     this.#sender = new MessageSender({
       ...options,
       name: target.name,
+      rate: RATE,
       deliver: (alert, dropped) =>
         client.call(writeCall(target, alert, { place, hidden, dropped })),
       writeQuestion: askAgain,

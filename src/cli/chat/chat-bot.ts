@@ -4,8 +4,10 @@ import {
   type AlertLog,
   MessageSender,
   type QueuedMessage,
+  type Rate,
 } from '../../alerts/delivery/message-sender.ts'
 import type { WebhookOutcome } from '../../alerts/delivery/webhook-client.ts'
+import { cutText } from '../../alerts/rules/facts.ts'
 import { type Power, powerOf } from '../../control/powers.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
@@ -356,6 +358,8 @@ function splitDocuments(output: string): readonly string[] {
 /** Telegram takes 4096 characters, and 1024 below a picture. */
 const TEXT_MAX = 4000
 const CAPTION_MAX = 1000
+/** Telegram takes about one a second in a private chat, and short bursts. */
+const RATE: Rate = { burst: 3, everyMs: 1100 }
 /** Looked at so often while something waits. */
 const STEP_MS = 250
 /** An answer that comes later than this says when it was written. */
@@ -426,6 +430,7 @@ export class ChatOutbox {
     const { logger, clock } = this.#options
     const sender = new MessageSender<ChatMessage>({
       name: `chat ${person}`,
+      rate: RATE,
       hidden: this.#hidden,
       logger,
       now: () => clock.now(),
@@ -473,7 +478,7 @@ export class ChatOutbox {
 }
 
 function cut(text: string, max: number): string {
-  return text.length > max ? `${text.slice(0, max)}\n…` : text
+  return text.length > max ? `${cutText(text, max)}\n…` : text
 }
 
 /** The error of a lost connection may hold the address, and so the token, so its text is left out. */

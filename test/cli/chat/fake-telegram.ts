@@ -1,6 +1,17 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo } from 'node:net'
+import { systemClock } from '../../../src/lib/clock.ts'
+import {
+  CALLBACK_BYTES_MAX,
+  CAPTION_CHARS_MAX,
+  QUERY_SECONDS_MAX,
+  type Refusal,
+  REFUSALS,
+  TelegramLimits,
+  TEXT_CHARS_MAX,
+  UPDATES_MAX,
+} from './telegram-limits.ts'
 
 /** A message of the bot, or of a person. */
 export interface ChatMessage {
@@ -17,9 +28,9 @@ interface Update {
 }
 
 /**
- * The part of the Bot API that the bot uses, with its refusals: another token (401), a second
- * poller (409), more than so many messages a second in a chat (429 with `retry_after`), texts over
- * 4096 characters (400). Source: core.telegram.org/bots/api, core.telegram.org/bots/faq.
+ * The part of the Bot API that the bot uses, with the limits and refusals of telegram-limits.ts: they
+ * need no test to ask for them. Another poll ends the one that waits. Updates are given again until a
+ * poll confirms them by a higher offset.
  */
 export class FakeTelegram {
   readonly sent: ChatMessage[] = []
@@ -28,9 +39,21 @@ export class FakeTelegram {
   readonly #server: Server
   #updates: Update[] = []
   #lastUpdate = 0
-  #poll: { readonly response: ServerResponse; readonly offset: number } | undefined
+  #poll:
+    | { readonly response: ServerResponse; readonly offset: number; readonly limit: number }
+    | undefined
   #listeners = new Set<() => void>()
-  /** So many messages to send are refused first. */
+  readonly limits = new TelegramLimits()
+  /** Chats that the bot may write to: the other side has written first. */
+  readonly #open = new Set<string>()
+  readonly #blocked = new Set<string>()
+  /** When each button was pressed, Unix ms, by its query's id. */
+  readonly #queries = new Map<string, number>()
+  /** What stands in the chats, by the message's id. */
+  readonly #shown = new Map<string, string>()
+  /** Descriptions of all refusals but of floods, oldest first. */
+  readonly refusals: string[] = []
+  /** So many messages are refused first, beside what the limits refuse. */
   floods = 0
   /** While it is, every call loses its connection. */
   isDown = false
@@ -59,9 +82,23 @@ export class FakeTelegram {
     await once(this.#server, 'close')
   }
 
+  /** The other side has pressed "Start", or has added the bot to its group. */
+  start(chat: number): void {
+    this.#open.add(String(chat))
+  }
+
+  block(chat: number): void {
+    this.#blocked.add(String(chat))
+  }
+
+  get isPolled(): boolean {
+    return this.#poll !== undefined
+  }
+
   /** A person writes to the bot. */
   say(person: number, text: string, { ageSeconds = 0, group = false } = {}): void {
     const [command = ''] = text.split(' ')
+    this.start(group ? -person : person)
     this.#push({
       message: {
         message_id: this.#lastUpdate + 1,
@@ -77,9 +114,12 @@ export class FakeTelegram {
   }
 
   press(person: number, data: string): void {
+    this.start(person)
+    const id = String(this.#lastUpdate + 1)
+    this.#queries.set(id, systemClock.now())
     this.#push({
       callback_query: {
-        id: String(this.#lastUpdate + 1),
+        id,
         from: { id: person, is_bot: false, first_name: 'A' },
         chat_instance: '1',
         data,
@@ -117,10 +157,41 @@ export class FakeTelegram {
   #answerPoll(): void {
     const poll = this.#poll
     if (poll === undefined) return
-    this.#updates = this.#updates.filter(({ update_id }) => update_id >= poll.offset)
     if (this.#updates.length === 0) return
     this.#poll = undefined
-    answer(poll.response, this.#updates)
+    answer(poll.response, this.#updates.slice(0, poll.limit))
+  }
+
+  #takePoll(given: Record<string, unknown>, response: ServerResponse): void {
+    const [offset, limit] = [Number(given['offset'] ?? 0), Number(given['limit'] ?? UPDATES_MAX)]
+    const timeoutMs = 1000 * Number(given['timeout'] ?? 0)
+    // The later of two polls goes on: server, Client.cpp, abort_long_poll.
+    if (this.#poll) this.#refuse(this.#poll.response, 'conflict')
+    this.#updates =
+      offset < 0
+        ? this.#updates.slice(offset)
+        : this.#updates.filter(({ update_id }) => update_id >= offset)
+    this.#poll = { response, offset, limit }
+    const end = (): void => {
+      if (this.#poll?.response !== response) return
+      this.#poll = undefined
+      if (!response.destroyed) answer(response, [])
+    }
+    this.#answerPoll()
+    for (const listener of this.#listeners) listener()
+    if (timeoutMs === 0) return end()
+    const timer = setTimeout(end, timeoutMs)
+    response.once('close', () => {
+      clearTimeout(timer)
+      end()
+    })
+  }
+
+  #refuse(response: ServerResponse, why: Refusal): void {
+    const [code, description] = REFUSALS[why]
+    this.refusals.push(description)
+    for (const listener of this.#listeners) listener()
+    refuse(response, code, description)
   }
 
   #handle(url: string, { given, photo }: BotCall, response: ServerResponse): void {
@@ -130,28 +201,22 @@ export class FakeTelegram {
       for (const listener of this.#listeners) listener()
       return void response.socket?.destroy()
     }
-    if (token !== this.#token) return refuse(response, 401, 'Unauthorized')
+    if (token !== this.#token)
+      return this.#refuse(response, token?.includes(':') ? 'unauthorized' : 'malformedToken')
     switch (method) {
       case 'getMe':
         return answer(response, { id: 1, is_bot: true, first_name: 'intentd', username: 'a_bot' })
       case 'getUpdates':
-        if (this.#poll) return refuse(response, 409, 'Conflict: terminated by other getUpdates')
-        this.#poll = { response, offset: Number(given['offset'] ?? 0) }
-        response.once('close', () => {
-          if (this.#poll?.response === response) this.#poll = undefined
-        })
-        this.#answerPoll()
-        // A short poll is answered at once.
-        if (Number(given['timeout'] ?? 0) === 0 && this.#poll) {
-          this.#poll = undefined
-          answer(response, [])
-        }
-        return
+        return this.#takePoll(given, response)
+      case 'answerCallbackQuery':
+        return this.#answerQuery(String(given['callback_query_id']), response)
+      case 'editMessageText':
+        return this.#edit(given, response)
       case 'sendMessage':
-        return this.#takeMessage(given, String(given['text']), response)
+        return this.#takeMessage(given, textOf(given['text']), response)
       case 'sendPhoto':
         if (photo === undefined) return refuse(response, 400, 'Bad Request: there is no photo')
-        return this.#takeMessage(given, String(given['caption']), response, photo)
+        return this.#takeMessage(given, textOf(given['caption']), response, photo)
       default:
         return answer(response, true)
     }
@@ -163,31 +228,82 @@ export class FakeTelegram {
     response: ServerResponse,
     photo?: Buffer,
   ): void {
-    if (this.floods > 0) {
-      this.floods -= 1
+    const chat = String(given['chat_id'])
+    const why = this.#findFault(chat, given, text, photo !== undefined)
+    if (why) return this.#refuse(response, why)
+    const seconds = this.floods > 0 ? 1 : this.limits.take(chat, systemClock.now())
+    if (seconds !== undefined) {
+      this.floods = Math.max(0, this.floods - 1)
       this.refused.push(text)
       for (const listener of this.#listeners) listener()
-      return refuse(response, 429, 'Too Many Requests: retry after 1', { retry_after: 1 })
-    }
-    if (text.length > (photo ? 1024 : 4096))
-      return refuse(response, 400, 'Bad Request: message is too long')
-    const { inline_keyboard: rows = [] } = (given['reply_markup'] ?? {}) as {
-      inline_keyboard?: { text: string; callback_data: string }[][]
+      return refuseFlood(response, seconds)
     }
     this.sent.push({
-      chat: Number(given['chat_id']),
+      chat: Number(chat),
       text,
-      buttons: rows.flat().map((button) => ({ text: button.text, data: button.callback_data })),
+      buttons: buttonsOf(given),
       ...(photo && { photo }),
     })
+    this.#shown.set(String(this.sent.length), showMessage(given, text))
     answer(response, {
       message_id: this.sent.length,
-      date: 0,
-      chat: { id: given['chat_id'], type: 'private' },
+      date: Math.floor(systemClock.now() / 1000),
+      chat: { id: Number(chat), type: isPrivate(chat) ? 'private' : 'group' },
       text,
     })
     for (const listener of this.#listeners) listener()
   }
+
+  #findFault(
+    chat: string,
+    given: Record<string, unknown>,
+    text: string,
+    isCaption: boolean,
+  ): Refusal | undefined {
+    if (this.#blocked.has(chat)) return 'blocked'
+    if (!this.#open.has(chat)) return 'noChat'
+    if (!text.isWellFormed()) return 'notUtf8'
+    // Tags count for nothing; the bot names no parse mode, and then each character counts.
+    const shown = given['parse_mode'] === 'HTML' ? text.replaceAll(/<[^>]*>/g, '') : text
+    if (!isCaption && shown.trim() === '') return 'noText'
+    if (shown.length > (isCaption ? CAPTION_CHARS_MAX : TEXT_CHARS_MAX))
+      return isCaption ? 'captionTooLong' : 'tooLong'
+    const lengths = buttonsOf(given).map(({ data }) => Buffer.byteLength(data))
+    return lengths.some((bytes) => bytes < 1 || bytes > CALLBACK_BYTES_MAX)
+      ? 'buttonData'
+      : undefined
+  }
+
+  #answerQuery(id: string, response: ServerResponse): void {
+    const pressedAt = this.#queries.get(id)
+    const isOld =
+      pressedAt === undefined || systemClock.now() - pressedAt > QUERY_SECONDS_MAX * 1000
+    return isOld ? this.#refuse(response, 'oldQuery') : answer(response, true)
+  }
+
+  #edit(given: Record<string, unknown>, response: ServerResponse): void {
+    const id = String(given['message_id'])
+    const shown = this.#shown.get(id)
+    const next = showMessage(given, textOf(given['text']))
+    if (shown === undefined) return this.#refuse(response, 'noMessage')
+    if (shown === next) return this.#refuse(response, 'notModified')
+    this.#shown.set(id, next)
+    return answer(response, true)
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const isPrivate = (chat: string): boolean => /^\d/.test(chat)
+
+const showMessage = (given: Record<string, unknown>, text: string): string =>
+  JSON.stringify([text, buttonsOf(given)])
+
+function buttonsOf(given: Record<string, unknown>): ChatMessage['buttons'] {
+  const { inline_keyboard: rows = [] } = (given['reply_markup'] ?? {}) as {
+    inline_keyboard?: { text: string; callback_data: string }[][]
+  }
+  return rows.flat().map((button) => ({ text: button.text, data: button.callback_data }))
 }
 
 interface BotCall {
@@ -221,13 +337,20 @@ function answer(response: ServerResponse, result: unknown): void {
   response.end(JSON.stringify({ ok: true, result }))
 }
 
+/** Server: Query.cpp, set_retry_after_error, and HttpConnection.cpp, send_response. */
+function refuseFlood(response: ServerResponse, seconds: number): void {
+  response.setHeader('retry-after', String(seconds))
+  const parameters = { retry_after: seconds }
+  refuse(response, 429, `Too Many Requests: retry after ${seconds}`, { parameters })
+}
+
 function refuse(
   response: ServerResponse,
   code: number,
   description: string,
-  parameters: object = {},
+  more: object = {},
 ): void {
   response.statusCode = code
   response.setHeader('content-type', 'application/json')
-  response.end(JSON.stringify({ ok: false, error_code: code, description, parameters }))
+  response.end(JSON.stringify({ ok: false, error_code: code, description, ...more }))
 }
