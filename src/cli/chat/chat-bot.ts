@@ -85,7 +85,7 @@ export class ChatBot {
       clock: systemClock,
       timers: systemTimers,
     })
-    this.#tellSilence()
+    this.#reportSilence()
     this.#bot.use((context, next) => (this.#isKnown(context) ? next() : undefined))
     // A command written while the bot was off is answered, not obeyed.
     this.#bot.on('message', (context, next) =>
@@ -105,20 +105,20 @@ export class ChatBot {
   }
 
   /** The package repeats the calls of a start without a word. */
-  #tellSilence(): void {
+  #reportSilence(): void {
     const { onSilence } = this.#options
-    let isTold = onSilence === undefined
-    const tell = (reason: string): void => {
-      if (!isTold && !this.#isListening) onSilence?.(reason)
-      isTold = true
+    let isReported = onSilence === undefined
+    const report = (reason: string): void => {
+      if (!isReported && !this.#isListening) onSilence?.(reason)
+      isReported = true
     }
     this.#bot.api.config.use(async (call, method, payload, signal) => {
       try {
         const answer = await call(method, payload, signal)
-        if (!answer.ok && answer.error_code >= 500) tell(answer.description)
+        if (!answer.ok && answer.error_code >= 500) report(answer.description)
         return answer
       } catch (error) {
-        tell(messageOf(error))
+        report(messageOf(error))
         throw error
       }
     })
