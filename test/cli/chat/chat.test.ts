@@ -93,7 +93,7 @@ test('check finds a token that is missing, or is none, unless no secrets are to 
     check(TOKEN),
     check(undefined, '--no-secrets'),
   ]
-  const ended = await Promise.all([missing, none, good, unread].map(({ ended }) => ended))
+  const ended = await Promise.all([missing, none, good, unread].map((run) => run.ended))
 
   expect(ended.map(({ code }) => code)).toEqual([78, 78, 0, 0])
   expect(missing.stderr.join('\n')).toContain('INTENTD_CHAT_TOKEN: missing')
