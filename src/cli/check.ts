@@ -13,7 +13,7 @@ import {
   type Problem,
   sortProblems,
 } from '../config/yaml/problem.ts'
-import { checkFully } from './process/full-check.ts'
+import { checkFully, listChatProblems } from './process/full-check.ts'
 import { findGridProblems } from './process/stored-grids.ts'
 import { findTypeErrors } from './process/type-check.ts'
 import {
@@ -69,6 +69,7 @@ async function check(options: CheckOptions): Promise<number> {
   const problems = sortProblems([
     ...found,
     ...(options.secrets ? missingSecrets : []),
+    ...(options.secrets && loaded ? listChatProblems(loaded.config, request) : []),
     ...(options.types ? await findTypeProblems(accounts, request.cwd) : []),
     ...accounts.flatMap(findGridProblems),
   ])

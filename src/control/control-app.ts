@@ -260,7 +260,13 @@ function answerRefusal(context: Context, { status, why }: Refused): Response {
 
 function answerOnce(context: Context, answer: ControlAnswer | 'other'): Response {
   if (answer === 'other')
-    return context.json({ error: 'this request id was used for another command' }, 409)
+    return context.json(
+      {
+        error:
+          'this request id (--key at the command line) was used for another command or another reason',
+      },
+      409,
+    )
   return context.json(answer)
 }
 

@@ -20,7 +20,7 @@ export const DENIAL_CODES = {
   NOTIONAL_BELOW_MINIMUM: 'the order is worth less than the exchange accepts',
   ORDER_SIZE_LIMIT: 'the order is larger than risk.orderSizeMax of the strategy',
   ORDER_NOTIONAL_LIMIT:
-    'the order is worth more than risk.orderNotionalMax, of the account or of the strategy',
+    'the order is worth more than risk.orderNotionalMax, of the account or of the strategy (of orders by hand: manual.orderNotionalMax)',
   PRICE_COLLAR: 'a price of the order is further from the market than risk.priceCollarRatio',
   POSITION_LIMIT: 'the position could grow beyond risk.positionMax of the strategy',
   POSITION_NOTIONAL_LIMIT:

@@ -160,7 +160,7 @@ export const LOG_EVENTS = {
     'The exchange closed a part of a position against the liquidation of somebody else (auto-deleveraging); look at what is held, then release the instrument if it is halted.',
   'fill.delivered': 'A contract was delivered: its position is closed, as agreed.',
   'fill.exit':
-    'The exchange executed a take-profit or stop-loss that it keeps for us: `kind` says which, `set` the price that was set, `clientOid` the order that set it. If strategies use such exits, set `risk.foreignFills: adopt`, or the instrument is halted.',
+    'The exchange executed a take-profit or stop-loss that it keeps for us: `kind` says which, `set` the price that was set, `clientOid` the order that set it. If strategies use such exits, set `risk.foreignFills: adopt`, or the instrument is halted. One of an order by hand halts only where it also closed what a strategy held.',
   'fill.foreign':
     'Somebody else traded the account, or the exchange itself in a way that it does not name (source SYS; `word` is what it wrote); find out who, then release the instrument if it is halted.',
   'fill.incomplete':

@@ -126,6 +126,7 @@ test('a reload that was confirmed takes the files that were shown, and no others
     code: 75,
     text: expect.stringMatching(/would change +~ risk\.openOrdersMax: 100 -> 150 \(looser\)/),
   })
+  expect(proposed.text).toContain('asked for in the chat')
   expect(changed).toMatchObject({ code: 1, text: expect.stringContaining('has changed since') })
   expect(daemon.events('reload.begun')).toEqual([])
 })

@@ -5,7 +5,8 @@ import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { explainKey } from '../../src/views/explain/explain-key.ts'
 import { explainOrder, type ExplainFrame } from '../../src/views/explain/explain-order.ts'
-import { explainSymbol } from '../../src/views/explain/explain-symbol.ts'
+import type { JournalRecord } from '../../src/domain/record.ts'
+import { describeRecord, explainSymbol } from '../../src/views/explain/explain-symbol.ts'
 import { type Story } from '../../src/views/explain/explain-words.ts'
 import { JournalReader } from '../../src/journal/journal-reader.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
@@ -206,4 +207,32 @@ test('without --since a symbol is told of as far back as something happened, and
   } finally {
     write.mockRestore()
   }
+})
+
+test('explain tells of a symbol that its strategy was closed there, why and by whom', () => {
+  const bench = new EngineBench().start()
+  bench.pass(1_000)
+  const since = bench.now
+  const command = { kind: 'flatten', scope: 'strategy:s', by: 'anna', reason: 'enough' } as const
+  bench.step({ kind: 'commanded', command })
+  const { moments } = explainSymbol(frameOf(bench), SYMBOL, since)
+
+  expect(moments.map(({ text }) => text).join()).toContain('strategy:s, flatten: enough, by anna')
+})
+
+test('explain tells of a part that is closed only where it is', () => {
+  const restricted = {
+    kind: 'restricted',
+    at: 1,
+    scope: 'strategy:s',
+    mode: 'reducing',
+    code: 'close',
+    reason: 'half',
+    by: 'anna',
+    keeps: [{ strategyId: 's', symbol: SYMBOL, longLots: 4, shortLots: 0 }],
+  } as unknown as JournalRecord
+  const wordsOn = (symbol: string) => describeRecord(new Map(), restricted, symbol)
+
+  expect(wordsOn(SYMBOL)).toEqual([['reducing', 'strategy:s, close: half, by anna']])
+  expect(wordsOn('ETHUSDT')).toEqual([])
 })

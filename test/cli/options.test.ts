@@ -1,6 +1,12 @@
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
-import { adviseAgain, durationOption, repeatOptions } from '../../src/cli/process/options.ts'
+import {
+  adviseAgain,
+  durationOption,
+  parseDayOrInstant,
+  parseInstant,
+  repeatOptions,
+} from '../../src/cli/process/options.ts'
 import { Projects } from '../daemon/project.ts'
 
 const projects = new Projects()
@@ -15,6 +21,8 @@ test.concurrent.each([
   [['simulate', '--port', '70000'], /write a port/],
   [['stop'], /unknown command 'stop'[^]*a daemon stops by Ctrl-C/],
   [['run', 'config/paper.yaml'], /too many arguments/],
+  [['deposit', '5', '--at', 'soon'], /write a day such as 2025-06-02, how far back/],
+  [['fills', '--from', 'soon'], /write a day such as 2025-06-02, how far back/],
 ])('%j is not understood: exit 64, one word of advice, nothing started', async (args, advice) => {
   const run = projects.open().start(args)
 
@@ -215,4 +223,12 @@ test.concurrent('a summary for people is one aligned block', async () => {
   for (const line of lines) expect(line).toMatch(/^ {2}[a-z-]+( [a-z-]+)* {2,}\S|^ {33}\S/)
   expect(lines.filter((line) => line.length > 80)).toEqual([])
   expect(lines.join('\n')).toMatch(/books agree with the exchange +yes$/)
+})
+
+test('how far back may be said with the word that help and docs use', () => {
+  const [plain, ago] = [parseInstant('2h'), parseInstant('2h ago')]
+  expect(Math.abs(ago - plain)).toBeLessThan(60_000)
+  expect(Number(parseDayOrInstant('1d ago'))).toBeLessThan(plain)
+  expect(parseDayOrInstant('2025-06-02')).toBe('2025-06-02')
+  expect(parseDayOrInstant('2025-06-02T06:00Z')).toBe(Date.parse('2025-06-02T06:00Z'))
 })

@@ -219,3 +219,21 @@ test('[CFG2] a tighter limit that is exceeded already is named, with what it wil
     'daily 30 is reached',
   )
 })
+
+test('[CFG2] what `manual` holds and has ordered is looked after by a person, as long as it is configured', () => {
+  const by = load('manual={"orderNotionalMax":"1000","positionNotionalMax":"2000"}')
+  const positions = [{ symbol: 'BTCUSDT', strategies: { manual: '0.004' } }] as never
+  const planFor = (next: DaemonConfig) => ({
+    changes: compareConfigs(withCode(by), withCode(next)),
+    next,
+    orders: [{ ...orderOf('grid-btc'), strategy: 'manual' }],
+    positions,
+    problems: [],
+    exceeded: [],
+  })
+
+  expect(formatPlan(planFor(by))).not.toMatch(/manual/)
+  const without = formatPlan(planFor(load()))
+  expect(without).toContain('0.004 of manual is held, and nobody will trade it')
+  expect(without).toContain('of manual on BTCUSDT that nobody wants any more')
+})

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { postCommand, takeAnswer } from '../../src/daemon/account/command-inbox.ts'
@@ -180,6 +180,22 @@ describe.concurrent('[RSK2] an order of the operator at the command line', () =>
       printed: expect.stringContaining('without strategy:trend-eth') as string,
     })
     expect(run.events('trading.scopeUnknown')).toMatchObject([{ scope: 'strategy:trend-eth' }])
+  })
+
+  test('names a strategy also by its bare id, and does not change the name of an instrument', async () => {
+    const project = projects.open()
+    const left: unknown[] = []
+    for (const [verb, scope, ...mode] of [
+      ['restrict', 'grid-btc', 'halted'],
+      ['flatten', 'BTCUSDT'],
+    ] as const) {
+      const { code, printed } = await order(project, verb, scope, ...mode, '--wait', '0ms')
+      expect(code).toBe(75)
+      const [, file = ''] = /unless you remove (\S+)/.exec(printed) ?? []
+      left.push(JSON.parse(readFileSync(file, 'utf8')))
+    }
+
+    expect(left).toMatchObject([{ scope: 'strategy:grid-btc' }, { scope: 'BTCUSDT' }])
   })
 
   test.each([

@@ -329,6 +329,15 @@ afterEach(() => {
   }
 })
 
+test('a fill that the exchange made by itself is its own, and not of nobody', () => {
+  setTerminal(undefined)
+  const [exit, stranger] = ['SYS', 'WEB'].map((source) =>
+    formatFills([{ ...FILL, strategyId: '', owner: 'nobody', source, fillKind: 'stopLoss' }], {}),
+  )
+  expect(exit).toMatch(/\(exchange\)[^]*stop loss/)
+  expect(stranger).toContain('(nobody)')
+})
+
 test.each([
   ['status', () => formatStatus(STATUS, true)],
   ['status without a daemon', () => formatStatus(STATUS, false)],

@@ -508,11 +508,12 @@ describe('commands', () => {
     expect(await (await bench.post(kill)).json()).toMatchObject({ isObeyed: true, text: 'killed' })
   })
 
-  test('an id that was used for another command is refused', async () => {
+  test('an id that was used for another command is refused, in words that the command line uses too', async () => {
     const bench = new Bench(PORT)
     await bench.post(RESTRICT)
     const other = await bench.post({ ...RESTRICT, order: { kind: 'kill' } })
     expect(other.status).toBe(409)
+    expect(await other.text()).toContain('--key')
     expect(bench.commands).toHaveLength(1)
   })
 

@@ -39,6 +39,9 @@ const ORDER_MS = 150_000
 const ANSWERED_MAX = 3
 /** A reload is checked whole before it is proposed. */
 const PROPOSE_MS = 120_000
+/** Longer words are no command. */
+const WORD_SHOWN_MAX = 40
+
 const REASON = '--reason=asked for in the chat'
 const POLL_SECONDS = 25
 const CALL_SECONDS = 40
@@ -51,6 +54,10 @@ export interface ChatBotOptions {
   readonly configWords: readonly string[]
   readonly logger: DaemonLogger
   readonly run: (options: VerbOptions) => Promise<VerbRun>
+  /** Why a scope is none; undefined: it may be one. */
+  readonly objectTo?: (scope: string) => string | undefined
+  /** Called once, if the first calls of a start have no answer; they are repeated. */
+  readonly onSilence?: (reason: string) => void
 }
 
 /**
@@ -63,6 +70,7 @@ export class ChatBot {
   readonly #pending = new PendingOrders(() => systemClock.monotonic())
   readonly #outbox: ChatOutbox
   #answering = 0
+  #isListening = false
   /** Strangers are logged once each, up to a bound. */
   readonly #strangers = new Set<number>()
 
@@ -79,6 +87,7 @@ export class ChatBot {
       clock: systemClock,
       timers: systemTimers,
     })
+    this.#reportSilence()
     this.#bot.use((context, next) => (this.#isKnown(context) ? next() : undefined))
     // A command written while the bot was off is answered, not obeyed.
     this.#bot.on('message', (context, next) =>
@@ -91,10 +100,30 @@ export class ChatBot {
     if (this.#mayPropose)
       this.#bot.command('confirm', (context) => this.#detach(this.#confirm(context)))
     this.#bot.on('callback_query:data', (context) => this.#detach(this.#obey(context)))
-    this.#bot.on('message', (context) => this.#send(context, this.#help()))
+    this.#bot.on('message', (context) => this.#send(context, this.#helpFor(context)))
     this.#bot.catch(({ error }) =>
       options.logger.log('warn', 'chat.failed', { reason: messageOf(error) }),
     )
+  }
+
+  /** The package repeats the calls of a start without a word. */
+  #reportSilence(): void {
+    const { onSilence } = this.#options
+    let isReported = onSilence === undefined
+    const report = (reason: string): void => {
+      if (!isReported && !this.#isListening) onSilence?.(reason)
+      isReported = true
+    }
+    this.#bot.api.config.use(async (call, method, payload, signal) => {
+      try {
+        const answer = await call(method, payload, signal)
+        if (!answer.ok && answer.error_code >= 500) report(answer.description)
+        return answer
+      } catch (error) {
+        report(messageOf(error))
+        throw error
+      }
+    })
   }
 
   get #orders(): readonly ChatOrder[] {
@@ -112,6 +141,7 @@ export class ChatBot {
       timeout: POLL_SECONDS,
       allowed_updates: ['message', 'callback_query'],
       onStart: ({ username }) => {
+        this.#isListening = true
         logger.log('info', 'chat.listening', { bot: username, people: people.size })
         void this.#listCommands(this.#bot.api)
       },
@@ -182,6 +212,8 @@ export class ChatBot {
     if (order === undefined || person === undefined)
       return this.#send(context, `/${asked.name}: ${asked.help}`)
     if (powerOf(asked.verb) === 'riskier') return this.#propose(context, asked, order)
+    const objection = order.scope && this.#options.objectTo?.(order.scope)
+    if (objection) return this.#send(context, objection)
     const id = this.#pending.add({ ...order, words: [asked.verb, ...order.words] }, person)
     const keyboard = new InlineKeyboard().text('Yes', `yes ${id}`).text('No', `no ${id}`)
     this.#send(context, `Really ${order.what}? It stays until you release it.`, {
@@ -251,6 +283,14 @@ export class ChatBot {
   get #commands(): readonly { readonly name: string; readonly help: string }[] {
     const confirm = this.#mayPropose ? [{ name: 'confirm', help: CONFIRM_HELP }] : []
     return [...CHAT_QUESTIONS, ...this.#orders, ...confirm]
+  }
+
+  #helpFor({ message }: Context): string {
+    const [word = ''] = message?.text?.split(/\s/) ?? []
+    const isUnknown = word.startsWith('/') && !['/start', '/help'].includes(word)
+    return isUnknown
+      ? `not known here: ${word.slice(1, WORD_SHOWN_MAX)}\n${this.#help()}`
+      : this.#help()
   }
 
   #help(): string {

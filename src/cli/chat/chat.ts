@@ -1,9 +1,10 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type ConfigOptions, loadConfig, toConfigRequest } from '../../config/load-config.ts'
-import { loadSecrets } from '../../config/secrets.ts'
+import { loadChatToken } from '../../config/chat-token.ts'
 import type { Power } from '../../control/powers.ts'
 import { messageOf } from '../../lib/failure.ts'
+import { objectToScope } from '../operator/operator-command.ts'
 import { EXITS } from '../process/exit-codes.ts'
 import { openLogger } from '../process/open-logger.ts'
 import { print } from '../process/operator.ts'
@@ -27,8 +28,8 @@ async function chat(options: ConfigOptions): Promise<number> {
     return EXITS.configuration
   }
   const { variable, people, safer, propose, apiUrl } = config.chat
-  const token = loadSecrets([variable], { ...request, ...options }).get(variable)
-  if (token === undefined) throw new Error('unreachable: a missing secret is a problem')
+  const token = loadChatToken(config.chat, { ...request, ...options })
+  const hide = (text: string): string => text.replaceAll(token.reveal(), '…')
   const logger = openLogger({ level: 'info', name: config.name, aside: false })
   // Loaded here, so that no other command pays for it.
   const { ChatBot } = await import('./chat-bot.ts')
@@ -44,14 +45,39 @@ async function chat(options: ConfigOptions): Promise<number> {
     configWords: [`--config=${file}`, ...options.set.map((one) => `--set=${one}`)],
     logger,
     run: runVerb,
+    objectTo: (scope) => findObjection(scope, options),
+    onSilence: (reason) =>
+      print(`Telegram does not answer yet, and is asked again until it does: ${hide(reason)}`),
   })
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void bot.stop())
+  let isStopping = false
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.once(signal, () => {
+      isStopping = true
+      void bot.stop()
+    })
   try {
     await bot.start()
     return 0
   } catch (error) {
-    print(`Telegram refused: ${messageOf(error).replaceAll(token.reveal(), '…')}`)
-    // 401: no valid token. 409: another program polls with it, perhaps an earlier run that ends.
-    return /\b(?:401|404)\b/.test(messageOf(error)) ? EXITS.configuration : EXITS.temporary
+    // It had not begun to listen: stopping interrupts its wait for an answer.
+    if (isStopping) return 0
+    const refused = hide(messageOf(error))
+    // 401, 404: no valid token. 409: another program polls with it, perhaps an earlier run that ends.
+    const isUnknown = /\b(?:401|404)\b/.test(refused)
+    print(
+      isUnknown
+        ? `Telegram does not know the token in ${variable}: take the one that @BotFather shows (${refused})`
+        : `Telegram refused: ${refused}`,
+    )
+    return isUnknown ? EXITS.configuration : EXITS.temporary
+  }
+}
+
+/** Files that are wrong now are named by the command itself. */
+function findObjection(scope: string, options: ConfigOptions): string | undefined {
+  try {
+    return objectToScope(scope, options)
+  } catch {
+    return undefined
   }
 }

@@ -119,6 +119,8 @@ export interface AskedOrder {
   readonly words: readonly string[]
   /** Completes "Really …?". */
   readonly what: string
+  /** Absent: it concerns everything. */
+  readonly scope?: string
 }
 
 interface ScopeRow extends ChatCommand {
@@ -129,7 +131,8 @@ interface ScopeRow extends ChatCommand {
 function scopeOrder({ name, verb, help, words = [], what }: ScopeRow): ChatOrder {
   const read: ChatOrder['read'] = ([scope]) => {
     if (scope === undefined || !NAME.test(scope)) return undefined
-    return { words: [scope, ...words], what: what(scope === '*' ? 'the whole account' : scope) }
+    const named = scope === '*' ? 'the whole account' : scope
+    return { words: [scope, ...words], what: what(named), scope }
   }
   return { name, verb, help, read }
 }

@@ -49,8 +49,18 @@ export function addOrderCommand(program: Command, { setExit }: VerbFrame): void 
       ]),
     )
     .option('--reduce-only', 'close what `manual` holds on the other side, and open nothing')
-    .addOption(decimalOption('--take-profit <price>', 'the exchange closes at this price'))
-    .addOption(decimalOption('--stop-loss <price>', 'the exchange closes at this price'))
+    .addOption(
+      decimalOption(
+        '--take-profit <price>',
+        'the exchange closes the whole position of the instrument at this price, also what strategies hold of it',
+      ),
+    )
+    .addOption(
+      decimalOption(
+        '--stop-loss <price>',
+        'the exchange closes the whole position of the instrument at this price, also what strategies hold of it',
+      ),
+    )
     .option('--yes <environment>', 'must be live if the configuration is for real money')
     .action(async (symbol: string, side: 'buy' | 'sell', size: string, options: OrderOptions) =>
       setExit(await order({ symbol, side, size }, options)),
@@ -162,7 +172,7 @@ async function sendByHand(wanted: HandOrder, options: HandOptions): Promise<numb
 function followUp(wanted: HandOrder, key: string): string {
   switch (wanted.kind) {
     case 'order':
-      return `key ${key}; \`intentd orders\` and \`intentd fills\` show what becomes of it, \`intentd cancel ${toShellWord(key)}\` withdraws it`
+      return `key ${key}; \`intentd explain ${toShellWord(key)}\` shows what becomes of it, also if the exchange refuses it; \`intentd cancel ${toShellWord(key)}\` withdraws it`
     case 'close':
       return 'its log says close.done or flatten.done when nothing is left to close'
     case 'cancel':

@@ -8,7 +8,7 @@ import { writeOut } from '../../lib/write-out.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { sendOrder } from '../operator/send-order.ts'
 import { print } from '../process/operator.ts'
-import { parseInstant } from '../process/options.ts'
+import { parseDayOrInstant } from '../process/options.ts'
 import { formatTable } from '../process/table.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { withRows } from './journal-rows.ts'
@@ -66,7 +66,7 @@ function addEntryOptions(command: Command): Command {
     .option(
       '--at <when>',
       'when it was moved: a day, an instant or 2h ago (default: now)',
-      parseWhen,
+      (text) => String(parseDayOrInstant(text)),
     )
     .option('--note <text>', 'kept in the journal', parseNote, 'at the command line')
     .option(
@@ -100,14 +100,6 @@ function parseNote(text: string): string {
 function parseKey(text: string): string {
   if (/^[\w:.-]{8,100}$/.test(text)) return text
   throw new InvalidArgumentError('write 8 to 100 letters, digits, _, :, . or -.')
-}
-
-/** A day stays a text: where it begins depends on the configured time zone. */
-function parseWhen(text: string): string {
-  if (!DAY.test(text)) return String(parseInstant(text))
-  const at = Date.parse(text)
-  if (!Number.isNaN(at) && new Date(at).toISOString().startsWith(text)) return text
-  throw new InvalidArgumentError(`there is no day ${text}; write one such as 2025-06-02.`)
 }
 
 async function enterOrList(amount: string | undefined, options: ListingOptions): Promise<number> {

@@ -130,7 +130,12 @@ export function formatFills(
         of: ({ at }) => new Date(at).toISOString().slice(5, 19).replace('T', ' '),
         isWhole: true,
       },
-      { title: 'strategy', of: ({ strategyId }) => strategyId || '(nobody)', isElastic: true },
+      {
+        title: 'strategy',
+        of: ({ strategyId, source }) =>
+          strategyId || (source === 'SYS' ? '(exchange)' : '(nobody)'),
+        isElastic: true,
+      },
       { title: 'instrument', of: ({ symbol }) => symbol },
       { title: 'side', of: ({ side }) => side },
       { title: 'size', of: ({ size }) => size, isNumber: true },

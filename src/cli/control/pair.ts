@@ -82,9 +82,11 @@ function objectTo(config: DaemonConfig, file: string, again: boolean): string | 
 /** A person may mistype; a program has one attempt. */
 async function proveCode(check: (code: string) => number | undefined): Promise<number | undefined> {
   const attempts = process.stdin.isTTY ? ATTEMPTS_MAX : 1
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    const counter = check((await askLine('code: ')) ?? '')
-    if (counter !== undefined) return counter
+  for (let left = attempts - 1; left >= 0; left--) {
+    const line = await askLine('code: ')
+    const counter = line === undefined ? undefined : check(line)
+    if (counter !== undefined || line === undefined) return counter
+    if (left > 0) print(`that is no code of this secret; ${left} more`)
   }
   return undefined
 }

@@ -4,6 +4,7 @@ import type { VerbFrame } from '../process/verb-frame.ts'
 import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import { readGrids } from '../../assembly/state/known-grids.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
+import { MANUAL } from '../../domain/hand-order.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { explainKey } from '../../views/explain/explain-key.ts'
 import { explainOrder, type ExplainFrame } from '../../views/explain/explain-order.ts'
@@ -12,7 +13,7 @@ import { newestJournal } from '../process/newest-journal.ts'
 import { clockTime, type Story } from '../../views/explain/explain-words.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { parseInstant } from '../process/options.ts'
-import type { ConfigOptions } from '../../config/load-config.ts'
+import type { ConfigOptions, DaemonConfig } from '../../config/load-config.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 const HOUR_MS = 3_600_000
@@ -57,7 +58,11 @@ function explain(subject: string, options: ExplainOptions): number {
     const stories = storiesOf(frame, subject, options.since)
     if (options.json) writeOut(`${JSON.stringify(stories, undefined, 2)}\n`)
     else writeOut(stories.map(formatStory).join(''))
-    writeAside(stories.length > 0 ? `from ${file}\n` : nothingOf(subject, file))
+    writeAside(
+      stories.length > 0
+        ? `from ${file}\n`
+        : nothingOf(subject, file, isStrategyOf(config, subject)),
+    )
     return stories.length > 0 ? 0 : EXIT_NOTHING
   } finally {
     reader.close()
@@ -93,7 +98,13 @@ function explainLately(frame: ExplainFrame, symbol: string, since: number | unde
   return story ?? explainSymbol(frame, symbol, now)
 }
 
-function nothingOf(subject: string, file: string): string {
+function isStrategyOf({ strategies, manual }: DaemonConfig, subject: string): boolean {
+  return strategies.some(({ id }) => id === subject) || (subject === MANUAL && manual !== undefined)
+}
+
+function nothingOf(subject: string, file: string, isStrategy: boolean): string {
+  if (isStrategy)
+    return `${subject} is a strategy: give one of its instruments, or an order of it (intentd orders, intentd fills --json)\n`
   return (
     `nothing of ${subject} in ${file}\n` +
     'it keeps a week; a key stands as its strategy spelt it, a clientOid whole, a symbol as in the configuration\n'

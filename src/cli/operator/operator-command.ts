@@ -62,7 +62,7 @@ export interface CommandOptions extends ConfigOptions {
 
 type Order<Whole = ControlCommand> = Whole extends unknown ? Omit<Whole, 'reason' | 'by'> : never
 
-const ANY_SCOPE = "an instrument, strategy:ID, or '*' for the account"
+const ANY_SCOPE = "an instrument, a strategy (ID or strategy:ID), or '*' for the account"
 const SCOPES = {
   '<scope>': ANY_SCOPE,
   '[scope]': ANY_SCOPE,
@@ -104,11 +104,13 @@ function parseReason(text: string): string {
  * @returns the exit code. A release without a scope concerns the kill switch, and may wait for the
  * proof.
  */
-export async function commandDaemon(order: Order, options: CommandOptions): Promise<number> {
+export async function commandDaemon(given: Order, options: CommandOptions): Promise<number> {
   const config = loadOperated(options)
   const { directory } = config.state
-  if (order.scope !== undefined && !isScope(order.scope)) return EXIT_USAGE
-  const isKnown = order.scope === undefined || scopesAt(config).includes(order.scope)
+  if (given.scope !== undefined && !isScope(given.scope)) return EXIT_USAGE
+  const scopes = scopesAt(config)
+  const order = withWholeScope(given, scopes)
+  const isKnown = order.scope === undefined || scopes.includes(order.scope)
   // Restricted scopes need not be configured any more.
   const isHeld = listHolders(directory).length > 0
   if (!isKnown && (order.kind !== 'release' || !isHeld))
@@ -285,11 +287,31 @@ function scopesAt(config: DaemonConfig): readonly Scope[] {
   return [...scopesOf(config), ...(running ? scopesOf(running) : [])]
 }
 
-function printUnconfigured(config: DaemonConfig, scope: Scope): number {
+/** The bare id of a strategy names it too, where no instrument has that name. */
+function withWholeScope(order: Order, scopes: readonly Scope[]): Order {
+  if (order.kind === 'adopt' || order.scope === undefined) return order
+  return { ...order, scope: toWholeScope(order.scope, scopes) }
+}
+
+function toWholeScope(scope: Scope, scopes: readonly Scope[]): Scope {
+  const ofStrategy = `strategy:${scope}`
+  return !scopes.includes(scope) && scopes.includes(ofStrategy) ? ofStrategy : scope
+}
+
+/** Before a person is asked whether to do it. Undefined: the command itself finds what is wrong. */
+export function objectToScope(scope: Scope, options: ConfigOptions): string | undefined {
+  const config = loadOperated(options)
+  const scopes = scopesAt(config)
+  return scopes.includes(toWholeScope(scope, scopes)) ? undefined : wordUnconfigured(config, scope)
+}
+
+function wordUnconfigured(config: DaemonConfig, scope: Scope): string {
   const scopes = scopesOf(config)
-  print(
-    `not in this configuration: ${scope}${didYouMeanEnd(scope, scopes)}\nscopes: ${scopes.join(', ')}`,
-  )
+  return `not in this configuration: ${scope}${didYouMeanEnd(scope, scopes)}\nscopes: ${scopes.join(', ')}`
+}
+
+function printUnconfigured(config: DaemonConfig, scope: Scope): number {
+  print(wordUnconfigured(config, scope))
   if (scope.startsWith('strategy:')) print(UNCONFIGURED)
   return EXIT_USAGE
 }

@@ -7,6 +7,8 @@ const LINE_CHARS_MAX = 200
 export async function askLine(question: string): Promise<string | undefined> {
   const { stdin, stderr } = process
   if (stdin.isTTY) stderr.write(question)
+  // An earlier question let go of it: then nothing would keep the process while it waits.
+  stdin.ref?.()
   const lines = createInterface({ input: stdin })
   try {
     for await (const line of lines) return line.trim().slice(0, LINE_CHARS_MAX)

@@ -19,6 +19,7 @@ import {
   readStrategies,
 } from '../../assembly/strategies/strategies.ts'
 import { loadAlertSecrets } from '../../config/alert-secrets.ts'
+import { loadChatToken } from '../../config/chat-token.ts'
 import { warnOfClearText } from '../../config/clear-text.ts'
 import { listContractRemarks, warnOfUnknownAges } from '../../config/contract-remarks.ts'
 import { warnOfLeverage, warnOfSimulatedLeverage } from '../../config/liquidation-checks.ts'
@@ -227,6 +228,14 @@ export function listMissingAlertSecrets(
   request: SecretsRequest,
 ): readonly Problem[] {
   return alerts ? listProblems(() => loadAlertSecrets(alerts, request)) : []
+}
+
+/** Read by `chat` alone: the daemon starts and reloads without it. */
+export function listChatProblems(
+  { chat }: DaemonConfig,
+  request: SecretsRequest,
+): readonly Problem[] {
+  return chat ? listProblems(() => loadChatToken(chat, request)) : []
 }
 
 function listProblems(read: () => unknown): readonly Problem[] {

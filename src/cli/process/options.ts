@@ -225,12 +225,18 @@ export function addSpanOptions(command: Command): Command {
 }
 
 export function parseInstant(text: string): number {
+  const at = instantOf(text)
+  if (at !== undefined) return at
+  throw new InvalidArgumentError(`write ${INSTANTS}.`)
+}
+
+const INSTANTS = 'how far back, such as 10m or 2h, or an instant such as 2025-06-02T06:00Z'
+
+function instantOf(text: string): number | undefined {
   const at = Date.parse(text)
   if (/^\d{4}-/.test(text) && !Number.isNaN(at)) return at
-  if (/^\d+(\.\d+)?[a-z]+$/.test(text)) return systemClock.now() - parseDuration(text)
-  throw new InvalidArgumentError(
-    'write how far back, such as 10m or 2h, or an instant such as 2025-06-02T06:00Z.',
-  )
+  const [, back] = /^(\d+(?:\.\d+)?[a-z]+)(?: ago)?$/.exec(text) ?? []
+  return back === undefined ? undefined : systemClock.now() - parseDuration(back)
 }
 
 export function toSpan({ since, until, from, to }: SpanOptions, timeZone: string): Span {
@@ -245,11 +251,16 @@ export function toSpan({ since, until, from, to }: SpanOptions, timeZone: string
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 const DAY_MS = 86_400_000
 
-function parseDayOrInstant(text: string): DayOrInstant {
-  if (!DAY.test(text)) return parseInstant(text)
-  const at = Date.parse(text)
-  if (!Number.isNaN(at) && toDay(at) === text) return text
-  throw new InvalidArgumentError(`there is no day ${text}; write one such as 2025-06-02.`)
+/** A day stays a text: where it begins depends on the configured time zone. */
+export function parseDayOrInstant(text: string): DayOrInstant {
+  if (DAY.test(text)) {
+    const day = Date.parse(text)
+    if (!Number.isNaN(day) && toDay(day) === text) return text
+    throw new InvalidArgumentError(`there is no day ${text}; write one such as 2025-06-02.`)
+  }
+  const at = instantOf(text)
+  if (at !== undefined) return at
+  throw new InvalidArgumentError(`write a day such as 2025-06-02, ${INSTANTS}.`)
 }
 
 /** A last day is included: it ends where the next one begins. */

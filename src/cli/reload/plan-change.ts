@@ -13,6 +13,7 @@ import { EXIT_CONFIG, formatProblem, formatProblems } from '../../config/yaml/pr
 import type { ReloadView } from '../../control/detail-views.ts'
 import type { AccountView, OrderView, PositionView } from '../../control/views.ts'
 import { toCoinText } from '../../domain/coin-amount.ts'
+import { MANUAL } from '../../domain/hand-order.ts'
 import { DRAWDOWN_STEPS } from '../../domain/loss-limits.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
@@ -203,10 +204,12 @@ export function formatCancels({ orders, next }: Plan, name: string | undefined):
 }
 
 function isTraded(
-  { strategies, instruments }: DaemonConfig,
+  { strategies, instruments, manual }: DaemonConfig,
   strategy: string,
   symbol: string,
 ): boolean {
+  // A person decides for it, on every instrument of the main file.
+  if (strategy === MANUAL && manual !== undefined) return Object.hasOwn(instruments, symbol)
   return (
     strategies.some(
       (one) => one.enabled && one.id === strategy && one.instruments.includes(symbol),

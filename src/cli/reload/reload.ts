@@ -22,7 +22,11 @@ import { EXIT_NOTHING, EXIT_REFUSED, isRefused, planChange } from './plan-change
 const DONE_WITHIN_MS = 60_000
 const LOOK_MS = 250
 const EXIT_NOT_YET = 75
-const REASON = 'ordered at the command line'
+const REASONS = {
+  none: 'ordered at the command line',
+  chat: 'asked for in the chat',
+  agent: 'asked for by an assistant',
+} as const
 
 interface ReloadOptions extends ConfigOptions {
   readonly wait: number
@@ -78,7 +82,10 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
   const forget = onBreakdown(reportStray)
   try {
     if (middlemanKind() !== undefined)
-      return await proposeOrder(config, { order: { kind: 'reload' }, reason: REASON })
+      return await proposeOrder(config, {
+        order: { kind: 'reload' },
+        reason: REASONS[middlemanKind() ?? 'none'],
+      })
     return await order([config, ...further], { socket, wait, isRetry })
   } finally {
     forget()
@@ -108,7 +115,7 @@ async function order(
   const request: ControlRequest = {
     requestId: randomHex(12),
     by: operatorName(),
-    reason: REASON,
+    reason: REASONS.none,
     order: { kind: 'reload' },
   }
   const reply = await withClient(socket, (client) => client.command(request))

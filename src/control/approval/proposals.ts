@@ -98,7 +98,10 @@ export class Proposals {
     if (again)
       return again.requestDigest === requestDigest
         ? { kind: 'proposed', proposal: again.view }
-        : refuse(409, 'this request id was used for another command')
+        : refuse(
+            409,
+            'this request id (--key at the command line) was used for another command or another reason',
+          )
     const plan = await this.#options.daemon.planOrder(order)
     if (plan.refusal !== undefined) return { kind: 'impossible', why: plan.refusal }
     this.#expire()

@@ -1,7 +1,7 @@
 import { applyFillToOrder } from '../../execution/order-machine.ts'
 import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
-import type { Order } from '../../domain/order.ts'
+import type { Order, OrderTerms } from '../../domain/order.ts'
 import { addFill, type Money, NO_MONEY } from '../../domain/fill-money.ts'
 import type { EntryRecord, FillsRecord } from '../../domain/record.ts'
 import { NOBODY } from '../../domain/allocation.ts'
@@ -66,6 +66,8 @@ export function bindOrphans(book: WritableBook, orderId: OrderId): void {
     const order = book.orders.get(clientOid)
     if (order) countFill(book, order, fill)
   }
+  const order = book.orders.get(clientOid)
+  if (order) keepExitsOfBound(book, order.terms)
 }
 
 /** They changed the account, and what strategies held on that side. */
@@ -131,20 +133,34 @@ function keepExits(
   for (const side of ['long', 'short'] as const) {
     const [before, after] = [was[`${side}Lots`], is[`${side}Lots`]]
     if (after <= before) continue
-    const key = pairKey(fill.symbol, side)
-    if (before === 0) book.exits.delete(key)
-    const { takeProfitTicks, stopLossTicks, clientOid, strategyId } = order?.terms ?? {}
-    if (clientOid === undefined || strategyId === undefined) continue
-    if (takeProfitTicks === undefined && stopLossTicks === undefined) continue
-    const { takeProfitTicks: profitBefore, stopLossTicks: lossBefore } = book.exits.get(key) ?? {}
-    const [profit, loss] = [takeProfitTicks ?? profitBefore, stopLossTicks ?? lossBefore]
-    book.exits.set(key, {
-      clientOid,
-      strategyId,
-      ...(profit !== undefined && { takeProfitTicks: profit }),
-      ...(loss !== undefined && { stopLossTicks: loss }),
-    })
+    if (before === 0) book.exits.delete(pairKey(fill.symbol, side))
+    if (order) setExits(book, order.terms, side)
   }
+}
+
+/**
+ * The fills came before the answer that names their order. Only one request that opens is on the
+ * wire for an instrument, so no later order has set exits meanwhile.
+ */
+function keepExitsOfBound(book: WritableBook, terms: OrderTerms): void {
+  const { action, symbol } = terms
+  if (action !== 'openLong' && action !== 'openShort') return
+  const side = action === 'openLong' ? 'long' : 'short'
+  if (accountHoldingOf(book, symbol)[`${side}Lots`] > 0) setExits(book, terms, side)
+}
+
+function setExits(book: WritableBook, terms: OrderTerms, side: HoldSide): void {
+  const { symbol, takeProfitTicks, stopLossTicks, clientOid, strategyId } = terms
+  if (takeProfitTicks === undefined && stopLossTicks === undefined) return
+  const key = pairKey(symbol, side)
+  const { takeProfitTicks: profitBefore, stopLossTicks: lossBefore } = book.exits.get(key) ?? {}
+  const [profit, loss] = [takeProfitTicks ?? profitBefore, stopLossTicks ?? lossBefore]
+  book.exits.set(key, {
+    clientOid,
+    strategyId,
+    ...(profit !== undefined && { takeProfitTicks: profit }),
+    ...(loss !== undefined && { stopLossTicks: loss }),
+  })
 }
 
 /** Judged by what we set and by the price. */
@@ -170,7 +186,7 @@ export function findFilledExit(book: Book, fill: Fill): FilledExit | undefined {
   return nearest && { ...nearest, clientOid, strategyId }
 }
 
-function sideClosedBy(
+export function sideClosedBy(
   { positionMode }: Book,
   { side, tradeSide }: Pick<Fill, 'side' | 'tradeSide'>,
 ): HoldSide | undefined {

@@ -7,8 +7,9 @@ import type { AssignedRecord, SettledOrder } from '../../domain/record.ts'
 import { couldBe, fitsAtAnyTime, fitsClass } from '../../execution/batch.ts'
 import { type Decimal, decimalOfInteger, quotient, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { formatOnGrid, showOnGrid } from '../../lib/grid.ts'
-import { findFilledExit } from '../book/apply-fill.ts'
-import { type Book, isHaltedItself, openOrdersOf, restrictionOf } from '../book/book.ts'
+import { MANUAL } from '../../domain/hand-order.ts'
+import { findFilledExit, sideClosedBy } from '../book/apply-fill.ts'
+import { type Book, isHaltedItself, openOrdersOf, restrictionOf, splitPair } from '../book/book.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
 import { noteOrphan, noteOrphanLogged } from '../state/readings.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
@@ -267,6 +268,7 @@ export function haltForForeign(core: Core, fill: Fill): void {
   // A contract that is delivered is over as agreed.
   if (fillKind === 'delivery') return
   if (core.settings.foreignFills !== 'halt' && !isEarlier) return noteAdopted(core, fill)
+  if (isOwnExitByHand(core, fill)) return
   const what = describeForeign(core, fill)
   if (isOfOthers(fill)) {
     // Nobody is to adopt what the exchange closes by itself.
@@ -283,6 +285,26 @@ export function haltForForeign(core: Core, fill: Fill): void {
   const cause = isEarlier ? `from before this start: ${other}${older}` : other
   const reason = `fills of order ${orderId}, which is not ours (${what}): ${cause}; the position was adopted; ${RELEASE_HINT}`
   halt(core, symbol, 'foreignFills', reason)
+}
+
+/**
+ * A person set it with an order by hand, and knows that it closes. A strategy whose position goes
+ * with it does not know: that halts.
+ */
+function isOwnExitByHand(core: Core, fill: Fill): boolean {
+  const exit = findFilledExit(core.book, fill)
+  return exit?.strategyId === MANUAL && othersClosedBy(core, fill).length === 0
+}
+
+/** Those besides `manual` that hold on the side that the exchange closes. */
+function othersClosedBy({ book }: Core, fill: Fill): readonly string[] {
+  const side = sideClosedBy(book, fill)
+  if (side === undefined) return []
+  return [...book.holdings]
+    .filter(([, holding]) => holding[`${side}Lots`] > 0)
+    .map(([key]) => splitPair(key))
+    .filter(([owner, symbol]) => symbol === fill.symbol && owner !== MANUAL)
+    .map(([owner]) => owner)
 }
 
 /**
@@ -378,7 +400,9 @@ function describeForeign(core: Core, fill: Fill): string {
   const exit = findFilledExit(core.book, fill)
   if (exit) {
     const price = showOnGrid(specOf(core, symbol).tick, exit.ticks)
-    return `${DEEDS[exit.kind]} at ${price}, set by order ${exit.clientOid} (${exit.strategyId}) and kept by the exchange (to trade on after such fills, set risk.foreignFills: adopt)`
+    const others = exit.strategyId === MANUAL ? othersClosedBy(core, fill) : []
+    const closed = others.length === 0 ? '' : `, which also closed what ${others.join(', ')} held`
+    return `${DEEDS[exit.kind]} at ${price}, set by order ${exit.clientOid} (${exit.strategyId}) and kept by the exchange${closed} (to trade on after such fills, set risk.foreignFills: adopt)`
   }
   if (systemWord !== undefined)
     return `the exchange closed something as "${systemWord}", a word that is not known here`

@@ -78,7 +78,8 @@ export function describeRecord(
   symbol: string,
 ): Entries {
   if ('symbol' in record && record.symbol !== symbol) return []
-  if ('scope' in record && record.scope !== symbol && record.scope !== ACCOUNT) return []
+  if ('scope' in record && record.scope !== symbol && record.scope !== ACCOUNT)
+    return record.kind === 'restricted' && closesOn(record, symbol) ? describeAround(record) : []
   switch (record.kind) {
     case 'decision':
       return concerns(record, symbol)
@@ -142,6 +143,15 @@ export function describeRecord(
     default:
       return unreachable(record)
   }
+}
+
+/** Closing a strategy, or a part of it: its orders here have no decision as their cause. */
+function closesOn(
+  { code, keeps }: Extract<JournalRecord, { kind: 'restricted' }>,
+  symbol: string,
+): boolean {
+  if (keeps !== undefined) return keeps.some((kept) => kept.symbol === symbol)
+  return code === 'flatten' || code === 'close'
 }
 
 function concerns(record: Extract<JournalRecord, { kind: 'decision' }>, symbol: string): boolean {

@@ -42,6 +42,8 @@ test('from the phone: the figures of the daemon, and a halt that the journal kno
   const { buttons } = await telegram.untilSent(3)
   telegram.press(ANNA, buttons[0]?.data ?? '')
   const done = await telegram.untilSent(4)
+  telegram.say(ANNA, '/reduce BTCUSD')
+  const unknown = await telegram.untilSent(5)
   const released = project.start(['release', 'BTCUSDT', '--reason', 'looked at'])
   await released.ended
   const ended = await chat.stop()
@@ -49,6 +51,7 @@ test('from the phone: the figures of the daemon, and a halt that the journal kno
   expect(status.text).toMatch(/^paper: active, running\n(?:.*\n)*equity [\d,.]+ USDT\n/)
   expect(why.text).toContain('BTCUSDT')
   expect(done.text).toMatch(/^done: /)
+  expect(unknown).toMatchObject({ buttons: [], text: expect.stringMatching(/not in .*BTCUSDT/) })
   expect(released.stdout.join('\n')).toMatch(/asked for in the chat.*telegram 42 for /)
   expect(ended).toEqual({ code: 0, signal: null })
   expect([...chat.stdout, ...chat.stderr].join('\n')).not.toContain(TOKEN)
@@ -60,5 +63,39 @@ test('a token that Telegram does not know ends it, as a mistake of the configura
   const { code } = await chat.ended
 
   expect(code).toBe(78)
-  expect(chat.stderr.join('\n')).toContain('Telegram refused')
+  expect(chat.stderr.join('\n')).toMatch(/the token in INTENTD_CHAT_TOKEN.*@BotFather/)
+})
+
+test('a start without an answer says so, goes on asking, and ends by a signal without a complaint', async () => {
+  telegram.isDown = true
+  const chat = startChat(TOKEN)
+
+  await chat.until('silence', () => chat.stderr.join('').includes('does not answer yet'))
+  const ended = await chat.stop()
+  telegram.isDown = false
+
+  expect(ended).toEqual({ code: 0, signal: null })
+  const said = chat.stderr.join('\n')
+  expect(said.match(/does not answer yet/g)).toHaveLength(1)
+  expect(said).not.toMatch(/Telegram refused|Aborted/)
+  expect(said).not.toContain(TOKEN)
+})
+
+test('check finds a token that is missing, or is none, unless no secrets are to be looked for', async () => {
+  const check = (token: string | undefined, ...more: readonly string[]) =>
+    project.start(
+      ['check', '--set', `chat={variable: INTENTD_CHAT_TOKEN, people: [${ANNA}]}`, ...more],
+      token === undefined ? {} : { INTENTD_CHAT_TOKEN: token },
+    )
+  const [missing, none, good, unread] = [
+    check(undefined),
+    check('abc'),
+    check(TOKEN),
+    check(undefined, '--no-secrets'),
+  ]
+  const ended = await Promise.all([missing, none, good, unread].map((run) => run.ended))
+
+  expect(ended.map(({ code }) => code)).toEqual([78, 78, 0, 0])
+  expect(missing.stderr.join('\n')).toContain('INTENTD_CHAT_TOKEN: missing')
+  expect(none.stderr.join('\n')).toMatch(/INTENTD_CHAT_TOKEN: expected the token of a bot/)
 })
