@@ -118,7 +118,7 @@ describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] intentd kill --all
       const early = machines.start('a', ['release', '--reason', 'too early', '--wait', '60s'])
       expect(await early.ended).toMatchObject({ code: 1 })
       expect(early.stdout.join('\n')).toMatch(
-        /^not done: a kill was ordered on the server of the journal by anna at \S+ \(drill\), and no daemon has obeyed it yet; the daemon here hears of it within \d+ s/,
+        /^not done: a kill was ordered on the server of the journal by anna at [\d-]+ [\d:]+ UTC \(drill\), and no daemon has obeyed it yet; the daemon here hears of it within \d+ s/,
       )
     }, LEASE_MS_MAX))
 })
