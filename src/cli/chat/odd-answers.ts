@@ -7,7 +7,7 @@ import { isRecord } from '../../lib/plain-data.ts'
  */
 export const refuseOddAnswers: Transformer = async (previous, method, payload, signal) => {
   const answer = await previous(method, payload, signal)
-  if (!isRecord(answer as unknown)) throw oddAnswer(method)
+  if (!isRecord(answer)) throw oddAnswer(method)
   if (!answer.ok) return answer
   const result: unknown = answer.result
   if (method === 'getMe' && !(isRecord(result) && typeof result['username'] === 'string'))
