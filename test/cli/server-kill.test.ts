@@ -46,7 +46,7 @@ const standby = (holder: string, isFollowing: boolean) => ({
 })
 
 test.each([
-  ['asked', /by anna at 1970-01-01T00:00:00.000Z \(drill\), and no daemon has obeyed it yet$/],
+  ['asked', /by anna at 1970-01-01 00:00:00 UTC \(drill\), and no daemon has obeyed it yet$/],
   ['seen', /; machine a obeys it, and has not proved yet that nothing rests$/],
   ['clean', /; machine a has proved that nothing rests$/],
 ] as const)('[RSK3] a kill on the server that is %s is described', (state, words) => {

@@ -623,7 +623,7 @@ test('a universe that has chosen nothing is in the way, with the reasons of most
   ])
   young.start()
   expect(said(young)).toEqual([
-    `universe of ${STRATEGY}: 0 of 2 chosen: 3 out like AUSDT (age 0 ms below 30 d, counted since it was first seen) (intentd universe names each)`,
+    `universe of ${STRATEGY}: 0 of 2 chosen: 3 out like AUSDT (first seen now, younger than 30 d) (intentd universe names each)`,
   ])
   expect(said(new UniverseBench().start())).toEqual([])
 })
