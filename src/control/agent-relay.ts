@@ -4,7 +4,7 @@ import type { Context, Hono } from 'hono'
 import type Undici from 'undici'
 import type { Agent } from 'undici'
 import { shortPath } from '../lib/net/socket-path.ts'
-import { AGENT_PATH } from './access/guard.ts'
+import { AGENT_PATH } from './powers.ts'
 import type { Refusals } from './refusals.ts'
 import { RateBucket } from './signals/rate-bucket.ts'
 

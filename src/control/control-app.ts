@@ -17,11 +17,11 @@ import {
   type ProposalView,
   sessionRequestSchema,
 } from './commands.ts'
-import { isRiskier } from './powers.ts'
+import { isRiskier, SESSION_PATH } from './powers.ts'
 import type { Controlled } from './controlled.ts'
 import { EVERY_MS, followEvents, parseEventId } from './follow-events.ts'
 import { followLive } from './follow-live.ts'
-import { type Entrance, guard, mayLook, SESSION_PATH } from './access/guard.ts'
+import { type Entrance, guard, mayLook } from './access/guard.ts'
 import { LiveSections } from './live-sections.ts'
 import { buildOpenApi, renderDocs } from './openapi.ts'
 import { type Peer, peerOf } from './access/peer.ts'

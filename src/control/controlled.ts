@@ -38,6 +38,13 @@ export interface Approval {
   readonly changes: readonly string[]
 }
 
+export interface ReloadOrder {
+  readonly by: string
+  readonly reason: string
+  /** It may change only this; undefined: anything. */
+  readonly approved?: readonly string[] | undefined
+}
+
 export interface Readiness {
   readonly isReady: boolean
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly found: string }>>

@@ -188,6 +188,9 @@ export const reloadSchema = z.strictObject({
     .array(z.string())
     .meta({ description: 'why it would be refused; empty: it would be taken' }),
   changes: z.array(z.string()).meta({ description: 'what it would change' }),
+  worst: z
+    .array(z.string())
+    .meta({ description: 'the worst loss of each account by the new risk.survives' }),
 })
 
 /** As printed by `intentd fleet status --json`. */

@@ -1,5 +1,10 @@
 import type { ControlRequest } from './commands.ts'
 
+export const SESSION_PATH = '/v1/session'
+
+/** Where assistants are served, by a token that opens nothing else. */
+export const AGENT_PATH = '/mcp'
+
 export type ControlOrder = ControlRequest['order']
 
 /**
@@ -40,17 +45,17 @@ export function isRiskier(order: ControlOrder): order is RiskierOrder {
   return ORDER_POWERS[order.kind] === 'riskier'
 }
 
-/**
- * For what is posted. `byOrder`: {@link ORDER_POWERS} says. `confirm` needs a one-time code,
- * `token` hands out the right to command, `open` needs no token.
- */
-export const POST_POWERS = {
-  '/v1/commands': 'byOrder',
-  '/v1/proposals': 'look',
-  '/v1/confirmations': 'confirm',
-  '/v1/addresses': 'token',
-  '/v1/session': 'open',
-} as const satisfies Readonly<Record<string, Power | 'byOrder' | 'confirm' | 'token' | 'open'>>
+/** The token that a posted path takes at the port; `full` also for paths that are not listed. */
+export const POST_TOKENS: Readonly<Record<string, 'full' | 'agent' | 'open'>> = {
+  '/v1/commands': 'full',
+  '/v1/proposals': 'full',
+  // Beside the token it needs a one-time code.
+  '/v1/confirmations': 'full',
+  // It hands out the right to command.
+  '/v1/addresses': 'full',
+  [SESSION_PATH]: 'open',
+  [AGENT_PATH]: 'agent',
+}
 
 /**
  * For chats and assistants, which run commands as processes. Only the operator runs `machine`
@@ -79,18 +84,19 @@ export const VERB_POWERS = {
   test: 'research',
   parity: 'research',
   replay: 'research',
-  restrict: 'safer',
-  pause: 'safer',
-  flatten: 'safer',
-  close: 'safer',
-  cancel: 'safer',
-  kill: 'safer',
-  'log-level': 'safer',
-  mode: 'riskier',
-  resume: 'riskier',
-  release: 'riskier',
-  adopt: 'riskier',
-  reload: 'riskier',
+  restrict: ORDER_POWERS.restrict,
+  pause: ORDER_POWERS.restrict,
+  flatten: ORDER_POWERS.flatten,
+  close: ORDER_POWERS.close,
+  cancel: ORDER_POWERS.cancel,
+  kill: ORDER_POWERS.kill,
+  'log-level': ORDER_POWERS.logLevel,
+  // `active` is a release.
+  mode: ORDER_POWERS.release,
+  resume: ORDER_POWERS.release,
+  release: ORDER_POWERS.release,
+  adopt: ORDER_POWERS.adopt,
+  reload: ORDER_POWERS.reload,
   confirm: 'confirm',
   pair: 'machine',
   order: 'machine',

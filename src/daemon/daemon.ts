@@ -8,6 +8,7 @@ import type { MarketData } from './market-data/market-data.ts'
 import type { ClosedTradeLog } from './reporting/closed-trade-log.ts'
 import type { Watchdog } from './watchdog/watchdog.ts'
 import { headlineOf } from '../lib/failure.ts'
+import type { ReloadRecord } from '../domain/record.ts'
 import { showCoin } from '../domain/coin-amount.ts'
 import { viewEquity } from '../views/losses-view.ts'
 import { viewProfit } from '../views/money-view.ts'
@@ -85,6 +86,11 @@ export class Daemon {
       this.fail(error)
     }
     return !this.#isBroken
+  }
+
+  /** Before the stop, so that the journals say what ended the run. */
+  noteReload(facts: Pick<ReloadRecord, 'changes' | 'reason' | 'by'>): void {
+    for (const account of this.accounts) account.command({ kind: 'reload', ...facts })
   }
 
   stop(policy?: StopPolicy): void {

@@ -1,3 +1,4 @@
+import type { ReloadOrder } from '../control/controlled.ts'
 import type { ProductMarket } from './market-data/product-market.ts'
 import { resolve } from 'node:path'
 import type { DaemonConfig } from '../config/load-config.ts'
@@ -50,7 +51,7 @@ export interface OpenDaemonOptions
   readonly clock: Clock
   readonly processStartedAt?: number
   readonly others?: readonly AccountInput[]
-  readonly onReload?: (approved?: readonly string[]) => void
+  readonly onReload?: (order: ReloadOrder) => void
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly tryReload?: () => Promise<ReloadView> | undefined
   /** Addresses an account in a command: ` -c live.yaml`. */

@@ -55,6 +55,7 @@ export type JournalRecord =
   | DepartedRecord
   | SignalRecord
   | DepositRecord
+  | ReloadRecord
 
 interface DatedRecord {
   readonly at: number
@@ -447,6 +448,16 @@ export interface SignalRecord extends DatedRecord {
 export interface DepositRecord extends DatedRecord {
   readonly kind: 'deposit'
   readonly deposit: Deposit
+}
+
+/** The run that wrote it ends; the next one begins with what was changed. */
+export interface ReloadRecord extends DatedRecord {
+  readonly kind: 'reload'
+  /** In words, as the plan showed them, and the digest of the files. */
+  readonly changes: readonly string[]
+  readonly reason: string
+  /** With the way, and the proposal and its code where one was confirmed. */
+  readonly by: string
 }
 
 /** Names one order, one call on the account, or one command by hand, for ever. */

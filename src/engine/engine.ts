@@ -2,7 +2,7 @@ import { listMissingCandles, takeFetchedCandles } from './state/candles.ts'
 import type { Denial } from '../domain/denial.ts'
 import type { LiquidationDistance, NearestDistance } from '../domain/liquidation.ts'
 import type { StrategyId } from '../domain/ids.ts'
-import type { WorstCase } from '../domain/worst-case.ts'
+import type { SurvivalSettings, WorstCase } from '../domain/worst-case.ts'
 import type { Dispute, Equity, UsedLoss } from '../domain/loss-limits.ts'
 import type { Restriction } from '../domain/trading-mode.ts'
 import { unreachable } from '../lib/unreachable.ts'
@@ -52,6 +52,7 @@ import {
   type Core,
   instrumentOf,
   type InstrumentState,
+  record,
   type SilentCalls,
 } from './state/core.ts'
 import {
@@ -89,6 +90,7 @@ import { obeyByHand, planByHand } from './lifecycle/hand-commands.ts'
 import type { HandPlan } from './lifecycle/trade-by-hand.ts'
 import { type CapitalUse, capitalUseOf } from './state/capital.ts'
 import { judgeWorstCase } from './lifecycle/judge-worst-case.ts'
+import { worstCaseUnder } from './state/worst-case.ts'
 import { judgeExits } from './lifecycle/judge-exits.ts'
 import { hearOfExits, isMoveHeldBack, moveStops, takeMoveAnswer } from './lifecycle/move-stops.ts'
 import { judgeLiquidation } from './lifecycle/judge-liquidation.ts'
@@ -155,6 +157,8 @@ export interface Engine {
   objectToAdoption(command: AdoptCommand): string | undefined
   /** Says what a trade by hand would do, or which check denies it; changes nothing. */
   planByHand(command: HandCommand): HandPlan
+  /** If other moves had to be survived; undefined: unknown. */
+  worstCaseUnder(survives: SurvivalSettings): WorstCase | undefined
   /** Undefined: no drawdown is released, or the effect is not known. */
   planPeakRelease(command: ReleaseCommand): PeakRelease | undefined
   /** Lots that strategies would order although the account holds them refuse the release. */
@@ -234,6 +238,7 @@ export function resumeEngine(core: Core): Engine {
     isCallHeldBack: (callId) => isCallHeldBack(core, callId) || isMoveHeldBack(core, callId),
     objectToAdoption: (command) => objectToAdoption(core, command),
     planByHand: (command) => planByHand(core, command),
+    worstCaseUnder: (survives) => worstCaseUnder(core, survives),
     planPeakRelease: (command) => planPeakRelease(core, command),
     findOrderedAgain: (command) => findOrderedAgain(core, command),
     losses: core.losses.used,
@@ -570,6 +575,8 @@ function handleCommand(core: Core, command: EngineCommand): void {
       return haltStrategy(core, command)
     case 'release':
       return releaseDrawdown(core, command)
+    case 'reload':
+      return record(core, { ...command, at: core.now }, true)
     case 'kill':
       return startKill(core, command)
     case 'releaseKill':

@@ -197,5 +197,7 @@ export type EngineCommand =
       readonly id: string
       readonly key: string
     } & CommandSource)
+  /** The files were read again, and the run ends for them: noted in the journal. */
+  | ({ readonly kind: 'reload'; readonly changes: readonly string[] } & CommandSource)
   | ({ readonly kind: 'kill' } & CommandSource)
   | ({ readonly kind: 'releaseKill' } & CommandSource)

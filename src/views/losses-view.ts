@@ -1,5 +1,6 @@
 import type { AccountView } from '../control/views.ts'
 import { DRAWDOWN_STEPS, type DrawdownStep, type UsedLoss } from '../domain/loss-limits.ts'
+import type { WorstCase } from '../domain/worst-case.ts'
 import { ACCOUNT } from '../domain/trading-mode.ts'
 import { capitalOf } from '../engine/book/book.ts'
 import { levelOfStep } from '../engine/lifecycle/release-drawdown.ts'
@@ -59,8 +60,15 @@ export function viewLosses({ settings, engine, book }: ShownAccount): AccountVie
 }
 
 export function viewWorstCase({ engine }: Pick<ShownAccount, 'engine'>): AccountView['worstCase'] {
-  if (engine.worstCase === undefined) return null
-  const { scenario, need, equity, used } = engine.worstCase
+  return engine.worstCase === undefined ? null : viewWorst(engine.worstCase)
+}
+
+export function viewWorst({
+  scenario,
+  need,
+  equity,
+  used,
+}: WorstCase): NonNullable<AccountView['worstCase']> {
   return {
     scenario: describeScenario(scenario),
     need: toAmount(need).toString(),

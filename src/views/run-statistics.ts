@@ -88,6 +88,7 @@ export class RunStatistics {
       case 'departed':
       case 'signal':
       case 'deposit':
+      case 'reload':
       case 'boot':
       case 'decision':
       case 'adopt':

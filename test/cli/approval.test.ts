@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { IntentdProcess } from '../daemon/intentd-process.ts'
 import { type Project, Projects } from '../daemon/project.ts'
 import { codeAt } from '../support/approval/memory-pairing.ts'
@@ -129,6 +129,23 @@ test('a reload that was confirmed takes the files that were shown, and no others
   expect(proposed.text).toContain('asked for in the chat')
   expect(changed).toMatchObject({ code: 1, text: expect.stringContaining('has changed since') })
   expect(daemon.events('reload.begun')).toEqual([])
+})
+
+test('a confirmed reload is in the journal: what it changed, who asked for it, which way, and by which code', async () => {
+  const proposed = await give(['reload'], { by: 'telegram 42' })
+  const id = idIn(proposed.text)
+  const confirmed = await give(['confirm', id], { by: 'telegram 42', answer: () => nextCode() })
+  await daemon.untilEvent('reload.begun')
+  await vi.waitFor(async () => {
+    const story = await give(['explain', 'BTCUSDT', '--since', '10m'])
+    expect(story.text).toMatch(
+      new RegExp(
+        `reload +~ risk\\.openOrdersMax: 100 -> 151 \\(looser\\); the files as read, by digest: [0-9a-f]{16}: .*, by socket:.* says "telegram 42 for .*proposal ${id} confirmed by socket:.* with code ${usedStep}`,
+      ),
+    )
+  }, 20_000)
+
+  expect(confirmed.code).toBe(0)
 })
 
 /** Whatever was written beside the pairing, the journal too. */

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { shortenStory } from '../../src/cli/explain/explain.ts'
 import { main } from '../../src/cli/main.ts'
 import { explainKey } from '../../src/views/explain/explain-key.ts'
 import { explainOrder, type ExplainFrame } from '../../src/views/explain/explain-order.ts'
@@ -35,6 +36,24 @@ function frameOf({ records, settings }: EngineBench): ExplainFrame {
   })
   return { reader, instruments: settings.instruments, positionMode: settings.positionMode }
 }
+
+test('a story with a limit keeps its newest moments, fits into a bound, and says how many it leaves out', () => {
+  const moments = Array.from({ length: 1000 }, (_, at) => ({
+    at,
+    sequence: at,
+    what: 'decided',
+    text: 'x'.repeat(500),
+  }))
+  const story = { title: 'BTCUSDT', moments, verdict: 'active' }
+  const few = shortenStory(story, { limit: 8, charsMax: 100_000 })
+  const bounded = shortenStory(story, { limit: 500, charsMax: 100_000 })
+
+  expect(few.moments).toEqual(moments.slice(-8))
+  expect(few.verdict).toBe('active; 992 earlier moments are left out')
+  expect(JSON.stringify(bounded, undefined, 2).length).toBeLessThan(110_000)
+  expect(bounded.moments.length).toBeGreaterThan(100)
+  expect(shortenStory(story, { limit: 1000, charsMax: 1_000_000 })).toBe(story)
+})
 
 const whats = (story: Story | undefined): string[] => story?.moments.map(({ what }) => what) ?? []
 

@@ -32,6 +32,17 @@ function isAlive(pid: number): boolean {
   }
 }
 
+test('a command of research has one core: its process and its helpers', async () => {
+  const script = join(folder, 'verb.mjs')
+  writeFileSync(script, 'console.log(process.execArgv[0], process.env.UV_THREADPOOL_SIZE)')
+  process.argv[1] = script
+  const run = (isOneCore: boolean) =>
+    runVerb({ words: [], withinMs: 60_000, by: 'test', isOneCore })
+
+  expect((await run(true)).output).toBe('--v8-pool-size=1 1\n')
+  expect((await run(false)).output).toMatch(/^undefined /)
+})
+
 test.skipIf(process.platform !== 'linux')(
   'a command that takes too long ends with every program that it has started',
   async () => {

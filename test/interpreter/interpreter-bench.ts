@@ -120,6 +120,7 @@ export class InterpreterBench {
       objectToAdoption: () => undefined,
       findOrderedAgain: () => undefined,
       planByHand: () => ({}),
+      worstCaseUnder: () => undefined,
       planPeakRelease: () => undefined,
       isCallHeldBack: () => this.heldBack === 'calls',
       missingCandles: [],

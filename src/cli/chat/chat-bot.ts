@@ -216,10 +216,14 @@ export class ChatBot {
     if (objection) return this.#send(context, objection)
     const id = this.#pending.add({ ...order, words: [asked.verb, ...order.words] }, person)
     const keyboard = new InlineKeyboard().text('Yes', `yes ${id}`).text('No', `no ${id}`)
-    this.#send(context, `Really ${order.what}? It stays until you release it.`, {
-      extras: { reply_markup: keyboard },
-      urgency: 'urgent',
-    })
+    this.#send(
+      context,
+      `Really ${order.what}?${asked.verb === 'cancel' ? '' : ' It stays until you release it.'}`,
+      {
+        extras: { reply_markup: keyboard },
+        urgency: 'urgent',
+      },
+    )
   }
 
   async #obey(context: Context): Promise<void> {
@@ -238,7 +242,7 @@ export class ChatBot {
       command: words.join(' '),
       code: run.code ?? null,
     })
-    const result = cleanLines(`${run.output}${run.aside}`).trim()
+    const result = cleanLines(withoutFolders(`${run.output}${run.aside}`)).trim()
     this.#send(
       context,
       run.code === 0 ? `done: ${result}` : `exit code ${run.code ?? 'none, ended'}: ${result}`,
@@ -326,7 +330,7 @@ function wordsOf({ match }: Context): readonly string[] {
 
 function describeOutcome({ code, output, aside }: VerbRun): string {
   if (code === undefined) return 'no answer in time: ask /status what is so'
-  return cleanLines(`${output}${aside}`).trim() || `exit code ${code}`
+  return cleanLines(withoutFolders(`${output}${aside}`)).trim() || `exit code ${code}`
 }
 
 /** Files of the machine, and columns that only a table shows. */
@@ -335,8 +339,9 @@ const SOURCE = /^(?:from .*journal\.sqlite|realised is what each strategy)/
 function describeRun(run: VerbRun, question: ChatQuestion): string {
   const { code, output, aside } = run
   if (code === undefined) return explainFailure(run)
+  if (run.isCut) return 'the answer is too long for a chat: ask at the command line'
   try {
-    const said = cleanLines(aside)
+    const said = cleanLines(withoutFolders(aside))
       .split('\n')
       .filter((line) => line.trim() !== '' && !SOURCE.test(line))
     const remarks = said.map((line) => `\n${line}`).join('')
@@ -349,7 +354,12 @@ function describeRun(run: VerbRun, question: ChatQuestion): string {
 
 function explainFailure({ code, aside }: VerbRun): string {
   if (code === undefined) return 'no answer within 20 s'
-  return cleanLines(aside).trim() || `exit code ${code}`
+  return cleanLines(withoutFolders(aside)).trim() || `exit code ${code}`
+}
+
+/** The places of files are nothing for a chat server; their names stay. */
+function withoutFolders(text: string): string {
+  return text.replace(/(?<![\w:/.])(?:\/[^\s/:;,()]+)+\/([^\s/:;,()]+)/g, '$1')
 }
 
 /** Several accounts print a document each, with indented lines. */

@@ -36,9 +36,12 @@ export interface ChatQuestion extends ChatCommand {
 /** Must not look like an option. */
 const NAME = /^[A-Za-z0-9*][A-Za-z0-9*_:.#-]{0,99}$/
 const NUMBER = /^[1-9]\d{0,2}$/
+/** Of the command line too, but without spaces. */
+const SHARE = /^(\d{1,3}(?:\.\d{1,4})?)%?$/
 const SPAN = /^[1-9]\d{0,2}[hd]$/
 const GROUPS = ['day', 'week', 'month', 'strategy', 'instrument']
 const TRADES_SHOWN = 10
+const MOMENTS_SHOWN = 8
 
 export const CHAT_QUESTIONS: readonly ChatQuestion[] = [
   {
@@ -104,7 +107,9 @@ export const CHAT_QUESTIONS: readonly ChatQuestion[] = [
     verb: 'explain',
     help: 'what became of an order or an instrument: /why BTCUSDT',
     words: ([subject]) =>
-      subject !== undefined && NAME.test(subject) ? [subject, '--json'] : undefined,
+      subject !== undefined && NAME.test(subject)
+        ? [subject, '--json', `--limit=${MOMENTS_SHOWN}`]
+        : undefined,
     describe: (json) => describeStories(json as readonly z.infer<typeof storySchema>[]),
   },
 ]
@@ -162,6 +167,36 @@ export const CHAT_ORDERS: readonly ChatOrder[] = [
     help: 'close what is held: /flatten BTCUSDT, strategy:ID, or *',
     what: (scope) => `close everything on ${scope}, at market prices`,
   }),
+  scopeOrder({
+    name: 'pause',
+    verb: 'pause',
+    help: 'stop a strategy: /pause ID',
+    what: (scope) => `pause ${scope}: it sends no orders`,
+  }),
+  {
+    name: 'close',
+    verb: 'close',
+    help: 'close a part: /close BTCUSDT 50, a strategy or *, in percent; without a number all',
+    read: ([scope, share = '100', unit = '%', ...rest]) => {
+      const [, number = ''] = SHARE.exec(share) ?? []
+      const isRead = scope !== undefined && NAME.test(scope) && unit === '%' && rest.length === 0
+      if (!isRead || !(Number(number) > 0 && Number(number) <= 100)) return undefined
+      const whose = scope === '*' ? 'the whole account' : scope
+      return {
+        words: [scope, `${number}%`],
+        what: `close ${number} % of ${whose}, which then only reduces`,
+      }
+    },
+  },
+  {
+    name: 'cancel',
+    verb: 'cancel',
+    help: 'withdraw orders placed by name: /cancel BTCUSDT, a strategy or an order',
+    read: ([what]) =>
+      what !== undefined && NAME.test(what)
+        ? { words: [what], what: `withdraw the orders placed by name of ${what}` }
+        : undefined,
+  },
   {
     name: 'kill',
     verb: 'kill',

@@ -12,7 +12,7 @@ import { explainSymbol } from '../../views/explain/explain-symbol.ts'
 import { newestJournal } from '../process/newest-journal.ts'
 import { clockTime, type Story } from '../../views/explain/explain-words.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
-import { parseInstant } from '../process/options.ts'
+import { parseCount, parseInstant } from '../process/options.ts'
 import type { ConfigOptions, DaemonConfig } from '../../config/load-config.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
@@ -25,6 +25,7 @@ interface ExplainOptions extends ConfigOptions {
   readonly since?: number
   readonly journal?: string
   readonly json?: boolean
+  readonly limit?: number
 }
 
 export function addExplainCommand(program: Command, { setExit }: VerbFrame): void {
@@ -42,6 +43,7 @@ export function addExplainCommand(program: Command, { setExit }: VerbFrame): voi
       parseInstant,
     )
     .option('--journal <file>', 'another journal file than that of the configuration')
+    .option('--limit <n>', 'the newest moments alone, at most so many (default: all)', parseCount)
     .option('--json', 'as JSON')
     .action((subject: string, options: ExplainOptions) => setExit(explain(subject, options)))
 }
@@ -55,7 +57,17 @@ function explain(subject: string, options: ExplainOptions): number {
     const { positionMode } = config.account
     const instruments = new Map([...readGrids(dirname(file)), ...toInstruments(config)])
     const frame = { reader, instruments, positionMode }
-    const stories = storiesOf(frame, subject, options.since)
+    const { limit } = options
+    const found = storiesOf(frame, subject, options.since)
+    const stories =
+      limit === undefined
+        ? found
+        : found.slice(0, STORIES_MAX).map((story) =>
+            shortenStory(story, {
+              limit,
+              charsMax: found.length > 1 ? STORY_CHARS_MAX : LONE_STORY_CHARS_MAX,
+            }),
+          )
     if (options.json) writeOut(`${JSON.stringify(stories, undefined, 2)}\n`)
     else writeOut(stories.map(formatStory).join(''))
     writeAside(
@@ -81,6 +93,31 @@ function storiesOf(
   // A universe judges also what it never took in.
   const judged = explainLately(frame, subject, since)
   return judged.moments.length > 0 ? [judged] : []
+}
+
+/** With a limit all of them fit into an answer that chats and assistants take whole. */
+const STORIES_MAX = 10
+const STORY_CHARS_MAX = 10_000
+const LONE_STORY_CHARS_MAX = 100_000
+/** Names and punctuation of a moment as JSON. */
+const MOMENT_CHARS = 100
+
+/** Keeps the newest moments, and says in the verdict how many are left out. */
+export function shortenStory(
+  story: Story,
+  { limit, charsMax }: { readonly limit: number; readonly charsMax: number },
+): Story {
+  const newest: Story['moments'][number][] = []
+  let chars = 0
+  for (const moment of story.moments.toReversed()) {
+    chars += JSON.stringify(moment.text).length + moment.what.length + MOMENT_CHARS
+    if (newest.length >= limit || chars > charsMax) break
+    newest.push(moment)
+  }
+  const left = story.moments.length - newest.length
+  if (left === 0) return story
+  const verdict = `${story.verdict}; ${left} earlier moments are left out`
+  return { ...story, moments: newest.toReversed(), verdict }
 }
 
 const SYMBOL = /^[A-Z0-9]{2,30}(_[A-Z0-9]{1,12})?$/

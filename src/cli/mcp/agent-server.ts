@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { getRequestListener } from '@hono/node-server'
-import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
+import { createMcpHandler, McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { type Power, powerOf } from '../../control/powers.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -13,6 +13,7 @@ import { objectToPath, shortPath } from '../../lib/net/socket-path.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { runVerb, type VerbRun } from '../process/run-verb.ts'
+import { listStoredReports, readStoredReport } from './stored-reports.ts'
 import { type AgentTool, type NamedConfig, toConfigWords, toolsFor } from './agent-tools.ts'
 
 const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url))
@@ -72,6 +73,7 @@ export function createAgentServers(options: AgentServerOptions): () => McpServer
     )
     for (const tool of toolsFor(powers)) addTool(server, tool, frame)
     for (const [file, title] of titles) addPage(server, file, title)
+    addReports(server)
     return server
   }
 }
@@ -110,6 +112,7 @@ function addTool(server: McpServer, tool: AgentTool, { config, by, turns }: Tool
             by,
             // The daemon's processor comes first; what makes the account safer does too.
             isPatient: power !== 'safer',
+            isOneCore: power === 'research',
             signal: mcpReq.signal,
           }),
         )
@@ -200,6 +203,25 @@ function addPage(server: McpServer, file: string, title: string): void {
   server.registerResource(file, uri, { title, mimeType: 'text/markdown' }, () => ({
     contents: [{ uri, mimeType: 'text/markdown', text: readFileSync(join(DOCS, file), 'utf8') }],
   }))
+}
+
+/** What backtests and sweeps have left in the folder in which tools run; it changes all the time. */
+function addReports(server: McpServer): void {
+  const list = () => ({
+    resources: listStoredReports(process.cwd()).map(({ kind, name, writtenAt }) => ({
+      uri: `intentd://reports/${kind}/${name}`,
+      name: `${kind}/${name}`,
+      description: `written ${new Date(writtenAt).toISOString()}`,
+    })),
+  })
+  const template = new ResourceTemplate('intentd://reports/{kind}/{name}', { list })
+  const title = 'Reports of backtests and sweeps'
+  server.registerResource('reports', template, { title }, (uri, { kind, name }) => {
+    const text = readStoredReport(process.cwd(), { kind: String(kind), name: String(name) })
+    if (text === undefined) throw new Error(`no report ${String(kind)}/${String(name)}`)
+    const mimeType = kind === 'sweeps' ? 'text/csv' : 'text/plain'
+    return { contents: [{ uri: uri.href, mimeType, text }] }
+  })
 }
 
 /** The longest argument of a tool is a list of 50 parameters. */

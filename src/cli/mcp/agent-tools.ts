@@ -52,6 +52,14 @@ const priceFile = z
   .regex(/^(?:[A-Z0-9]{2,40}=)?(?!\.)[\w-][\w.-]*(?:\/(?!\.)[\w.-]+)*\.(?:csv|csv\.gz|json|jsonl)$/)
   .meta({ description: 'FILE or SYMBOL=FILE, below the folder that this program was started in' })
 
+const sweepFile = z
+  .string()
+  .regex(/^(?!\.)[\w-][\w.-]*(?:\/(?!\.)[\w.-]+)*\.ya?ml$/)
+  .meta({
+    description:
+      'the parameters to try, in YAML (docs/sweep.md): a file below the folder that this program was started in',
+  })
+
 const param = z
   .string()
   .regex(/^[\w-]+\.[\w.-]+=[\w.+-]{1,60}$/)
@@ -186,12 +194,14 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
         description: 'a symbol, a clientOid, an intent key, or the tradeId or orderId of a fill',
       }),
       since: when.optional().meta({ description: 'of a symbol: 10m or 2h ago, or an instant' }),
+      limit: limit.meta({ description: 'the newest moments, at most so many' }),
     }),
     words: (input, { asOption }) => [
       input.subject,
       '--json',
       ...asOption,
       ...option('since', input.since),
+      ...option('limit', input.limit),
     ],
   }),
   tool({
@@ -267,6 +277,31 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     words: (input, config) => [...playWords(input, config), ...option('model', input.model)],
   }),
   tool({
+    name: 'sweep',
+    verb: 'sweep',
+    description:
+      'Tries combinations of parameters, one at a time, and says what the best of them are worth. Ends after ten minutes; called again with the same arguments, it goes on with what is left. Results are kept under sweeps/.',
+    input: z.strictObject({
+      ...play,
+      sweep: sweepFile,
+      trial: z
+        .string()
+        .regex(/^[\w-]{1,64}$/)
+        .optional()
+        .meta({ description: 'run this one trial as a backtest, with its report' }),
+      model: z.enum(['pessimistic', 'default', 'optimistic']).optional(),
+    }),
+    isText: true,
+    words: (input, config) => [
+      ...playWords(input, config),
+      ...option('params', input.sweep),
+      ...option('trial', input.trial),
+      ...option('model', input.model),
+      // Of the cores one is left to the daemon.
+      '--jobs=1',
+    ],
+  }),
+  tool({
     name: 'check_bias',
     verb: 'check-bias',
     description:
@@ -312,6 +347,38 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     }),
     isText: true,
     words: (input, { asOption }) => [input.scope, ...asOption, ...option('reason', input.reason)],
+  }),
+  tool({
+    name: 'close',
+    verb: 'close',
+    description:
+      'Closes a share of what strategies hold; they only reduce from then on. Only a person can end that.',
+    input: z.strictObject({
+      scope: scope.meta({ description: "a strategy, an instrument, or '*' for the account" }),
+      percent: z.number().positive().max(100).default(100),
+      reason,
+    }),
+    isText: true,
+    words: (input, { asOption }) => [
+      input.scope,
+      `${Number(input.percent.toFixed(4))}%`,
+      ...asOption,
+      ...option('reason', input.reason),
+    ],
+  }),
+  tool({
+    name: 'cancel',
+    verb: 'cancel',
+    description:
+      'Withdraws orders that were placed by name, such as those by hand. Ladders and targets stay: restrict holds them back.',
+    input: z.strictObject({
+      what: word.meta({
+        description: 'an instrument, a strategy, or the clientOid, orderId or key of an order',
+      }),
+      reason,
+    }),
+    isText: true,
+    words: (input, { asOption }) => [input.what, ...asOption, ...option('reason', input.reason)],
   }),
   tool({
     name: 'kill',

@@ -22,7 +22,7 @@ import { listHolders } from '../../assembly/state/state-directory.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
-import type { RiskierOrder } from '../../control/powers.ts'
+import { type ControlOrder, isRiskier } from '../../control/powers.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { addOperatedOptions, loadOperated } from './operated-config.ts'
 import { proposeOrder } from './propose-order.ts'
@@ -120,8 +120,9 @@ export async function commandDaemon(given: Order, options: CommandOptions): Prom
   if (!isHeld && order.kind === 'adopt') return printUnadopted(directory)
   if (!isHeld && order.kind === 'release' && (await isForElsewhere(config, options)))
     return EXIT_WAITING
-  const proposed = middlemanKind() && toRiskierOrder(order)
-  if (proposed) return proposeOrder(config, { order: proposed, reason: options.reason })
+  const asked = toControlOrder(order)
+  if (middlemanKind() !== undefined && isRiskier(asked))
+    return proposeOrder(config, { order: asked, reason: options.reason })
   const file = leaveOrder(directory, () =>
     postCommand(directory, { ...order, reason: options.reason, by: operatorName() }),
   )
@@ -150,12 +151,12 @@ export async function commandDaemon(given: Order, options: CommandOptions): Prom
       })
 }
 
-/** Undefined: it adds no risk, so a chat and an assistant may give it. */
-function toRiskierOrder(order: Order): RiskierOrder | undefined {
+/** As the socket takes it, so that one table says what adds risk. */
+function toControlOrder(order: Order): ControlOrder {
   switch (order.kind) {
     case 'restrict':
     case 'flatten':
-      return undefined
+      return order
     case 'adopt':
       return { kind: 'adopt', symbol: order.scope, strategyId: order.strategy }
     case 'release': {

@@ -22,6 +22,8 @@ export interface VerbOptions {
   /** Standard input: other processes can see arguments. */
   readonly input?: string
   readonly isPatient?: boolean
+  /** Beside its own thread, V8 and Node have one helper each. */
+  readonly isOneCore?: boolean
   readonly signal?: AbortSignal | undefined
   readonly outputCharsMax?: number | undefined
 }
@@ -29,14 +31,23 @@ export interface VerbOptions {
 /** A process of its own, ended when its time is over or the caller has gone. */
 export async function runVerb(options: VerbOptions): Promise<VerbRun> {
   const { words, withinMs, by, input, isPatient = false, signal } = options
-  const { outputCharsMax = OUTPUT_CHARS_MAX } = options
+  const { outputCharsMax = OUTPUT_CHARS_MAX, isOneCore = false } = options
   const [, program = ''] = process.argv
-  const child = spawn(process.execPath, [program, ...words], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-    env: { ...process.env, [MIDDLEMAN_VARIABLE]: by, NO_COLOR: '1' },
-    // A group, so that programs which the command started end with it.
-    detached: process.platform !== 'win32',
-  })
+  const child = spawn(
+    process.execPath,
+    [...(isOneCore ? ['--v8-pool-size=1'] : []), program, ...words],
+    {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        [MIDDLEMAN_VARIABLE]: by,
+        NO_COLOR: '1',
+        ...(isOneCore && { UV_THREADPOOL_SIZE: '1' }),
+      },
+      // A group, so that programs which the command started end with it.
+      detached: process.platform !== 'win32',
+    },
+  )
   const end = (): void => endGroup(child)
   const ended = AbortSignal.any([AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])])
   ended.addEventListener('abort', end, { once: true })

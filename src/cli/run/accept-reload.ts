@@ -4,9 +4,12 @@ import { listKeys } from '../../config/load-accounts.ts'
 import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import { credentialVariables } from '../../config/secrets.ts'
 import { formatProblem, type Problem } from '../../config/yaml/problem.ts'
+import type { ReloadOrder } from '../../control/controlled.ts'
 import type { ReloadView } from '../../control/detail-views.ts'
 import { assertTokens } from '../../control/access/token-file.ts'
 import { tokenFilesOf } from '../../daemon/control/open-control.ts'
+import { describeReloaded } from '../../daemon/control/order-plans.ts'
+import { toSurvivalSettings } from '../../assembly/settings/engine-settings.ts'
 import type { Daemon } from '../../daemon/daemon.ts'
 import type { AccountInput } from '../../daemon/open-account.ts'
 import { accountLogger } from '../../logging/account-logger.ts'
@@ -39,6 +42,8 @@ interface ReloadFrame extends ConfiguredAccounts {
 }
 
 const DIGEST_CHARS = 16
+const NOTED_LINES_MAX = 100
+const NOTED_CHARS_MAX = 300
 
 interface ReloadCheck {
   readonly loaded: LoadedConfig | undefined
@@ -46,6 +51,7 @@ interface ReloadCheck {
   readonly contracts: ConfigRequest['contracts']
   readonly changes: readonly (ConfigChanges & { readonly name: string })[]
   readonly problems: readonly string[]
+  readonly worst: readonly string[]
 }
 
 /** Changes nothing: not even a token is written. */
@@ -92,32 +98,43 @@ export async function examineReload(
   ]
   if (loaded && found.length === 0)
     found.push(...(await listPortProblems([loaded, ...next], running)))
-  return { loaded, next, contracts, changes, problems: found }
+  const worst = [...(loaded ? [loaded] : []), ...next].flatMap(({ config }) => {
+    const account = daemon.accounts.find(({ shown }) => shown.config.file === config.file)
+    if (account === undefined) return []
+    const lines = describeReloaded(account.shown, toSurvivalSettings(config))
+    return next.length > 0 ? lines.map((line) => `${config.name}: ${line}`) : lines
+  })
+  return { loaded, next, contracts, changes, problems: found, worst }
 }
 
 /** The digest covers what the lines leave out, such as code. */
-export function viewReload({ loaded, next, changes, problems }: ReloadCheck): ReloadView {
+export function viewReload({ loaded, next, changes, problems, worst }: ReloadCheck): ReloadView {
   const configs = loaded ? [loaded, ...next].map(({ config }) => withCode(config)) : []
   const digest = sha256Hex([JSON.stringify(configs)]).slice(0, DIGEST_CHARS)
   const lines = changes.flatMap((own) => {
     const whose = next.length > 0 ? `${own.name}: ` : ''
     return listChanges(own).map((line) => `${whose}${line}`)
   })
-  return { problems: [...problems], changes: [...lines, `the files as read, by digest: ${digest}`] }
+  return {
+    problems: [...problems],
+    changes: [...lines, `the files as read, by digest: ${digest}`],
+    worst: [...worst],
+  }
 }
 
-/** @param approved it may change only this; undefined: anything */
+/** Notes it in the journals once nothing is left that could refuse it. */
 export async function acceptReload(
   request: ConfigRequest,
   { logger, ...frame }: ReloadFrame,
-  approved?: readonly string[],
+  { approved, reason, by }: ReloadOrder,
 ): Promise<ConfiguredAccounts | undefined> {
   const { daemon } = frame
   const before = [frame, ...frame.others]
   const check = await examineReload(request, frame)
   const { loaded, next, contracts, changes, problems } = check
   const found = [...problems]
-  if (approved && !isDeepStrictEqual(viewReload(check).changes, [...approved]))
+  const { changes: lines } = viewReload(check)
+  if (approved && !isDeepStrictEqual(lines, [...approved]))
     found.push('the files have changed since this reload was confirmed: propose it again')
   if (loaded && found.length === 0)
     found.push(...[loaded, ...next].flatMap(({ config }) => listTokenProblems(config)))
@@ -140,7 +157,17 @@ export async function acceptReload(
       ? readKeys(one, { ...request, keysOfAll: listKeys([loaded, ...next]) })
       : { loaded: one, credentials: before[index]?.credentials, keysMissing: undefined }
   const others = next.map((one, index) => give(one, index + 1))
-  return { ...give(loaded, 0), others, contracts }
+  const given = { ...give(loaded, 0), others, contracts }
+  daemon.noteReload({ changes: boundLines(lines), reason, by })
+  return given
+}
+
+/** A configuration written anew changes hundreds of lines; the digest stays. */
+function boundLines(lines: readonly string[]): readonly string[] {
+  const [first, digest] = [lines.slice(0, -1), lines.slice(-1)]
+  const kept = first.slice(0, NOTED_LINES_MAX).map((line) => line.slice(0, NOTED_CHARS_MAX))
+  const left = first.length - kept.length
+  return [...kept, ...(left > 0 ? [`and ${left} more lines`] : []), ...digest]
 }
 
 /** Code is compared only if the running digests are known. */

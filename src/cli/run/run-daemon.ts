@@ -16,6 +16,7 @@ import type { ContractAnswers } from '../../config/known-contracts.ts'
 import { assertLossesDecided } from '../../config/live-checks.ts'
 import { loadAccounts } from '../../config/load-accounts.ts'
 import { processVariables } from '../../config/secrets.ts'
+import type { ReloadOrder } from '../../control/controlled.ts'
 import type { ReloadView } from '../../control/detail-views.ts'
 import type { Daemon, DaemonEnd } from '../../daemon/daemon.ts'
 import { openDaemon, type OpenDaemonOptions, type OpenedDaemon } from '../../daemon/open-daemon.ts'
@@ -194,7 +195,7 @@ function open(options: RunOptions, frame: TradeFrame): Promise<OpenedDaemon> {
     timers: systemTimers,
     configOptionOf: ({ file }) =>
       repeatOptions(file === frame.loaded.config.file ? options : { config: file, set: [] }),
-    onReload: (approved) => frame.reloads.ask(approved),
+    onReload: (order) => frame.reloads.ask(order),
     alertTargets: frame.alerts && (() => frame.alerts?.targets ?? new Map()),
     tryReload: () => frame.reloads.tryDry(),
   })
@@ -215,8 +216,8 @@ async function trade(
   const reloading = { ...frame, daemon: opened.daemon, trustFiles }
   const tryDry = async (): Promise<ReloadView> =>
     viewReload(await examineReload(frame.request, reloading))
-  reloads.listen(async (approved) => {
-    next = await acceptReload(frame.request, reloading, approved).catch((error: unknown) => {
+  reloads.listen(async (order) => {
+    next = await acceptReload(frame.request, reloading, order).catch((error: unknown) => {
       logger.log('error', 'reload.refused', { problems: [messageOf(error)] })
       return undefined
     })
@@ -308,10 +309,9 @@ function listenForStops(): Stops {
 
 /** `intentd reload`, or SIGHUP unless a terminal closes. */
 interface Reloads {
-  /** @param approved the reload may change only this; undefined: anything */
-  ask(approved?: readonly string[]): void
+  ask(order: ReloadOrder): void
   listen(
-    reload: ((approved: readonly string[] | undefined) => Promise<void>) | undefined,
+    reload: ((order: ReloadOrder) => Promise<void>) | undefined,
     tryDry?: () => Promise<ReloadView>,
   ): void
   tryDry(): Promise<ReloadView> | undefined
@@ -319,25 +319,25 @@ interface Reloads {
 }
 
 function listenForReloads(): Reloads {
-  let listener: ((approved: readonly string[] | undefined) => Promise<void>) | undefined
+  let listener: ((order: ReloadOrder) => Promise<void>) | undefined
   let dryRun: (() => Promise<ReloadView>) | undefined
-  let last: readonly string[] | undefined
-  let [isAsked, isBusy] = [false, false]
+  let asked: ReloadOrder | undefined
+  let isBusy = false
   const work = async (): Promise<void> => {
     if (isBusy) return
     isBusy = true
-    while (isAsked && listener) {
-      isAsked = false
-      await listener(last)
+    while (asked && listener) {
+      const order = asked
+      asked = undefined
+      await listener(order)
     }
     isBusy = false
   }
-  const ask = (approved?: readonly string[]): void => {
-    isAsked = true
-    last = approved
+  const ask = (order: ReloadOrder): void => {
+    asked = order
     void work()
   }
-  const hear = (): void => ask()
+  const hear = (): void => ask({ by: 'the machine', reason: 'SIGHUP' })
   const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
   if (!hasTerminal) process.on('SIGHUP', hear)
   return {

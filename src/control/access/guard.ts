@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { PAGE_PATHS } from '../../dashboard/page-files.ts'
+import { AGENT_PATH, POST_TOKENS } from '../powers.ts'
 import { peerOf } from './peer.ts'
 import { PROOF_PATH } from './server-proof.ts'
 import type { SessionCodes } from './session-codes.ts'
@@ -15,19 +16,14 @@ export interface Entrance {
   readonly codes?: SessionCodes
 }
 
-export const SESSION_PATH = '/v1/session'
-
-/** Where assistants are served, by a token that opens nothing else. */
-export const AGENT_PATH = '/mcp'
-
 const OPEN_PATHS: ReadonlySet<string> = new Set([
   '/livez',
   '/readyz',
   '/docs',
   '/openapi.json',
-  SESSION_PATH,
   PROOF_PATH,
   ...PAGE_PATHS,
+  ...Object.keys(POST_TOKENS).filter((path) => POST_TOKENS[path] === 'open'),
 ])
 
 const HEADERS: Readonly<Record<string, string>> = {
@@ -97,7 +93,7 @@ function refuseToken(context: Context, entrance: Entrance): Refusal | undefined 
   if (OPEN_PATHS.has(req.path)) return undefined
   const peer = peerOf(req.header('authorization'), entrance.tokens)
   if (peer === 'nobody') return { status: 401, why: 'no token, or another one' }
-  const isServed = entrance.tokens?.agent !== undefined && req.path === AGENT_PATH
+  const isServed = entrance.tokens?.agent !== undefined && POST_TOKENS[req.path] === 'agent'
   if ((peer === 'agent') !== isServed)
     return {
       status: 403,

@@ -1,6 +1,12 @@
 import { resolve } from 'node:path'
 import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
-import type { Approval, Controlled, OrderPlan, Readiness } from '../../control/controlled.ts'
+import type {
+  Approval,
+  Controlled,
+  OrderPlan,
+  Readiness,
+  ReloadOrder,
+} from '../../control/controlled.ts'
 import type { RiskierOrder } from '../../control/powers.ts'
 import type {
   BacktestView,
@@ -85,8 +91,7 @@ export interface DaemonControlOptions {
   readonly timers: Timers
   readonly processStartedAt?: number | undefined
   readonly fleet?: FleetSource | undefined
-  /** @param approved undefined: whatever a reload changes */
-  readonly onReload?: ((approved?: readonly string[]) => void) | undefined
+  readonly onReload?: ((order: ReloadOrder) => void) | undefined
   readonly tryReload?: (() => Promise<ReloadView> | undefined) | undefined
   readonly logger: Pick<DaemonLogger, 'log' | 'listen' | 'setLevel'>
 }
@@ -331,7 +336,7 @@ export class DaemonControl implements Controlled {
     }
     if (order.kind === 'reload') {
       const { onReload } = this.#options
-      onReload?.(approval?.changes)
+      onReload?.({ by, reason, approved: approval?.changes })
       const text = 'it reads the configuration again; the log says reload.begun or reload.refused'
       return { ...nothing, isObeyed: onReload !== undefined, text }
     }

@@ -2,13 +2,14 @@ import { showUtc } from '../../lib/text/show-utc.ts'
 import type { OrderPlan } from '../../control/controlled.ts'
 import type { ReloadView } from '../../control/detail-views.ts'
 import type { RiskierOrder } from '../../control/powers.ts'
+import type { SurvivalSettings, WorstCase } from '../../domain/worst-case.ts'
 import { ACCOUNT, type Restriction } from '../../domain/trading-mode.ts'
 import { killOf } from '../../engine/book/book.ts'
 import type { HandCommand } from '../../engine/event.ts'
 import { describeBeyondLimit } from '../../engine/lifecycle/adopt.ts'
 import { describeDropped, describeUnclaimed } from '../../engine/lifecycle/flatten.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { viewWorstCase } from '../../views/losses-view.ts'
+import { viewWorst } from '../../views/losses-view.ts'
 import type { ShownAccount } from '../../views/shown-account.ts'
 import {
   adviseUnclaimed,
@@ -23,6 +24,10 @@ type AccountOrder = Exclude<
   RiskierOrder,
   { readonly kind: 'reload' | 'order' | 'deposit' | 'correctDeposit' }
 >
+/** Strategies decide only afterwards what they order. */
+const UNTOUCHED = 'as it is now, before anything is ordered again'
+const MOVED = 'before as after, since the account holds the same'
+
 type OrderOf<Kind extends AccountOrder['kind']> = Extract<AccountOrder, { readonly kind: Kind }>
 
 /** Says what an order that may add risk would do to an account. Changes nothing. */
@@ -44,17 +49,36 @@ export function planAccountOrder(
 }
 
 /** Judged again when confirmed, at the prices of then. */
-export function planHandOrder({ engine }: ShownAccount, command: HandCommand): OrderPlan {
-  const { refusal, detail, change } = engine.planByHand(command)
+export function planHandOrder(shown: ShownAccount, command: HandCommand): OrderPlan {
+  const { refusal, detail, change, worst } = shown.engine.planByHand(command)
   if (refusal !== undefined) return refuse(refusal)
-  return { changes: change === undefined ? [] : [change], notes: detail ? [detail] : [] }
+  const isOrder = command.kind === 'order'
+  const other = worst === undefined ? 'as it is now' : 'with this entry'
+  const shownWorst = isOrder ? worst : (worst ?? shown.engine.worstCase)
+  return {
+    changes: change === undefined ? [] : [change],
+    notes: [
+      ...(detail ? [detail] : []),
+      ...describeWorst(shown, isOrder ? 'this order too' : other, shownWorst),
+    ],
+  }
 }
 
 export async function planReload(trying: Promise<ReloadView> | undefined): Promise<OrderPlan> {
   const tried = await trying
   if (tried === undefined) return refuse('no reload is possible now')
   if (tried.problems.length > 0) return refuse(tried.problems.join('; '))
-  return { changes: tried.changes, notes: ['`intentd plan` shows what becomes of open orders'] }
+  const notes = ['`intentd plan` shows what becomes of open orders', ...tried.worst]
+  return { changes: tried.changes, notes }
+}
+
+/** @param survives of the files as they stand now */
+export function describeReloaded(
+  shown: ShownAccount,
+  survives: SurvivalSettings | undefined,
+): readonly string[] {
+  const worst = survives && shown.engine.worstCaseUnder(survives)
+  return describeWorst({ settings: { survives } }, 'by the new moves, with what is held now', worst)
 }
 
 function planRelease(
@@ -94,7 +118,7 @@ function planRelease(
       ...describeStillHeld(answer),
       ...adviseUnclaimed(answer, configOption),
       ...describeRest(shown, lifted),
-      ...describeWorst(shown),
+      ...describeWorst(shown, UNTOUCHED, shown.engine.worstCase),
     ],
   }
 }
@@ -109,7 +133,10 @@ function planKillRelease(shown: ShownAccount): OrderPlan {
   if (kill === undefined) return refuse('no kill stands; name the scope that is to be released')
   return {
     changes: [`ends: ${describeRestriction(kill)}`],
-    notes: [...describeRest(shown, [kill]), ...describeWorst(shown)],
+    notes: [
+      ...describeRest(shown, [kill]),
+      ...describeWorst(shown, UNTOUCHED, shown.engine.worstCase),
+    ],
   }
 }
 
@@ -121,7 +148,10 @@ function planAdoption(shown: ShownAccount, order: OrderOf<'adopt'>): OrderPlan {
   const beyond = describeBeyondLimit(shown, { symbol, strategyId })
   return {
     changes: [`hands ${symbol} ${size} to ${strategyId}`],
-    notes: [...(beyond === undefined ? [] : [beyond]), ...describeWorst(shown)],
+    notes: [
+      ...(beyond === undefined ? [] : [beyond]),
+      ...describeWorst(shown, MOVED, shown.engine.worstCase),
+    ],
   }
 }
 
@@ -135,13 +165,18 @@ function describeRestriction({ scope, mode, code, reason, by, at }: Restriction)
   return `${named} ${mode} since ${showUtc(at)} (${code}): ${reason}, by ${by}`
 }
 
-function describeWorst(shown: ShownAccount): readonly string[] {
-  if (shown.settings.survives === undefined)
+/** @param of says which moment it is: now, or after the order */
+function describeWorst(
+  { settings }: { readonly settings: { readonly survives?: SurvivalSettings | undefined } },
+  of: string,
+  worst: WorstCase | undefined,
+): readonly string[] {
+  if (settings.survives === undefined)
     return ['the worst loss is not counted: risk.survives is not set']
-  const worst = viewWorstCase(shown)
-  if (worst === null) return ['the worst loss is not known yet, or nothing is at risk']
+  if (worst === undefined) return ['the worst loss is not known yet, or nothing is at risk']
+  const { scenario, need, left } = viewWorst(worst)
   return [
-    `worst loss with all that rests: ${worst.scenario} needs ${worst.need} and leaves ${worst.left}; what would leave less than nothing is denied`,
+    `worst loss with all that rests, ${of}: ${scenario} needs ${need} and leaves ${left}; what would leave less than nothing is denied`,
   ]
 }
 

@@ -130,6 +130,7 @@ export function applyRecord(target: Book, record: JournalRecord): void {
       return applyRepaired(book, record)
     case 'call':
     case 'denial':
+    case 'reload':
       return
     case 'archived':
       return void (book.archivedBefore = Math.max(book.archivedBefore, record.before))

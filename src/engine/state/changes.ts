@@ -124,6 +124,8 @@ export function noteSettled(changes: ChangeState, symbol: string): void {
 /** Named before the record is applied; undefined: all. */
 export function concernedBy(book: Book, record: JournalRecord): Iterable<string> | undefined {
   switch (record.kind) {
+    case 'reload':
+      return []
     case 'boot':
     case 'deposit':
     case 'restricted':

@@ -1,9 +1,10 @@
 import { type Instrument, isInverse } from '../../domain/instrument.ts'
 import { isFlat } from '../../domain/position.ts'
-import type { WorstCase, WorstCaseState } from '../../domain/worst-case.ts'
+import type { SurvivalSettings, WorstCase, WorstCaseState } from '../../domain/worst-case.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import type { Exposure } from '../../risk/exposure.ts'
+import type { SizedOrder } from '../../risk/resting-ladder.ts'
 import type { ReducibleRisk } from '../../risk/reduction.ts'
 import {
   findWorstCase,
@@ -12,6 +13,7 @@ import {
   type InstrumentRisk,
   type RiskNeeds,
   sumNeeds,
+  usedOf,
 } from '../../risk/worst-case.ts'
 import { withOrders, type WorstCaseBasis } from '../../risk/worst-case-orders.ts'
 import { accountHoldingOf } from '../book/book.ts'
@@ -37,13 +39,45 @@ export function worstCaseBasisOf(core: Core, symbol: string): WorstCaseBasis | u
   }
 }
 
+/** With one order more, filled like all that rests. Undefined: unknown, or nothing to survive. */
+export function worstCaseWith(
+  core: Core,
+  { symbol, ...order }: SizedOrder & { readonly symbol: string },
+): WorstCase | undefined {
+  const basis = worstCaseBasisOf(core, symbol)
+  if (basis === undefined) return undefined
+  const others = listAtRisk(core).filter((other) => other.symbol !== symbol)
+  const needs = needsOf(withOrders(basis, totalsOf(core, symbol).exposure, order))
+  return known(
+    findWorstCase([...others.map((other) => needsNow(core, other)), needs], equityNow(core)),
+  )
+}
+
+/** With so much more in the account, margin coin. */
+export function worstCaseWithMoney(core: Core, amount: number): WorstCase | undefined {
+  const { last } = core.worstCase
+  return last && { ...last, ...usedOf(last.need, last.equity + amount) }
+}
+
+/** If other moves had to be survived, with what is held and rests now. */
+export function worstCaseUnder(core: Core, survives: SurvivalSettings): WorstCase | undefined {
+  const under = { ...core, settings: { ...core.settings, survives } }
+  const needs = listAtRisk(core).map((instrument) =>
+    needsOf(riskOf(under, instrument, dearestPrice(core, instrument.symbol))),
+  )
+  return known(findWorstCase(needs, equityNow(core)))
+}
+
+function known(worst: WorstCase | undefined): WorstCase | undefined {
+  return worst === undefined || Number.isNaN(worst.used) ? undefined : worst
+}
+
 /** Measured by the worse figures; noted and shown. */
 export function measureWorstCase(core: Core): WorstCase | undefined {
   own(core.worstCase).equity = equityAtWorst(core)
   const needs = listAtRisk(core).map((instrument) => needsNow(core, instrument))
   const measured = findWorstCase(needs, equityNow(core))
-  own(core.worstCase).last =
-    measured === undefined || Number.isNaN(measured.used) ? undefined : measured
+  own(core.worstCase).last = known(measured)
   return core.worstCase.last
 }
 

@@ -117,7 +117,7 @@ function around(
 ): readonly NumberedRecord[] {
   const [first, last] = [own[0], own.at(-1)]
   if (first === undefined || last === undefined) return []
-  const kinds = ['boot', 'restricted', 'released', 'repaired', 'cancel'] as const
+  const kinds = ['boot', 'reload', 'restricted', 'released', 'repaired', 'cancel'] as const
   const found = reader.records({ kinds, since: first.record.at, until: last.record.at + 1 })
   return [...found].filter(({ sequence, record }) => {
     if (sequence < first.sequence || sequence > last.sequence) return false
@@ -181,6 +181,7 @@ function describeRecord(
     case 'cancel':
       return [['cancel-all', `of ${record.symbols.join(', ')}, for ${record.cause}`]]
     case 'boot':
+    case 'reload':
     case 'restricted':
     case 'released':
     case 'repaired':
@@ -212,7 +213,7 @@ function describeRecord(
 
 type AroundRecord = Extract<
   JournalRecord,
-  { kind: 'boot' | 'restricted' | 'released' | 'repaired' }
+  { kind: 'boot' | 'reload' | 'restricted' | 'released' | 'repaired' }
 >
 
 /** These concern all open orders. */
@@ -220,6 +221,8 @@ export function describeAround(record: AroundRecord): Entries {
   switch (record.kind) {
     case 'boot':
       return [['started', `run ${record.epoch} of the daemon, version ${record.version}`]]
+    case 'reload':
+      return [['reload', `${record.changes.join('; ')}: ${record.reason}, by ${record.by}`]]
     case 'restricted':
       return [[record.mode, `${record.scope}, ${record.code}: ${record.reason}, by ${record.by}`]]
     case 'released':

@@ -119,6 +119,7 @@ export function describeRecord(
     case 'unseenFunding':
       return [['funding', `${record.holdSide} ${record.change}, estimated: no reading showed it`]]
     case 'boot':
+    case 'reload':
     case 'restricted':
     case 'released':
     case 'repaired':

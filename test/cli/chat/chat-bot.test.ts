@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ChatBot } from '../../../src/cli/chat/chat-bot.ts'
-import { drawTrade } from '../../../src/cli/chat/questions.ts'
+import { CHAT_ORDERS, drawTrade } from '../../../src/cli/chat/questions.ts'
 import { type VerbOptions, type VerbRun } from '../../../src/cli/process/run-verb.ts'
 import { type Power } from '../../../src/control/powers.ts'
 import { Secret } from '../../../src/lib/secret.ts'
@@ -371,4 +371,48 @@ test('a closed trade is a picture with its fills and its stop, and what happened
   expect(svg.match(/fill="#2c63d6"/g)).toHaveLength(1)
   expect(svg.match(/fill="#b4372f"/g)).toHaveLength(1)
   expect(svg).toContain('>stop</text>')
+})
+
+test('an answer that is too long, or a failure, shows no place of a file', async () => {
+  await open()
+  const from = 'from /tmp/state/paper/journal.sqlite\n'
+  answer = () => ({ code: 0, output: '[{"title": "BTC', aside: from, isCut: true })
+  telegram.say(ANNA, '/why BTCUSDT')
+  const long = await telegram.untilSent(1)
+  answer = () => ({
+    code: 1,
+    output: '[',
+    aside: `nothing in /tmp/state/paper/journal.sqlite: see https://a.example/x/y`,
+    isCut: false,
+  })
+  telegram.say(ANNA, '/why ETHUSDT')
+  const failed = await telegram.untilSent(2)
+
+  expect(asked[0]?.words).toEqual([
+    'explain',
+    'BTCUSDT',
+    '--json',
+    '--limit=8',
+    '--config=/srv/paper.yaml',
+  ])
+  expect(long.text).toBe('the answer is too long for a chat: ask at the command line')
+  expect(failed.text).toBe('nothing in journal.sqlite: see https://a.example/x/y')
+})
+
+test('a person pauses a strategy, closes a part and withdraws orders after one confirmation', async () => {
+  await open()
+  telegram.say(ANNA, '/close BTCUSDT 50 %')
+  const question = await telegram.untilSent(1)
+  telegram.press(ANNA, question.buttons[0]?.data ?? '')
+  await telegram.untilSent(2)
+  const readBy = (name: string, ...words: readonly string[]) =>
+    CHAT_ORDERS.find((order) => order.name === name)?.read(words)?.words
+
+  expect(question.text).toMatch(/^Really close 50 % of BTCUSDT, which then only reduces/)
+  expect(asked.map(({ words }) => words.slice(0, -2))).toEqual([['close', 'BTCUSDT', '50%']])
+  expect(readBy('close', '*')).toEqual(['*', '100%'])
+  expect(readBy('close', 'BTCUSDT', '0')).toBeUndefined()
+  expect(readBy('close', 'BTCUSDT', '150')).toBeUndefined()
+  expect(readBy('pause', 'grid-btc')).toEqual(['grid-btc'])
+  expect(readBy('cancel', 'key-0001')).toEqual(['key-0001'])
 })

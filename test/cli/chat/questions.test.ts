@@ -41,7 +41,7 @@ test('whatever 20,000 messages say, no word of a command line is an option or na
     expect(['safer', 'riskier']).toContain(powerOf(order.verb))
     for (const word of words)
       expect(word).toMatch(
-        /^(?:--(?:json|csv|curve|since=\d{1,3}[hd]|limit=10|course=[1-9]\d{0,2}|by=(?:day|week|month|strategy|instrument)|symbol=[A-Za-z0-9*][\w*:.#-]*)|[A-Za-z0-9*][\w*:.#-]*)$/,
+        /^(?:--(?:json|csv|curve|since=\d{1,3}[hd]|limit=(?:10|8)|course=[1-9]\d{0,2}|by=(?:day|week|month|strategy|instrument)|symbol=[A-Za-z0-9*][\w*:.#-]*)|\d{1,3}(?:\.\d{1,4})?%|[A-Za-z0-9*][\w*:.#-]*)$/,
       )
   }
 

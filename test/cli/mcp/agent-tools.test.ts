@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { z } from 'zod'
 import { AGENT_TOOLS, toConfigWords, toolsFor } from '../../../src/cli/mcp/agent-tools.ts'
-import { POST_POWERS, type Power, VERB_POWERS } from '../../../src/control/powers.ts'
+import { type Power, VERB_POWERS } from '../../../src/control/powers.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 
 const CONFIG = toConfigWords({ file: '/srv/trader/config/paper.yaml', set: ['onStop=leave'] })
@@ -24,8 +24,19 @@ test('an assistant that may look gets tools that change nothing', () => {
     'check',
     'plan',
   ])
-  expect(namesFor('look', 'safer').slice(-3)).toEqual(['restrict', 'flatten', 'kill'])
-  expect(namesFor('look', 'research').slice(-3)).toEqual(['backtest', 'check_bias', 'test'])
+  expect(namesFor('look', 'safer').slice(-5)).toEqual([
+    'restrict',
+    'flatten',
+    'close',
+    'cancel',
+    'kill',
+  ])
+  expect(namesFor('look', 'research').slice(-4)).toEqual([
+    'backtest',
+    'sweep',
+    'check_bias',
+    'test',
+  ])
   expect(namesFor('riskier')).toEqual(['release', 'adopt', 'reload'])
 })
 
@@ -33,7 +44,6 @@ test('no tool confirms, and none has a place for a code', () => {
   const verbs: readonly string[] = AGENT_TOOLS.map(({ verb }) => verb)
   for (const [verb, power] of Object.entries(VERB_POWERS))
     if (power === 'confirm' || power === 'machine') expect(verbs).not.toContain(verb)
-  expect(POST_POWERS['/v1/confirmations']).toBe('confirm')
   for (const { name, input } of AGENT_TOOLS) {
     expect(name).not.toMatch(/confirm|pair|code/)
     const { shape } = input as z.ZodObject
@@ -61,6 +71,9 @@ const TEXTS = [
   'prices/.hidden.csv',
   'BTCUSDT=/etc/passwd.csv',
   'prices/btc.csv',
+  'sweeps/grid.yaml',
+  '/etc/passwd.yaml',
+  'sweeps/../../x.yaml',
   'BTCUSDT=prices/btc.csv',
   'grid.levels=4',
   '--unclaimed',
@@ -77,7 +90,7 @@ test('whatever 20,000 calls ask for, a command line has the words that the tool 
   const pick = <Value>(values: readonly Value[]): Value =>
     values[Math.floor(random.next() * values.length)] as Value
   const OPTION =
-    /^--(?:json|no-secrets|fill-all|(?:config|set|symbol|strategy|since|until|limit|by|move|market|days|from|to|param|seed|model|reason|to)=[^]*)$/
+    /^--(?:json|no-secrets|fill-all|(?:config|set|symbol|strategy|since|until|limit|by|move|market|days|from|to|params?|seed|model|trial|jobs|reason|to)=[^]*)$/
   let taken = 0
 
   for (let call = 0; call < 20_000; call++) {
@@ -104,9 +117,9 @@ test('whatever 20,000 calls ask for, a command line has the words that the tool 
       if (word.startsWith('-')) expect(word).toMatch(OPTION)
       else
         expect(word).toMatch(
-          /^(?:\/srv\/trader\/config\/paper\.yaml|[A-Za-z0-9*_][\w*:.#@/-]{0,199})$/,
+          /^(?:\/srv\/trader\/config\/paper\.yaml|\d{1,3}(?:\.\d{1,4})?%|[A-Za-z0-9*_][\w*:.#@/-]{0,199})$/,
         )
-      expect(word).not.toMatch(/^--(?:market)=.*(?:\.\.|=\/|\/\.|=\.)/)
+      expect(word).not.toMatch(/^--(?:market|params)=.*(?:\.\.|=\/|\/\.|=\.)/)
     }
     expect(rest.filter((word) => /^--(?:config|set)=/.test(word))).toEqual(
       rest.filter((word) => CONFIG.asOption.includes(word)),

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type IntentdProcess } from '../../daemon/intentd-process.ts'
 import { type Project, Projects } from '../../daemon/project.ts'
@@ -61,6 +63,36 @@ async function withAgent(
     await client.close()
   }
 }
+
+test('reports of backtests and sweeps are resources: listed, short, and no other file', async () => {
+  const written = (path: string, text: string): void => {
+    mkdirSync(join(project.directory, dirname(path)), { recursive: true })
+    writeFileSync(join(project.directory, path), text)
+  }
+  const series = Array.from({ length: 5000 }, (_, index) => index)
+  written('backtests/paper-1/report.json', JSON.stringify({ name: 'paper', series }))
+  written('sweeps/paper/trials.csv', 'trial,score\n1,0.5\n')
+  written('backtests/.hidden/report.json', '{}')
+  await withAgent([], async (client) => {
+    const { resources } = await client.listResources()
+    const read = async (uri: string) => JSON.stringify(await client.readResource({ uri }))
+    const report = await read('intentd://reports/backtests/paper-1')
+
+    expect(
+      resources.map(({ uri }) => uri).filter((uri) => uri.startsWith('intentd://reports/')),
+    ).toEqual(
+      expect.arrayContaining([
+        'intentd://reports/backtests/paper-1',
+        'intentd://reports/sweeps/paper',
+      ]),
+    )
+    expect(resources.some(({ uri }) => uri.includes('hidden'))).toBe(false)
+    expect(report).toContain('5000 values, which the file holds')
+    expect(await read('intentd://reports/sweeps/paper')).toContain('trial,score')
+    for (const other of ['backtests/.hidden', 'backtests/..', 'config/paper', 'sweeps/none'])
+      await expect(read(`intentd://reports/${other}`)).rejects.toThrow(/report|resource|found/i)
+  })
+})
 
 test('by default an assistant looks: the figures of the command line, with their source, and the docs', async () => {
   await withAgent([], async (client, call) => {
