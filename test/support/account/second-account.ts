@@ -144,6 +144,7 @@ export class SecondAccount {
         for (const watermark of record.watermarks) this.#noteWatermark(watermark)
         return
       case 'boot':
+      case 'reload':
       case 'deposit':
       case 'exits':
       case 'exitsListed':
