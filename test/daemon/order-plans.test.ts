@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest'
 import type { OrderPlan } from '../../src/control/controlled.ts'
-import {
-  describeReloaded,
-  planAccountOrder,
-  planHandOrder,
-} from '../../src/daemon/control/order-plans.ts'
+import { planAccountOrder, planHandOrder } from '../../src/daemon/control/order-plans.ts'
 import { MANUAL } from '../../src/domain/hand-order.ts'
 import { decimal } from '../../src/lib/decimal.ts'
+import { describeReloaded } from '../../src/views/worst-loss-text.ts'
 import type { ShownAccount } from '../../src/views/shown-account.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine/engine-bench.ts'
 import { TradedAccount } from '../engine/traded-account.ts'

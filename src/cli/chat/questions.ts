@@ -36,7 +36,7 @@ export interface ChatQuestion extends ChatCommand {
 /** Must not look like an option. */
 const NAME = /^[A-Za-z0-9*][A-Za-z0-9*_:.#-]{0,99}$/
 const NUMBER = /^[1-9]\d{0,2}$/
-/** Of the command line too, but without spaces. */
+/** The command line takes it too. */
 const SHARE = /^(\d{1,3}(?:\.\d{1,4})?)%?$/
 const SPAN = /^[1-9]\d{0,2}[hd]$/
 const GROUPS = ['day', 'week', 'month', 'strategy', 'instrument']

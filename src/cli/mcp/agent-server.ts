@@ -205,7 +205,7 @@ function addPage(server: McpServer, file: string, title: string): void {
   }))
 }
 
-/** What backtests and sweeps have left in the folder in which tools run; it changes all the time. */
+/** Backtests and sweeps leave them in the folder in which tools run, so the list changes. */
 function addReports(server: McpServer): void {
   const list = () => ({
     resources: listStoredReports(process.cwd()).map(({ kind, name, writtenAt }) => ({

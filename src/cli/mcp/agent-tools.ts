@@ -297,7 +297,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       ...option('params', input.sweep),
       ...option('trial', input.trial),
       ...option('model', input.model),
-      // Of the cores one is left to the daemon.
+      // The daemon needs the other cores.
       '--jobs=1',
     ],
   }),

@@ -2,14 +2,13 @@ import { showUtc } from '../../lib/text/show-utc.ts'
 import type { OrderPlan } from '../../control/controlled.ts'
 import type { ReloadView } from '../../control/detail-views.ts'
 import type { RiskierOrder } from '../../control/powers.ts'
-import type { SurvivalSettings, WorstCase } from '../../domain/worst-case.ts'
 import { ACCOUNT, type Restriction } from '../../domain/trading-mode.ts'
 import { killOf } from '../../engine/book/book.ts'
 import type { HandCommand } from '../../engine/event.ts'
 import { describeBeyondLimit } from '../../engine/lifecycle/adopt.ts'
 import { describeDropped, describeUnclaimed } from '../../engine/lifecycle/flatten.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { viewWorst } from '../../views/losses-view.ts'
+import { describeWorst } from '../../views/worst-loss-text.ts'
 import type { ShownAccount } from '../../views/shown-account.ts'
 import {
   adviseUnclaimed,
@@ -24,6 +23,7 @@ type AccountOrder = Exclude<
   RiskierOrder,
   { readonly kind: 'reload' | 'order' | 'deposit' | 'correctDeposit' }
 >
+
 /** Strategies decide only afterwards what they order. */
 const UNTOUCHED = 'as it is now, before anything is ordered again'
 const MOVED = 'before as after, since the account holds the same'
@@ -70,15 +70,6 @@ export async function planReload(trying: Promise<ReloadView> | undefined): Promi
   if (tried.problems.length > 0) return refuse(tried.problems.join('; '))
   const notes = ['`intentd plan` shows what becomes of open orders', ...tried.worst]
   return { changes: tried.changes, notes }
-}
-
-/** @param survives of the files as they stand now */
-export function describeReloaded(
-  shown: ShownAccount,
-  survives: SurvivalSettings | undefined,
-): readonly string[] {
-  const worst = survives && shown.engine.worstCaseUnder(survives)
-  return describeWorst({ settings: { survives } }, 'by the new moves, with what is held now', worst)
 }
 
 function planRelease(
@@ -163,21 +154,6 @@ function describeRest({ book }: ShownAccount, lifted: readonly Restriction[]): r
 function describeRestriction({ scope, mode, code, reason, by, at }: Restriction): string {
   const named = scope === ACCOUNT ? 'the whole account' : scope
   return `${named} ${mode} since ${showUtc(at)} (${code}): ${reason}, by ${by}`
-}
-
-/** @param of says which moment it is: now, or after the order */
-function describeWorst(
-  { settings }: { readonly settings: { readonly survives?: SurvivalSettings | undefined } },
-  of: string,
-  worst: WorstCase | undefined,
-): readonly string[] {
-  if (settings.survives === undefined)
-    return ['the worst loss is not counted: risk.survives is not set']
-  if (worst === undefined) return ['the worst loss is not known yet, or nothing is at risk']
-  const { scenario, need, left } = viewWorst(worst)
-  return [
-    `worst loss with all that rests, ${of}: ${scenario} needs ${need} and leaves ${left}; what would leave less than nothing is denied`,
-  ]
 }
 
 function refuse(refusal: string): OrderPlan {

@@ -139,8 +139,7 @@ export function applyRecord(target: Book, record: JournalRecord): void {
     case 'candles':
       return applyCandles(book, record)
     case 'watermark':
-      for (const watermark of record.watermarks) book.watermarks.set(watermark.scope, watermark)
-      return
+      return applyWatermarks(book, record.watermarks)
     case 'exits':
     case 'exitsListed':
       return applyExits(book, record)
@@ -158,6 +157,10 @@ export function applyRecord(target: Book, record: JournalRecord): void {
     default:
       return unreachable(record)
   }
+}
+
+function applyWatermarks(book: WritableBook, watermarks: readonly Watermark[]): void {
+  for (const watermark of watermarks) book.watermarks.set(watermark.scope, watermark)
 }
 
 function applyOutcomes(book: WritableBook, { items, at }: OutcomeRecord): void {
