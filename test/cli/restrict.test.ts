@@ -203,7 +203,7 @@ describe.concurrent('[RSK2] an order of the operator at the command line', () =>
       ['flatten', 'BTCUSD'],
       new RegExp(`BTCUSD; did you mean BTCUSDT\\?\nscopes: \\*, BTCUSDT, ETHUSDT, ${SCOPES}`),
     ],
-    [['restrict', 'grid-btc', 'halted'], /not in this configuration: grid-btc/],
+    [['restrict', 'grid-bct', 'halted'], /not in this configuration: grid-bct/],
     [['restrict', 'BTCUSDT', 'active'], /Allowed choices are reducing, halted/],
     [['restrict', 'BTCUSDT'], /missing required argument 'mode'/],
     [['flatten'], /missing required argument 'scope'/],
