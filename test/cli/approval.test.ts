@@ -91,7 +91,7 @@ test('a kill that an assistant would end is ended by a person with a code, once,
   const byAgent = await give(['confirm', id], { by: 'agent mcp', answer: () => code })
   const wrong = await give(['confirm', id], { by: 'telegram 42', answer: () => 'no code' })
   const confirmed = await give(['confirm', id], { by: 'telegram 42', answer: () => code })
-  const twice = await give(['confirm', id], { answer: () => nextCode() })
+  const twice = await give(['confirm', id], { answer: () => code })
   const story = await give(['explain', 'BTCUSDT'])
 
   expect(unpaired).toMatchObject({ code: 1, text: expect.stringContaining('run `intentd pair`') })
@@ -108,7 +108,7 @@ test('a kill that an assistant would end is ended by a person with a code, once,
   expect(twice).toMatchObject({ code: 1, text: expect.stringContaining('this proposal is over') })
   expect(story.text).toMatch(
     new RegExp(
-      `the log told me to, by socket:.* says "agent mcp for .*proposal ${id} confirmed by socket:.* says "telegram 42 for .*with code ${usedStep - 1}`,
+      `the log told me to, by socket:.* says "agent mcp for .*proposal ${id} confirmed by socket:.* says "telegram 42 for .*with code ${usedStep}`,
     ),
   )
   expect(daemon.events('control.proposed')).toHaveLength(1)
@@ -134,7 +134,11 @@ test('a reload that was confirmed takes the files that were shown, and no others
 test('a confirmed reload is in the journal: what it changed, who asked for it, which way, and by which code', async () => {
   const proposed = await give(['reload'], { by: 'telegram 42' })
   const id = idIn(proposed.text)
-  const confirmed = await give(['confirm', id], { by: 'telegram 42', answer: () => nextCode() })
+  const confirmed = await give(['confirm', id], {
+    by: 'telegram 42',
+    // The changed proposal used none.
+    answer: () => codeAt(usedStep * STEP_MS, secret),
+  })
   await daemon.untilEvent('reload.begun')
   await vi.waitFor(async () => {
     const story = await give(['explain', 'BTCUSDT', '--since', '10m'])
