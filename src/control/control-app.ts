@@ -1,3 +1,4 @@
+import { showUtc } from '../lib/text/show-utc.ts'
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
@@ -238,7 +239,7 @@ async function propose(
 }
 
 function describeProposal({ id, expiresAt }: ProposalView): string {
-  return `not done yet: this can add risk, so it waits as proposal ${id} until ${new Date(expiresAt).toISOString()}; confirm it with a code of your authenticator: \`intentd confirm ${id}\` at the machine, or /confirm ${id} CODE in the chat`
+  return `not done yet: this can add risk, so it waits as proposal ${id} until ${showUtc(expiresAt)}; confirm it with a code of your authenticator: \`intentd confirm ${id}\` at the machine, or /confirm ${id} CODE in the chat`
 }
 
 async function readRequest(

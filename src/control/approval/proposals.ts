@@ -1,3 +1,4 @@
+import { showUtc } from '../../lib/text/show-utc.ts'
 import { cleanLine } from '../../lib/text/clean-text.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { sha256Hex } from '../../lib/digest.ts'
@@ -232,6 +233,6 @@ function describeVerdict(verdict: Exclude<CodeVerdict, { kind: 'right' }>): stri
     case 'wrong':
       return `not done: a wrong code; ${verdict.left} more, and codes are locked. If the authenticator shows it, compare the time of phone and machine`
     case 'locked':
-      return `not done: too many wrong codes, so codes are locked until ${new Date(verdict.until).toISOString()}; at the machine, the command itself needs no code`
+      return `not done: too many wrong codes, so codes are locked until ${showUtc(verdict.until)}; at the machine, the command itself needs no code`
   }
 }

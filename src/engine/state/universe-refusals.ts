@@ -1,3 +1,4 @@
+import { showUtc } from '../../lib/text/show-utc.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { UniverseRefusal } from '../../domain/universe.ts'
 import { own } from '../../lib/own.ts'
@@ -15,8 +16,7 @@ export function endRefusal(core: Core, id: StrategyId): void {
 export function whyNotEvaluated(core: Core, id: StrategyId): string | undefined {
   const refusal = core.universeRefusals.get(id)
   if (refusal) {
-    const since = new Date(refusal.since).toISOString().slice(0, 16)
-    return `most of the list: ${refusal.missing} of ${refusal.known} instruments are missing from what the exchange answers, since ${since}Z`
+    return `most of the list: ${refusal.missing} of ${refusal.known} instruments are missing from what the exchange answers, since ${showUtc(refusal.since)}`
   }
   const isKnown = core.market.contracts !== undefined || core.book.universes.has(id)
   return isKnown ? undefined : 'the contracts of the exchange'

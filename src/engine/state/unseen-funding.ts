@@ -143,7 +143,10 @@ function paymentsOf(
 ): readonly EstimatedPayment[] {
   const spec = specOf(core, symbol)
   const { price: ours, isInBand } = ownPriceOf(core, symbol)
-  const price = Math.max(markPrice || 0, isInBand ? ours : 0)
+  const known = isInBand ? ours : 0
+  // The smaller of two witnesses counts: one wrong price is no loss (MON1).
+  const price =
+    markPrice > 0 && known > 0 ? Math.min(markPrice, known) : Math.max(markPrice || 0, known)
   const paymentOf = (holdSide: HoldSide, lots: number): EstimatedPayment => {
     const size = floatOnGrid(spec.lot, lots)
     const held = { holdSide, size, price, isInverse: isInverse(spec), rates }

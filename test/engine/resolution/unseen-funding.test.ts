@@ -42,13 +42,14 @@ interface ReadRow {
   readonly rate?: number
   readonly holding?: Holding
   readonly counter?: string
+  readonly mark?: number
 }
 
 /** A position that waits for the fills of its moment, which come next. */
 function readPosition(
   bench: EngineBench,
   at: number,
-  { rate = RATE, holding: held = LONG, counter = '' }: ReadRow,
+  { rate = RATE, holding: held = LONG, counter = '', mark = PRICE }: ReadRow,
 ): void {
   bench.now = at
   bench.price(PRICE, undefined, { fundingRate: rate })
@@ -59,7 +60,7 @@ function readPosition(
       openPriceAvg: PRICE,
       unrealisedProfit: '0',
       fundingFee: counter,
-      markPrice: PRICE,
+      markPrice: mark,
       liquidationPrice: Number.NaN,
       positionMode: 'one_way_mode' as const,
     }))
@@ -182,4 +183,12 @@ test('a payment that a waiting reading has shown is in the equity at once', () =
 
   expect(bench.book.funding.get(SYMBOL)?.toString()).toBe('-0.98')
   expect(bench.engine.equity?.equity).toBeCloseTo(CAPITAL - 0.98, 6)
+})
+
+test('[MON1] one wrong mark price makes no payment larger', () => {
+  const bench = holding()
+  read(bench, PAID_AT - 2000, { mark: PRICE * 100 })
+  sell(bench, LOTS, PAID_AT + 500)
+
+  expect(unseenOf(bench)).toMatchObject({ amount: '-1' })
 })
