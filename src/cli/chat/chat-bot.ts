@@ -470,7 +470,7 @@ export class ChatOutbox {
     const isLate = this.#options.clock.now() - at > LATE_MS
     const remarks = [
       ...(dropped > 0 ? [`lost before this one: ${dropped}, which could not be sent`] : []),
-      ...(isLate ? [`late: this is from ${new Date(at).toISOString().slice(0, 19)}Z`] : []),
+      ...(isLate ? [`late: this is from ${showUtc(at)}`] : []),
     ]
     const whole = cut([...remarks, text].join('\n'), picture ? CAPTION_MAX : TEXT_MAX)
     const api = this.#options.api()

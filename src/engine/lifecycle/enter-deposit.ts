@@ -1,5 +1,6 @@
 import type { Deposit } from '../../domain/deposit.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
+import { showUtc } from '../../lib/text/show-utc.ts'
 import { capitalOf } from '../book/book.ts'
 import type { DepositCommand } from '../event.ts'
 import { announce, type Core, record } from '../state/core.ts'
@@ -57,7 +58,7 @@ function toDeposit(
     key,
   } = command
   if (movedAt > core.now)
-    return `${new Date(movedAt).toISOString()} is in the future: enter what was moved already`
+    return `${showUtc(movedAt)} is in the future: enter what was moved already`
   return {
     id: nextId(core),
     movedAt: Math.round(movedAt),
@@ -108,7 +109,7 @@ function objectToAmount(core: Core, { amount, coin, isCapital }: Deposit): strin
 }
 
 function describe(deposit: Deposit): string {
-  const at = new Date(deposit.movedAt).toISOString()
+  const at = showUtc(deposit.movedAt)
   return `entry ${deposit.id}: ${describeAmount(deposit)} at ${at}`
 }
 

@@ -13,6 +13,7 @@ import {
 import type { JournalReader } from '../../journal/journal-reader.ts'
 import { type Decimal, decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { dateOf } from '../../lib/start-of-day.ts'
+import { showUtc } from '../../lib/text/show-utc.ts'
 import { readClosedTrades } from '../closed-trades.ts'
 import { listStrategyProfits } from '../strategy-profits.ts'
 import { AROUND_MS, findMade, type SpanEnd } from './noted-balances.ts'
@@ -305,12 +306,12 @@ function remarkOnRows(
   return [
     ...(archivedBefore > Math.max(0, since)
       ? [
-          `Fills and funding payments before ${new Date(archivedBefore).toISOString()} were archived: they are in the file of \`intentd archive\`, and missing here.`,
+          `Fills and funding payments before ${showUtc(archivedBefore)} were archived: they are in the file of \`intentd archive\`, and missing here.`,
         ]
       : []),
     ...(isForgotten && oldest !== undefined && oldest.movedAt > since
       ? [
-          `Deposits and withdrawals before ${new Date(oldest.movedAt).toISOString()} are not kept one by one any more: they are part of the opening equity.`,
+          `Deposits and withdrawals before ${showUtc(oldest.movedAt)} are not kept one by one any more: they are part of the opening equity.`,
         ]
       : []),
     ...(uncounted === '' ? [] : [`Not everything is known: ${uncounted}.`]),
