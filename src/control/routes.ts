@@ -21,6 +21,7 @@ import {
   orderSchema,
   positionSchema,
   profitSchema,
+  journalPlaceSchema,
   statusSchema,
 } from './views.ts'
 import { universeSchema } from './universe-view.ts'
@@ -110,6 +111,7 @@ export const READ_ROUTES: readonly ReadRoute[] = [
     response: z.record(
       z.string(),
       z.object({
+        journal: journalPlaceSchema,
         today: profitSchema,
         week: profitSchema,
         total: profitSchema,
@@ -118,7 +120,9 @@ export const READ_ROUTES: readonly ReadRoute[] = [
       }),
     ),
     read: (daemon) =>
-      Object.fromEntries(daemon.status().accounts.map(({ name, profit }) => [name, profit])),
+      Object.fromEntries(
+        daemon.status().accounts.map(({ name, profit, journal }) => [name, { journal, ...profit }]),
+      ),
   }),
   route({
     path: '/v1/limiter',

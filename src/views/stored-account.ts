@@ -40,6 +40,7 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
         config,
         settings,
         book,
+        sequence: journal.lastSequence,
         engine: createEngine(settings, book),
         trusted: new TrustedClock(clock),
         grids: keepGrids(directory, settings.instruments),
@@ -109,6 +110,7 @@ function openStored(config: DaemonConfig, directory: string): StoredReplica {
   return {
     salt: journal.salt,
     contents: journal.load(),
+    lastSequence: journal.lastSequence,
     bookings: (kind, span) => journal.bookings(kind, span),
     close: () => journal.close(),
   }

@@ -18,6 +18,7 @@ import { type ReadingData } from '../../src/daemon/explain/reading-data.ts'
 import { type Readings } from '../../src/daemon/explain/readings.ts'
 
 const INSTRUMENTS = 200
+const JOURNAL = { run: 3, sequence: 1234 }
 const ORDERS = 1000
 const STRATEGIES = 20
 const FILLS = 500
@@ -85,6 +86,7 @@ export class BusyDaemon {
           .slice(0, limit),
       trades: ({ limit }) =>
         Promise.resolve({
+          journal: JOURNAL,
           trades: Array.from({ length: TRADES }, (_, index) => tradeOf(index)).slice(-limit),
           unexplained: [],
         }),
@@ -153,6 +155,7 @@ export class BusyDaemon {
       Object.fromEntries(names.map((name) => [name, this.#profit()]))
     return {
       name: 'busy',
+      journal: JOURNAL,
       coin: 'USDT',
       phase: 'running',
       mode: 'active',
@@ -188,6 +191,7 @@ export class BusyDaemon {
         machineMs: 0,
       },
       positions: this.#symbols.map((symbol, index) => ({
+        journal: JOURNAL,
         symbol,
         side: 'long',
         coin: 'USDT',

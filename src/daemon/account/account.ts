@@ -376,6 +376,7 @@ export class Account implements MarketListener {
       config,
       settings,
       book,
+      sequence: this.#options.journal.lastSequence,
       trusted,
       grids: this.#grids,
       engine: this.#engine,

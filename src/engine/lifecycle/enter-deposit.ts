@@ -59,13 +59,16 @@ function toDeposit(
   } = command
   if (movedAt > core.now)
     return `${showUtc(movedAt)} is in the future: enter what was moved already`
+  const isCapital = coin === marginCoinOf(core.settings)
+  if (isCapital && movedAt < core.book.beganAt)
+    return `${showUtc(movedAt)} is before this journal began, at ${showUtc(core.book.beganAt)}: account.capital is the capital of that moment, so it has that money already; if it was moved later on that day, give the time with --at`
   return {
     id: nextId(core),
     movedAt: Math.round(movedAt),
     enteredAt: Math.round(core.now),
     amount: decimal(amount).toString(),
     coin,
-    isCapital: coin === marginCoinOf(core.settings),
+    isCapital,
     note: reason,
     by,
     key,

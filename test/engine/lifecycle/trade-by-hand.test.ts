@@ -292,8 +292,16 @@ describe('a close of a share', () => {
 
   test.each([
     [10, 0.5, 'closes long 0.005 (5 lots), and 0.005 (5 lots) stay'],
-    [11, 0.5, 'closes long 0.005 (5 lots; 50 % are 5.5 lots, rounded down), and 0.006 (6 lots) stay'],
-    [3, 0.9, 'closes long 0.002 (2 lots; 90 % are 2.7 lots, rounded down), and 0.001 (1 lot) stays'],
+    [
+      11,
+      0.5,
+      'closes long 0.005 (5 lots; 50 % are 5.5 lots, rounded down), and 0.006 (6 lots) stay',
+    ],
+    [
+      3,
+      0.9,
+      'closes long 0.002 (2 lots; 90 % are 2.7 lots, rounded down), and 0.001 (1 lot) stays',
+    ],
     [10, 1, 'closes long 0.01 (10 lots), and nothing stays'],
   ])('of %i lots says how many are closed and what stays: %d', (lots, share, text) => {
     const account = trading()
