@@ -346,12 +346,7 @@ function drawCourse({ trade, journal, fills, stops, prices }: TradeCourse): Chat
       count,
       lines: [{ colour: COLOURS.price, values: toBuckets(line, { first, stepMs, count }) }],
       levels: [
-        ...stops.map((value) => ({
-          value,
-          colour: COLOURS.stop,
-          text: 'stop',
-          isBelow: isLong,
-        })),
+        ...stops.map((value) => ({ value, colour: COLOURS.stop, text: 'stop' })),
         ...levelOf('entry', trade, isLong),
         ...levelOf('exit', trade, isLong),
       ],
@@ -376,7 +371,7 @@ function levelOf(
   if (price === null) return []
   const isExit = part === 'exit'
   const text = `${part} ${Number(Number(price).toPrecision(DIGITS))}`
-  // On the other side of its line than the marks, and than the word of a stop.
+  // On the other side of its line than the marks.
   return [
     {
       value: Number(price),

@@ -47,6 +47,8 @@ export interface PictureOptions extends Pick<
 /** Half the width of a mark, which a rim sets off from the line. */
 const MARK = 13
 const RIM = 3
+/** Around words that stand upon the line. */
+const HALO = 8
 
 /** A chart as one SVG with its labels, for places that take pictures and no pages. */
 export function renderPicture(options: PictureOptions): string {
@@ -78,7 +80,7 @@ export function renderPicture(options: PictureOptions): string {
     const [x, anchor] = isAtRight ? [PLOT.right, 'end'] : [PLOT.left, 'start']
     return (
       `<path d="M${PLOT.left} ${yOf(value)}H${PLOT.right}" stroke="${colour}" stroke-width="2" stroke-dasharray="10 8"/>` +
-      `<text x="${x}" y="${yOf(value)}" dy="${isBelow ? 30 : -8}" fill="${colour}" text-anchor="${anchor}">${escapeHtml(text)}</text>`
+      `<text x="${x}" y="${yOf(value)}" dy="${isBelow ? 30 : -8}" fill="${colour}" stroke="${COLOURS.paper}" stroke-width="${HALO}" paint-order="stroke" text-anchor="${anchor}">${escapeHtml(text)}</text>`
     )
   })
   const points = marks.map(({ at, value, colour, pointsUp }) => {
@@ -87,7 +89,7 @@ export function renderPicture(options: PictureOptions): string {
     const base = y + (pointsUp ? 2 : -2) * MARK
     return `<path d="M${x} ${y}L${x - MARK} ${base}H${x + MARK}Z" fill="${colour}" stroke="${COLOURS.paper}" stroke-width="${RIM}" paint-order="stroke"/>`
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" font-family="DejaVu Sans" font-size="28"><rect width="100%" height="100%" fill="${COLOURS.paper}"/><text x="${PLOT.left}" y="42" font-size="30" fill="${COLOURS.ink}">${escapeHtml(title)}</text>${[...rows, ...times, ...edges, ...curves, ...points].join('')}</svg>`
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" font-family="DejaVu Sans" font-size="28"><rect width="100%" height="100%" fill="${COLOURS.paper}"/><text x="${PLOT.left}" y="42" font-size="30" fill="${COLOURS.ink}">${escapeHtml(title)}</text>${[...rows, ...times, ...curves, ...edges, ...points].join('')}</svg>`
 }
 
 /** A line with a gap wherever nothing is known. */
