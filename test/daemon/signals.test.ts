@@ -184,6 +184,6 @@ test('another secret is in the plan of a reload by the name of its signal, and c
 
   const begun = run.events('reload.begun')[0]?.['settings']
   expect(begun).toEqual(['signals.accept.tv: its secret is another one'])
-  const told = [plan.said, reload.said, ...run.stdout, ...run.stderr].join('\n')
-  for (const secret of [before, after]) expect(told).not.toContain(secret)
+  const printed = [plan.said, reload.said, ...run.stdout, ...run.stderr].join('\n')
+  for (const secret of [before, after]) expect(printed).not.toContain(secret)
 })
