@@ -376,12 +376,12 @@ test('a closed trade is a picture with its fills and its stop, and what happened
       .filter(([, of]) => of === colour)
       .map(String)
   expect([drawn('#2c63d6'), drawn('#b4372f')].map(({ length }) => length)).toEqual([1, 1])
-  for (const [text, colour] of [
+  for (const [words, colour] of [
     ['entry 60000', '#2c63d6'],
     ['exit 60480', '#b4372f'],
   ] as const) {
     expect(svg).toMatch(new RegExp(`stroke="${colour}" stroke-width="2" stroke-dasharray`))
-    expect(svg).toContain(`>${text}</text>`)
+    expect(svg).toContain(`>${words}</text>`)
   }
   expect(svg).toContain('>stop</text>')
 })
