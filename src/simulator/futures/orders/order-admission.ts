@@ -18,7 +18,7 @@ import { reduces, remainingLots, remainingLotsOf, type OrderTerms } from './orde
 
 export interface OrderAdmission {
   readonly terms: OrderTerms
-  /** A reduce-only order exceeded its position. */
+  /** The first refusing rule decides. Older orders are cancelled only for an admitted order. */
   readonly isWithoutId: boolean
 }
 
@@ -40,7 +40,6 @@ const RULES: readonly ((placement: Placement) => Refusal | undefined)[] = [
   marginRefusal,
 ]
 
-/** The first refusing rule decides. Older orders are cancelled only for an admitted order. */
 export function admitOrder(
   state: CoreState,
   account: Account,

@@ -6,7 +6,7 @@ export interface PlanTerms extends Pick<
 > {
   readonly triggerTicks: number
   readonly triggerType: TriggerType
-  /** Trailing only: the retreat from the best price that triggers, in percent. */
+  /** Trailing only: the retreat from the best price, in percent. */
   readonly callbackPercent: string | undefined
 }
 
@@ -17,7 +17,6 @@ export interface PlanOrder
   readonly clientOid: string
   readonly planType: 'normal_plan' | 'track_plan'
   status: 'pending' | 'triggered' | 'failed' | 'cancelled'
-  /** The price must rise to the trigger; else it must fall. */
   isRising: boolean
   /** Trailing only: the best price since the trigger was reached; 0 before. */
   extremeTicks: number
