@@ -1,4 +1,3 @@
-/** Applies `--set path=value` under the rules of the file. */
 import { didYouMeanEnd } from '../lib/did-you-mean.ts'
 import type { Problem } from './yaml/problem.ts'
 import { formatPath } from './yaml/setting-path.ts'
@@ -7,7 +6,7 @@ import { PARAM_OPTION, SET_OPTION, type YamlSource } from './yaml/yaml-source.ts
 /** A longer path is a mistake in quoting. */
 const PATH_KEYS_MAX = 8
 
-/** @returns problems of unreadable overrides */
+/** @returns problems */
 export const applyOverrides = (source: YamlSource, overrides: readonly string[]): Problem[] =>
   overrides.flatMap((text) => applyOverride(source, text) ?? [])
 
@@ -25,10 +24,7 @@ function applyOverride(source: YamlSource, text: string): Problem | undefined {
   return message === undefined ? undefined : { source: SET_OPTION, path: formatPath(keys), message }
 }
 
-/**
- * Applies `strategy.param=value`.
- * @returns problems of unreadable ones
- */
+/** @returns problems */
 export function applyParams(source: YamlSource, params: readonly string[]): Problem[] {
   const id = source.read(undefined, ['id'])
   return params.flatMap((text) => {
@@ -41,7 +37,6 @@ export function applyParams(source: YamlSource, params: readonly string[]): Prob
   })
 }
 
-/** @param ids of existing strategies */
 export function checkParams(params: readonly string[], ids: readonly string[]): Problem[] {
   return params.flatMap((text) => {
     const { strategy, keys } = readOverride(text, true)
@@ -65,13 +60,11 @@ export function checkParams(params: readonly string[], ids: readonly string[]): 
 }
 
 interface Override {
-  /** Undefined: unreadable. */
   readonly keys: readonly string[] | undefined
   readonly strategy: string
   readonly value: string
 }
 
-/** `path=value`, or with a strategy in front of the path. */
 function readOverride(text: string, hasStrategy: boolean): Override {
   const at = text.indexOf('=')
   const words = at < 0 ? [] : text.slice(0, at).trim().split('.')
