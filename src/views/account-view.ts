@@ -35,7 +35,6 @@ import type { ShownAccount } from './shown-account.ts'
 import { listUnattended } from './unattended.ts'
 import { viewWishes } from './wishes.ts'
 
-/** @param configOption addresses this configuration in a command: ` -c live.yaml` */
 export function viewAccount(account: ShownAccount, configOption: string): AccountView {
   const { config, settings, engine, state } = account
   // After the run only recorded restrictions hold.
@@ -128,7 +127,6 @@ function viewLimiter({ limiter }: ShownAccount): AccountView['limiter'] {
     }))
 }
 
-/** Some instruments may have a stricter mode, by their restrictions. */
 function modeOnAll(
   symbols: Iterable<string>,
   restrictionsOn: (symbol: string) => readonly Restriction[],
@@ -143,10 +141,7 @@ function viewKill({ engine, state }: ShownAccount): AccountView['kill'] {
   return { phase: kill.phase, isReleaseAsked: kill.release !== undefined }
 }
 
-/**
- * Our fills give positions, beside the exchange's last reading. A flat account with opposite
- * holdings has a row too.
- */
+/** A flat account with opposite holdings has a row too. */
 export function viewPositions(account: ShownAccount): readonly PositionView[] {
   const { positionsMs } = agesOf(account)
   return [...account.book.account].flatMap(([symbol, { longLots, shortLots }]) => {
@@ -253,7 +248,7 @@ function viewDistance(
   }
 }
 
-/** Our fills give the entry; if they do not explain all of it, the exchange does. */
+/** The exchange's entry counts where our fills do not explain all. */
 export function viewEntry(
   { book, grids }: Pick<ShownAccount, 'book' | 'grids'>,
   {
@@ -368,7 +363,6 @@ function orNull(value: number | undefined): number | null {
   return value === undefined || !Number.isFinite(value) ? null : value
 }
 
-/** Only with a `capital` of its own. */
 function viewCapital(
   account: ShownAccount,
   id: StrategyId,
@@ -377,7 +371,6 @@ function viewCapital(
   return capital ? { capital } : {}
 }
 
-/** Names those strategies alone that hold a position and have a capital. */
 function viewCapitals(
   account: ShownAccount,
   ids: readonly string[],

@@ -1,20 +1,16 @@
 import type { EngineEvent } from '../engine/event.ts'
 
-/** Answers no longer contain it. */
 export interface VanishedPrice {
-  /** Our clock, Unix ms, at the last answer with it. */
+  /** Unix ms, our clock. */
   readonly seenAt: number
-  /** NaN without a trade. */
+  /** Ages in ms, infinite if never read. A ticker missing in an answer keeps its age. */
   readonly last: number
 }
 
-/**
- * In ms, from the core's events; infinite if never read. A ticker missing in an answer keeps its
- * age.
- */
+/** Our clock; the row's time is the exchange's. */
 export class DataAges {
   readonly #symbols: () => readonly string[]
-  /** When read (our clock), and its row's time (the exchange's). */
+  /** The exchange's clock minus ours. */
   readonly #prices = new Map<
     string,
     { readonly readAt: number; readonly at: number; readonly last: number }
@@ -22,11 +18,9 @@ export class DataAges {
   readonly #vanished = new Map<string, VanishedPrice>()
   readonly #positions = new Map<string, number>()
   #fillsAt = Number.NEGATIVE_INFINITY
-  /** Exchange clock minus ours; undefined: unknown. */
   #offsetMs: number | undefined
   #isSpaceLow = false
 
-  /** @param symbols whose prices are followed now */
   constructor(symbols: () => readonly string[]) {
     this.#symbols = symbols
   }
@@ -56,7 +50,6 @@ export class DataAges {
     return Math.max(now - seen.readAt, now + (this.#offsetMs ?? 0) - seen.at)
   }
 
-  /** The newest answer lacks them. */
   get vanished(): ReadonlyMap<string, VanishedPrice> {
     return this.#vanished
   }
