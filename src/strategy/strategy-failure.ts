@@ -103,9 +103,7 @@ export function placedIn(failure: StrategyFailure): StrategyFailure {
   return strategyFailure(code, { facts: { ...facts, at }, ...(hint === undefined ? {} : { hint }) })
 }
 
-/**
- * What a strategy's code starts keeps its name, so its effects on the process harm only it (STR1).
- */
+/** Work that a strategy starts keeps its name, so effects on the process harm only it (STR1). */
 const context = new AsyncLocalStorage<string>()
 
 export function runAsStrategy<Result>(name: string, code: () => Result): Result {
