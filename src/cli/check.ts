@@ -169,7 +169,6 @@ const POLICIES = {
   exits: 'cancelled once it is reducing, in which its exits go on',
 } as const
 
-/** Whether stops at the exchange follow the exits of their strategies. */
 function describeKeptStops({ strategies, exchange }: DaemonConfig): readonly string[] {
   const ids = strategies.filter(({ exits }) => exits?.stop?.atExchange === true).map(({ id }) => id)
   if (ids.length === 0) return []

@@ -8,7 +8,7 @@ import {
   type ReleaseOptions,
 } from '../operator/operator-command.ts'
 
-/** The same orders as `restrict` and `release`, in everyday words. */
+/** They are short forms of `restrict` and `release`. */
 export function addModeCommands(program: Command, { setExit }: VerbFrame): void {
   const scopeOf = (name: string): string =>
     /^(\*$|strategy:)/.test(name) ? name : `strategy:${name}`

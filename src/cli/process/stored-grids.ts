@@ -7,10 +7,10 @@ import { rebuildBook } from '../../engine/book/book-rows.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { findNewestJournal } from './newest-journal.ts'
 
-/** A start would refuse steps of prices and sizes that its journal does not convert to. */
+/** A start would refuse these steps. */
 export function findGridProblems({ config, documents }: LoadedConfig): readonly Problem[] {
   const file = findNewestJournal(config.state.directory)
-  // A journal is read only if steps have changed, since it may be large.
+  // It may be large.
   if (file === undefined || !haveStepsChanged(config)) return []
   try {
     const reader = new JournalReader(file)
@@ -23,7 +23,6 @@ export function findGridProblems({ config, documents }: LoadedConfig): readonly 
       reader.close()
     }
   } catch {
-    // Other commands report a damaged journal.
     return []
   }
 }
