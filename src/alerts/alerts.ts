@@ -38,8 +38,8 @@ export interface AlertsOptions {
 
 export interface AlertSource {
   digest(): readonly string[]
-  equityOf(account: string | undefined): string | undefined
   /** @param account undefined: the only one */
+  equityOf(account: string | undefined): string | undefined
   obstacle(): string | undefined
 }
 

@@ -59,6 +59,7 @@ export class SegmentWriter {
     })
   }
 
+  /** Resolves when everything is written, or cannot be, and the file is closed. */
   async close(): Promise<void> {
     await this.#queue
     await this.#handle?.close().catch(() => undefined)

@@ -60,6 +60,7 @@ export interface RunningSimulator {
   readonly baseUrl: string
   readonly accounts: readonly AccountSetup[]
   readonly exchange: Exchange
+  /** Exchange clock; undefined if recordings never end. */
   readonly endsAt: number | undefined
   readonly priceStepsMs: ReadonlyMap<string, number>
   /** Without a recording beside others with one, prices are seeded. */
@@ -106,6 +107,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
       settings: options.core ?? {},
       ...(store && { store }),
     })
+    // The market continues as if no time had passed since a stop or a kill.
     if (core.now > 0) {
       core.pause(core.now)
       core.resume(startAt)

@@ -30,6 +30,7 @@ export interface DecisionTime {
   readonly isSlow: boolean
 }
 
+/** Our own plain data, which the strategy cannot change. */
 export interface DecisionMade extends DecisionTime {
   readonly kind: 'decided'
   readonly intents: readonly Intent[]

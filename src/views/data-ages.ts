@@ -3,14 +3,14 @@ import type { EngineEvent } from '../engine/event.ts'
 export interface VanishedPrice {
   /** Unix ms, our clock. */
   readonly seenAt: number
-  /** Ages in ms, infinite if never read. A ticker missing in an answer keeps its age. */
+  /** NaN without a trade. */
   readonly last: number
 }
 
-/** Our clock; the row's time is the exchange's. */
+/** Ages in ms, infinite if never read. A ticker missing in an answer keeps its age. */
 export class DataAges {
   readonly #symbols: () => readonly string[]
-  /** The exchange's clock minus ours. */
+  /** When read (our clock), and its row's time (the exchange's). */
   readonly #prices = new Map<
     string,
     { readonly readAt: number; readonly at: number; readonly last: number }
@@ -18,6 +18,7 @@ export class DataAges {
   readonly #vanished = new Map<string, VanishedPrice>()
   readonly #positions = new Map<string, number>()
   #fillsAt = Number.NEGATIVE_INFINITY
+  /** The exchange's clock minus ours. */
   #offsetMs: number | undefined
   #isSpaceLow = false
 

@@ -50,7 +50,7 @@ export function agesOf({ settings, tickers, vanished, engine, trusted }: ShownAc
   }
 }
 
-/** Nothing is wanted if there are none. */
+/** Restrictions are not among these. Without any, nothing is wanted. */
 export function* findHindrances(account: ShownAccount): Generator<string> {
   const { settings, engine, state, fatal, paused, pace, journalTrouble } = account
   const { dataAgeMaxMs } = settings.limits

@@ -64,6 +64,7 @@ interface FairPriceLevels {
   minute: number
   holdingLevel: number
   settledFundingRate?: number
+  /** Minutes since 1970 and rates in turn, oldest first. */
   settled?: number[]
   markTicks?: number | undefined
   fundingRate?: number | undefined
@@ -149,6 +150,7 @@ export class FairPrice {
     now.premiumCount++
   }
 
+  /** Oldest first: minutes since 1970 and the rate. */
   settlements(): readonly FundingSettlement[] {
     const { settled = [] } = this.#now
     return Array.from({ length: settled.length / 2 }, (_, index) => ({

@@ -41,6 +41,7 @@ export function enterMarket<Order extends BookOrder>(venue: Venue<Order>, order:
   if (!isOpen(order)) return
   if (order.force === 'post_only' && ownOrdersMet(venue, order).length > 0)
     return cancelOrder(venue, order, 'post_only')
+  // Only the market's size is known in advance, so fok trades only with it.
   if (order.force !== 'fok') meetOwnOrders(venue, order)
   if (!isOpen(order)) return
   if (order.orderType === 'market') {

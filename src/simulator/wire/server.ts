@@ -92,6 +92,7 @@ function createListener(
       return
     }
     const request = await readRequest(incoming, bodyBytesMax)
+    // A request that is incomplete because its client left is not executed.
     if (request !== undefined) await answerer.answer(request, outgoing)
   }
   return (incoming, outgoing) => {

@@ -18,7 +18,6 @@ import { reduces, remainingLots, remainingLotsOf, type OrderTerms } from './orde
 
 export interface OrderAdmission {
   readonly terms: OrderTerms
-  /** The first refusing rule decides. Older orders are cancelled only for an admitted order. */
   readonly isWithoutId: boolean
 }
 
@@ -40,6 +39,7 @@ const RULES: readonly ((placement: Placement) => Refusal | undefined)[] = [
   marginRefusal,
 ]
 
+/** The first refusing rule decides. Older orders are cancelled only for an admitted order. */
 export function admitOrder(
   state: CoreState,
   account: Account,

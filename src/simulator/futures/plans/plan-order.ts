@@ -17,6 +17,7 @@ export interface PlanOrder
   readonly clientOid: string
   readonly planType: 'normal_plan' | 'track_plan'
   status: 'pending' | 'triggered' | 'failed' | 'cancelled'
+  /** The price must rise to the trigger; else it must fall. */
   isRising: boolean
   /** Trailing only: the best price since the trigger was reached; 0 before. */
   extremeTicks: number

@@ -65,6 +65,7 @@ export function positionsOf({ positions }: Account, symbol: string): Position[] 
   return held.sort((one, other) => (one.holdSide < other.holdSide ? -1 : 1))
 }
 
+/** Kept, because writing it costs ten times the rest of a row. */
 type HeldPosition = ReturnType<typeof toHeldPosition>
 
 function toHeldPosition(state: CoreState, account: Account, position: Position) {

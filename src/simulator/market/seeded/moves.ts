@@ -64,6 +64,7 @@ export class Volatility {
     }
   }
 
+  /** Shifted so that the mean of volatility squared is 1. */
   level(): number {
     return this.#components.reduce(
       (sum, { deviation }, index) => sum + (this.#levels[index] as number) - deviation * deviation,

@@ -171,6 +171,7 @@ export class SeededPath {
     return (this.#now.price * this.#grid.scale) / this.#grid.units
   }
 
+  /** Multiplies by 1 + return, so that there is no drift. */
   #move(shock: number): void {
     this.#now.price *= 1 + clamp(this.#stepDeviation * this.#wildness * shock, 0.5)
     if (this.#ticks() < PRICE_TICKS_MIN) this.#now.price = floatOnGrid(this.#grid, PRICE_TICKS_MIN)

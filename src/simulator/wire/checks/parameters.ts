@@ -51,6 +51,7 @@ function decodeText(text: string): string {
   }
 }
 
+/** Checked before the JSON, so that a form is refused as a form. */
 function parseBody({ headers, body }: WireRequest): Reply<Parameters> {
   const contentType = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   if (contentType !== 'application/json') return wireRefusals.contentTypeWrong
