@@ -1,5 +1,3 @@
-// Folders within a module, the size of folders, cycles of files, and unused files.
-
 import {
   type SourceFile,
   type SourceTree,
@@ -159,14 +157,12 @@ export const FOLDER_RULES: readonly TreeRule[] = [
 ]
 
 interface InnerImport {
-  /** A folder of the module, or a file directly in it. */
   from: string
   to: string
   file: string
   line: number
 }
 
-/** Imports of other folders of its own module. */
 function listInnerImports({ path, module, imports }: SourceFile): InnerImport[] {
   if (module === undefined) return []
   const from = placeOf(path)
