@@ -6,7 +6,7 @@ import { hasBlocks, hasCurves, type JournalNature } from '../journal-layout.ts'
 import { findFlawedRows } from '../sqlite-journal.ts'
 import { readVerified } from '../verify-journal.ts'
 
-/** What is counted, by table. */
+/** The counted tables. */
 export const COUNTED = {
   records: 'records',
   book: 'book',
