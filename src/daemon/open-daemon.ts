@@ -26,9 +26,7 @@ import type { SignalCounts } from './control/view-signals.ts'
 import { openControl, type OpenedControl } from './control/open-control.ts'
 import { Daemon } from './daemon.ts'
 import { openSharedLimits } from './market-data/open-shared-limits.ts'
-import { openSharedTickers } from './market-data/open-shared-tickers.ts'
 import type { SharedLimits } from '../exchange/limiter/shared/shared-limits.ts'
-import type { SharedTickers } from '../exchange/shared-tickers/shared-tickers.ts'
 import { feedsOf, loadStrategies } from '../assembly/strategies/strategies.ts'
 import { MarketData } from './market-data/market-data.ts'
 import type { Product } from './market-data/product-market.ts'
@@ -69,7 +67,6 @@ interface DaemonParts extends DaemonAccounts {
   readonly trusted: TrustedClock
   readonly shared: SharedLimits | undefined
   readonly calls: ExchangeCalls
-  readonly sharedTickers: SharedTickers | undefined
 }
 
 interface DaemonAccounts {
@@ -86,7 +83,6 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
   const trusted = new TrustedClock(options.clock)
   const opened = await openAccounts(await listOpenings(options, trusted))
   let shared: SharedLimits | undefined
-  let sharedTickers: SharedTickers | undefined
   try {
     const { loaded, limitsPassword: password, clock, timers, logger } = options
     const { config } = loaded
@@ -94,15 +90,17 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
     const { embedded, access } = opened.main
     const { baseUrl } = access
     const isEmbedded = embedded !== undefined
-    const common = { config, trusted, timers }
-    const calls = createCalls({ ...common, isEmbedded, shared, access: { baseUrl }, logger })
-    // No other daemon uses an embedded exchange.
-    if (!isEmbedded) {
-      sharedTickers = await openSharedTickers({ ...common, ...calls, password, baseUrl })
-    }
-    return assemble(options, { ...opened, trusted, shared, calls, sharedTickers })
+    const calls = createCalls({
+      config,
+      trusted,
+      timers,
+      isEmbedded,
+      shared,
+      access: { baseUrl },
+      logger,
+    })
+    return assemble(options, { ...opened, trusted, shared, calls })
   } catch (error) {
-    sharedTickers?.close()
     await shared?.stop()
     for (const { close } of opened.all) await close()
     throw error
@@ -174,7 +172,7 @@ async function settle(
 }
 
 function assemble(options: OpenDaemonOptions, ground: DaemonParts): OpenedDaemon {
-  const { main, all, off, trusted, calls, sharedTickers } = ground
+  const { main, all, off, trusted, calls } = ground
   const { embedded } = main
   const { config } = options.loaded
   const { logger, timers } = options
@@ -186,7 +184,6 @@ function assemble(options: OpenDaemonOptions, ground: DaemonParts): OpenedDaemon
     trusted,
     timers,
     ...calls,
-    sharedTickers,
     products: listProducts(all),
     feeds: feedsOf(strategies, 'public'),
   })
@@ -249,7 +246,7 @@ interface Controlled {
 
 function openControlOf(
   options: OpenDaemonOptions,
-  { main, off, trusted, shared, sharedTickers }: DaemonParts,
+  { main, off, trusted, shared }: DaemonParts,
   { opened, account, market, readings, signalCounts }: Controlled,
 ): OpenedControl {
   const { loaded, logger, journalPassword } = opened.opening
@@ -268,7 +265,6 @@ function openControlOf(
     tryReload: options.tryReload,
     processStartedAt: options.processStartedAt,
     sharedLimits: shared,
-    sharedTickers,
     alertTargets: options.alertTargets,
     signalCounts,
     name: loaded.config.name,

@@ -91,7 +91,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'exchange.ts',
     'start-simulator.ts',
   ],
-  exchange: ['limiter', 'clock', 'client', 'readers', 'exchange-client.ts', 'shared-tickers'],
+  exchange: ['limiter', 'clock', 'client', 'readers', 'exchange-client.ts'],
   alerts: ['alert.ts', 'rules', 'delivery'],
   config: ['yaml', 'schema'],
   journal: [

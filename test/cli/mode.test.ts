@@ -102,9 +102,9 @@ describe.concurrent('[RSK2] an order of the operator at the command line', () =>
     const run = project.run(FAST)
     await run.untilEvent('order.sent')
 
-    const halted = await order(project, 'restrict', 'BTCUSDT', 'halted')
-    const loosened = await order(project, 'restrict', 'BTCUSDT', 'reducing')
-    const elsewhere = await order(project, 'release', 'ETHUSDT')
+    const halted = await order(project, 'mode', 'BTCUSDT', 'halted')
+    const loosened = await order(project, 'mode', 'BTCUSDT', 'reducing')
+    const elsewhere = await order(project, 'mode', 'ETHUSDT', 'active')
     const released = await order(project, 'release', 'BTCUSDT')
     await run.stop()
 
@@ -186,7 +186,7 @@ describe.concurrent('[RSK2] an order of the operator at the command line', () =>
     const project = projects.open()
     const left: unknown[] = []
     for (const [verb, scope, ...mode] of [
-      ['restrict', 'grid-btc', 'halted'],
+      ['pause', 'grid-btc'],
       ['flatten', 'BTCUSDT'],
     ] as const) {
       const { code, printed } = await order(project, verb, scope, ...mode, '--wait', '0ms')
@@ -204,8 +204,8 @@ describe.concurrent('[RSK2] an order of the operator at the command line', () =>
       new RegExp(`BTCUSD; did you mean BTCUSDT\\?\nscopes: \\*, BTCUSDT, ETHUSDT, ${SCOPES}`),
     ],
     [['restrict', 'grid-bct', 'halted'], /not in this configuration: grid-bct/],
-    [['restrict', 'BTCUSDT', 'active'], /Allowed choices are reducing, halted/],
-    [['restrict', 'BTCUSDT'], /missing required argument 'mode'/],
+    [['mode', 'BTCUSDT', 'killed'], /Allowed choices are active, reducing, halted/],
+    [['mode', 'BTCUSDT'], /missing required argument 'mode'/],
     [['flatten'], /missing required argument 'scope'/],
     [['release', '*', '--reason', ''], /write 1 to 500 characters/],
   ])('%j is not understood: exit 64, and nothing is left for the daemon', async (args, printed) => {
