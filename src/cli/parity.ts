@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import type { VerbFrame } from '../process/verb-frame.ts'
-import { addConfigOptions, addParamOption, hungAfterOption } from '../process/options.ts'
-import { playWatched } from '../../backtest/playing/watched-play.ts'
-import type { ConfigOptions } from '../../config/load-config.ts'
-import type { ParityTask } from './run-parity.ts'
+import type { VerbFrame } from './process/verb-frame.ts'
+import { addConfigOptions, addParamOption, hungAfterOption } from './process/options.ts'
+import { playWatched } from '../backtest/playing/watched-play.ts'
+import type { ConfigOptions } from '../config/load-config.ts'
+import type { ParityTask } from '../backtest/parity/run-parity.ts'
 
 interface ParityOptions extends ConfigOptions {
   readonly hungAfter: number
@@ -22,7 +22,12 @@ export function addParityCommand(program: Command, { version, setExit }: VerbFra
       const { hungAfter: hungAfterMs, out, ...compared } = options
       const task: ParityTask = { recording, options: compared, out, version }
       setExit(
-        await playWatched({ file: './parity-thread', askedBy: import.meta.url, task, hungAfterMs }),
+        await playWatched({
+          file: '../backtest/parity/parity-thread',
+          askedBy: import.meta.url,
+          task,
+          hungAfterMs,
+        }),
       )
     })
 }

@@ -4,22 +4,6 @@ import { basename, join, resolve, sep } from 'node:path'
 import { readRecordedFeeds, type RecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 import { readRecordedQuotes } from '../../assembly/recordings/recorded-quotes.ts'
 import { listFollowingSeed } from '../../assembly/simulator/made-up-prices.ts'
-import { BacktestRun, type BacktestRunOptions } from '../../backtest/backtest-run.ts'
-import { listAssumptions } from '../../backtest/opening/assumptions.ts'
-import type { PreparedBacktest } from '../../backtest/opening/prepare-backtest.ts'
-import type { PlayMarks } from '../../backtest/playing/play-marks.ts'
-import type { PlayWatcher } from '../../backtest/playing/play-message.ts'
-import {
-  keepReportWritable,
-  PARITY_FILES,
-  ReportDirectory,
-} from '../../backtest/playing/report-directory.ts'
-import {
-  markDecisions,
-  playRun,
-  prepareWatched,
-  watchForEnd,
-} from '../../backtest/playing/run-backtest.ts'
 import {
   type ConfigOptions,
   loadConfig,
@@ -27,7 +11,6 @@ import {
   toConfigRequest,
 } from '../../config/load-config.ts'
 import type { JournalRecord } from '../../domain/record.ts'
-import type { Snapshot } from '../../domain/snapshot.ts'
 import { parseCore } from '../../engine/replay/core-image.ts'
 import { parseEvent } from '../../engine/replay/event-text.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
@@ -41,16 +24,21 @@ import type { SegmentHead } from '../../recording/segment.ts'
 import type { RunReport } from '../../report/run-report.ts'
 import { writeReport } from '../../report/write-report.ts'
 import { keepWritable } from '../../strategy/isolation/guard-thread.ts'
-import { compareFills, compareWishes } from './describe-parity.ts'
-import { otherSettings } from './differences.ts'
+import { BacktestRun, type BacktestRunOptions } from '../backtest-run.ts'
+import { listAssumptions } from '../opening/assumptions.ts'
+import type { PreparedBacktest } from '../opening/prepare-backtest.ts'
+import type { PlayMarks } from '../playing/play-marks.ts'
+import type { PlayWatcher } from '../playing/play-message.ts'
+import { keepReportWritable, PARITY_FILES, ReportDirectory } from '../playing/report-directory.ts'
+import { markDecisions, playRun, prepareWatched, watchForEnd } from '../playing/run-backtest.ts'
+import { compareFills, compareWishes, unmatched } from './compare-runs.ts'
 import {
   asRecorded,
   playRecordedFeeds,
   reportRecorded,
   writeRecordedPrices,
 } from './recorded-report.ts'
-import { describeTimes, findAloneTimes } from './restricted-times.ts'
-import { RunTrace, type SeenSnapshot } from './run-trace.ts'
+import { RunTrace } from './run-trace.ts'
 
 export interface ParityTask {
   readonly recording: string
@@ -63,7 +51,7 @@ const PLACES = ['recorded', 'backtest'] as const
 const TOO_SHORT =
   'note: the backtest came to no decision before its prices ended: the recording is too short'
 const NO_PROOF =
-  'note: the two were restricted at different times, so this is no proof: the backtest repeats no restriction, release or flatten of the recorded run'
+  'note: one of the two was restricted or released alone, so this is no proof: the backtest repeats no restriction, release or flatten of the recorded run'
 const RECORDED_ASSUMPTIONS = [
   'From the records of the run: fills, fees and funding as the exchange stated them. What is held counts at the mark price of the last position read.',
   'It begins with the capital of its backtest, and with nothing held. Margin, limiter and slippage are not recorded.',
@@ -74,7 +62,7 @@ const LEAD_LOOKS = 10
 const LEAD_MS_MIN = 10_000
 /** Parsing all events takes long, and most are none of these. */
 const READ = /^\{"kind":"(?:snapshotTaken|decided|fillsRead|clockSynchronised)"/
-const KEPT = /"kind":"(?:candles|restricted|released)"/
+const RESTRICTED = /^\{"kind":"record".*"kind":"(?:restricted|released)"/
 const STOP = /^\{"kind":"commanded","command":\{"kind":"stop"/
 
 interface ParityResult {
@@ -93,10 +81,9 @@ export async function checkParity(
   const played = await playRecorded({ segments, recorded, loaded, version, watcher })
   const places =
     out === undefined ? [] : writeReports(resolve(out), { segments, recorded, loaded, played })
-  const others = otherSettings(settings, played.settings)
   const { instruments } = settings
   const both = [recorded.trace, played.trace] as const
-  const alone = findAloneTimes(both[0].restricted.times, both[1].restricted.times)
+  const restricted = describeRestricted(recorded.trace, played.trace)
   const traded = [...settings.strategies].toSorted(([one], [other]) => (one < other ? -1 : 1))
   const wishes = traded.map(([id, { symbols }]) =>
     compareWishes(id, [both[0].wishes.get(id) ?? [], both[1].wishes.get(id) ?? []], {
@@ -104,28 +91,29 @@ export async function checkParity(
       symbols,
       fills: [both[0].fills, both[1].fills],
       lastReadAt: [both[0].lastReadAt, both[1].lastReadAt],
-      alone,
     }),
   )
-  const fills = compareFills(both[0].fills, both[1].fills, { ...settings, alone })
-  const parts = [...wishes, fills]
+  const parts = [...wishes, compareFills(both[0].fills, both[1].fills, instruments)]
   return {
     isDifferent:
-      alone.length > 0 || parts.some(({ isSame, isNormal = false }) => !isSame && !isNormal),
+      restricted.length > 0 || parts.some(({ isSame, isNormal = false }) => !isSame && !isNormal),
     lines: [
-      ...describeTimes('recorded run', both[0].restricted.times),
-      ...describeTimes('backtest', both[1].restricted.times),
-      ...(alone.length === 0 ? [] : [NO_PROOF]),
+      ...restricted,
       ...describeGiven(recorded, options),
       ...recorded.remarks,
-      ...(others.length === 0
-        ? []
-        : [`note: other settings than the recorded run had: ${others.join(', ')}`]),
       ...(played.trace.firstReadAt === undefined ? [TOO_SHORT] : []),
       ...parts.flatMap(({ lines }) => lines),
       ...(out === undefined ? [] : [`side by side: intentd compare ${places.join(' ')}`]),
     ],
   }
+}
+
+/** Empty if both reached the same limits. */
+function describeRestricted(recorded: RunTrace, played: RunTrace): readonly string[] {
+  const alone = (name: string, one: RunTrace, other: RunTrace): readonly string[] =>
+    unmatched(one.restricted, other.restricted, String).map((text) => `${name} only: ${text}`)
+  const lines = [...alone('recorded run', recorded, played), ...alone('backtest', played, recorded)]
+  return lines.length === 0 ? [] : [...lines, NO_PROOF]
 }
 
 function withoutPollMs({ config, ...rest }: LoadedConfig): LoadedConfig {
@@ -182,7 +170,8 @@ export function decidesUntil(
 function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): RecordedRun {
   const { image, head } = openSegment(found[0]?.file ?? '')
   const { settings, book } = parseCore(image)
-  const trace = new RunTrace(settings, { fromAt: head.startedAt, book })
+  const restrictions = book.restrictions.values()
+  const trace = new RunTrace(settings, { fromAt: head.startedAt, restrictions })
   const readsAt: number[] = []
   const polls = new RecordedPolls()
   let stop: Pick<RecordedStop, 'at' | 'readBeforeAt'> | undefined
@@ -198,7 +187,6 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
     })
     if (next !== undefined) break
     segments.push(segment)
-    trace.restricted.begin(core.book, opened.head.startedAt)
     for (const { at, event, effects } of opened.steps()) {
       marks.beat()
       polls.hear(event, at)
@@ -212,7 +200,9 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
         if (parsed.kind === 'snapshotTaken') readsAt.push(parsed.tickers.requestTime)
         if (parsed.kind === 'clockSynchronised') offsetMs = parsed.offsetMs
       }
-      for (const effect of effects) takeEffect(trace, effect)
+      for (const effect of effects)
+        if (RESTRICTED.test(effect))
+          trace.recorded((parseValue(effect) as { readonly record: JournalRecord }).record)
     }
   }
   const held = book.orders.size
@@ -288,18 +278,6 @@ function describeNext(
   if (isOtherConfig)
     return `the configuration changed with ${basename(file)}, and the backtest needs the one of before (-c FILE)`
   return isAfterStop ? `${basename(file)} begins another run, after a stop` : undefined
-}
-
-/** Parsing all effects takes long, and most show neither. */
-function takeEffect(trace: RunTrace, text: string): void {
-  const strategyId = /^\{"kind":"decide","strategyId":"([^"]*)"/.exec(text)?.[1]
-  if (strategyId !== undefined)
-    trace.asked(
-      strategyId,
-      () => (parseValue(text) as { readonly snapshot: SeenSnapshot }).snapshot,
-    )
-  else if (text.startsWith('{"kind":"record"') && KEPT.test(text))
-    trace.recorded((parseValue(text) as { readonly record: JournalRecord }).record)
 }
 
 const NOTHING_GIVEN = { set: [], params: [] }
@@ -379,7 +357,6 @@ interface PlayedRecording {
 }
 
 interface PlayedRun {
-  readonly settings: EngineSettings
   readonly trace: RunTrace
   readonly prepared: PreparedBacktest
   readonly report: RunReport
@@ -419,7 +396,6 @@ async function playRecorded({
       const polling = { ...backtest.polling, ...recorded.accountReads, tickersAt }
       const coverage = asRecorded(prepared.coverage, tables)
       return {
-        settings: backtest.settings,
         prepared,
         trace,
         run: new BacktestRun({
@@ -438,12 +414,10 @@ async function playRecorded({
     while (trial.trace.firstReadAt === undefined && trial.run.playTo(trial.run.now + CHUNK_MS))
       marks.beat(trial.run.now)
     const lead = (trial.trace.firstReadAt ?? trialAt) - trialAt
-    const { run, trace, prepared, settings } = await open(
-      (recorded.trace.firstReadAt ?? trialAt) - lead,
-    )
+    const { run, trace, prepared } = await open((recorded.trace.firstReadAt ?? trialAt) - lead)
     await playRun(run, watch, (at) => marks.beat(at))
     if (watch.ended?.failure !== undefined) throw watch.ended.failure
-    return { settings, trace, prepared, report: run.finish() }
+    return { trace, prepared, report: run.finish() }
   } finally {
     watch.forget()
     rmSync(directory, { recursive: true, force: true })
@@ -452,19 +426,7 @@ async function playRecorded({
 
 function takeStep(trace: RunTrace, { at, event, effects }: Step): void {
   trace.take(at, event)
-  for (const effect of effects) {
-    if (effect.kind === 'decide') trace.asked(effect.strategyId, () => toSeen(effect.snapshot))
-    else if (effect.kind === 'record') trace.recorded(effect.record)
-  }
-}
-
-function toSeen({ feeds, instruments }: Snapshot): SeenSnapshot {
-  const moments = instruments.map(({ instrument: { symbol }, holding, orders }) => ({
-    symbol,
-    holding,
-    orders,
-  }))
-  return { feeds, instruments: moments }
+  for (const effect of effects) if (effect.kind === 'record') trace.recorded(effect.record)
 }
 
 function writeReports(

@@ -1,8 +1,8 @@
 import type { RecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
-import { describeRestrictions } from '../../backtest/backtest-run.ts'
-import { OrderLog } from '../../backtest/order-log.ts'
-import type { PlayedFeed } from '../../backtest/played-feeds.ts'
-import { medianStep, type ViewedPrices } from '../../backtest/played-prices.ts'
+import { describeRestrictions } from '../backtest-run.ts'
+import { OrderLog } from '../order-log.ts'
+import type { PlayedFeed } from '../played-feeds.ts'
+import { medianStep, type ViewedPrices } from '../played-prices.ts'
 import {
   addFill,
   describeUncounted,

@@ -2,8 +2,6 @@ import type { Fill } from '../../domain/fill.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
 import { toWords } from '../../views/explain/intent-words.ts'
-import { firstOther, firstShownOther, unmatched } from './differences.ts'
-import { type AloneTime, explainByRestriction } from './restricted-times.ts'
 import type { Wish } from './run-trace.ts'
 
 export interface Parity {
@@ -13,72 +11,59 @@ export interface Parity {
   readonly lines: readonly string[]
 }
 
-const WISHES_SHOWN = 4
-
-type PlayedPair<Item> = readonly [recorded: readonly Item[], played: readonly Item[]]
+type PlayedPair<Item> = readonly [recorded: Item, played: Item]
 
 interface WishFrame {
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly symbols: readonly string[]
-  readonly fills: PlayedPair<Fill>
+  readonly fills: PlayedPair<readonly Fill[]>
   /** Exchange clock: the last prices read in each run. */
-  readonly lastReadAt: readonly [recorded: number, played: number]
-  readonly alone: readonly AloneTime[]
+  readonly lastReadAt: PlayedPair<number>
 }
 
 const RUNS = ['the recorded run', 'the backtest'] as const
 
+/** Until the first difference, which has consequences. */
 export function compareWishes(
   id: string,
-  [recorded, played]: PlayedPair<Wish>,
+  [recorded, played]: PlayedPair<readonly Wish[]>,
   frame: WishFrame,
 ): Parity {
-  const { instruments } = frame
   const index = firstOther(recorded, played, ({ text }) => text)
   const counts = `${id}: ${recorded.length} changes of what it wants recorded, ${played.length} in the backtest`
   if (index === undefined) return { isSame: true, lines: [`${counts}, all the same`] }
-  const [was, is] = [recorded[index], played[index]]
+  const pair = [recorded[index], played[index]] as const
   return {
     isSame: false,
     lines: [
       `${counts}; the first ${index} are the same, then`,
-      ...describeWish('recorded', was, instruments),
-      ...describeWish('backtest', is, instruments),
-      `  why: ${explainWishes(id, [was, is], frame)}`,
+      ...describeWish('recorded', pair[0], frame),
+      ...describeWish('backtest', pair[1], frame),
+      `  why: ${causeOfWish(pair, frame)}`,
     ],
   }
 }
 
-type WishPair = readonly [recorded: Wish | undefined, played: Wish | undefined]
-
-function explainWishes(id: string, [was, is]: WishPair, frame: WishFrame): string {
-  const { alone, symbols } = frame
-  const at = Math.min(was?.at ?? Number.POSITIVE_INFINITY, is?.at ?? Number.POSITIVE_INFINITY)
-  const restricted = explainByRestriction(alone, { at, symbols, strategies: [id] })
-  if (restricted !== undefined) return restricted
-  const ended = explainByEnd([was, is], frame)
-  if (ended !== undefined) return ended
-  const fill = explainByFill([was, is], frame)
-  if (fill !== undefined) return fill
-  if (was === undefined || is === undefined) {
-    const [changed, other] = was === undefined ? RUNS.toReversed() : RUNS
-    return `${other} wanted nothing else to its end; what it was shown when ${changed} changed is not kept`
-  }
-  const other = firstShownOther(was.shown, is.shown)
-  if (other !== undefined) return `it was shown another moment: ${other}`
-  return 'it was shown the same prices, candles, orders, position and state: its parameters, its code or the equity are others'
-}
-
-/** One run had no more prices when the other changed its intents. */
-function explainByEnd(pair: WishPair, { lastReadAt }: WishFrame): string | undefined {
-  const readAt = (pair[0] ?? pair[1])?.readAt ?? 0
-  const name = RUNS.find((_, side) => pair[side] === undefined && (lastReadAt[side] ?? 0) < readAt)
-  return name && `${name} had ended before`
+function causeOfWish(pair: PlayedPair<Wish | undefined>, frame: WishFrame): string {
+  const [was, is] = pair
+  const readAt = (was ?? is)?.readAt ?? 0
+  const missing = RUNS.findIndex((_, side) => pair[side] === undefined)
+  if (missing >= 0 && (frame.lastReadAt[missing] ?? 0) < readAt)
+    return `time of decision: ${RUNS[missing]} had ended before`
+  const filled = filledAlone(pair, frame)
+  if (filled !== undefined) return filled
+  if (was === undefined || is === undefined)
+    return `time of decision: ${RUNS[missing]} wanted nothing else to its end`
+  if (was.readAt !== is.readAt)
+    return `time of decision: on the prices of ${dateOf(was.readAt)} recorded, of ${dateOf(is.readAt)} in the backtest`
+  if (was.prices !== is.prices)
+    return `prices: ${was.prices} recorded, ${is.prices} in the backtest`
+  return 'neither prices, time of decision nor fills: its parameters, its code, a feed, candles, its state or the equity are others'
 }
 
 /** A resting order filled in one run only explains later differences. */
-function explainByFill(
-  [was, is]: WishPair,
+function filledAlone(
+  [was, is]: PlayedPair<Wish | undefined>,
   { instruments, symbols, fills: [recorded, played] }: WishFrame,
 ): string | undefined {
   const textOf = fillTextOf(instruments)
@@ -89,29 +74,32 @@ function explainByFill(
       : fills.slice(0, wish.fillsBefore)
     ).filter(({ symbol }) => symbols.includes(symbol))
   const [ofRecorded, ofPlayed] = [before(recorded, was), before(played, is)]
-  const alone = [
+  const [first] = [
     ...unmatched(ofRecorded, ofPlayed, textOf).map((fill) => ({ fill, where: RUNS[0] })),
     ...unmatched(ofPlayed, ofRecorded, textOf).map((fill) => ({ fill, where: RUNS[1] })),
-  ].filter(({ fill: { scope, source } }) => scope === 'maker' && source === 'API')
-  const [first] = alone.toSorted((one, other) => one.fill.filledAt - other.fill.filledAt)
-  if (first === undefined) return undefined
-  const { fill, where } = first
-  return `an order that rested was filled in ${where} alone until then, as is normal: ${new Date(fill.filledAt).toISOString()} ${textOf(fill)}`
+  ]
+    .filter(({ fill: { scope, source } }) => scope === 'maker' && source === 'API')
+    .toSorted((one, other) => one.fill.filledAt - other.fill.filledAt)
+  return (
+    first &&
+    `fills: an order that rested was filled in ${first.where} alone until then, as is normal: ${dateOf(first.fill.filledAt)} ${textOf(first.fill)}`
+  )
 }
+
+const WISHES_SHOWN = 4
 
 function describeWish(
   name: string,
   wish: Wish | undefined,
-  instruments: ReadonlyMap<string, Instrument>,
+  { instruments }: Pick<WishFrame, 'instruments'>,
 ): readonly string[] {
   if (wish === undefined) return [`  ${name}: nothing more`]
   const words = wish.intents.flatMap((intent) => {
     const instrument = 'symbol' in intent ? instruments.get(intent.symbol) : undefined
     return instrument ? toWords([intent], instrument) : [JSON.stringify(intent)]
   })
-  const shown = [...wish.shown].filter(([what]) => what.startsWith('prices of'))
   return [
-    `  ${name} ${new Date(wish.at).toISOString()}, shown ${shown.map(([what, prices]) => `${what} ${prices}`).join('; ')}`,
+    `  ${name} ${dateOf(wish.at)}, shown ${wish.prices}`,
     ...words.slice(0, WISHES_SHOWN).map((text) => `    ${text}`),
     ...(words.length > WISHES_SHOWN ? [`    and ${words.length - WISHES_SHOWN} more`] : []),
   ]
@@ -119,21 +107,11 @@ function describeWish(
 
 const FILLS_SHOWN = 3
 
-interface FillFrame extends Pick<WishFrame, 'instruments' | 'alone'> {
-  readonly strategies: ReadonlyMap<string, { readonly symbols: readonly string[] }>
-}
-
 export function compareFills(
   recorded: readonly Fill[],
   played: readonly Fill[],
-  { instruments, alone, strategies }: FillFrame,
+  instruments: ReadonlyMap<string, Instrument>,
 ): Parity {
-  const restrictedBefore = ({ symbol, filledAt }: Fill): string | undefined => {
-    const traders = [...strategies]
-      .filter(([, { symbols }]) => symbols.includes(symbol))
-      .map(([id]) => id)
-    return explainByRestriction(alone, { at: filledAt, symbols: [symbol], strategies: traders })
-  }
   const textOf = fillTextOf(instruments)
   const index = firstOther(recorded, played, textOf)
   const counts = `fills: ${recorded.length} recorded, ${played.length} in the backtest`
@@ -146,15 +124,14 @@ export function compareFills(
     ...fills
       .slice(0, FILLS_SHOWN)
       .flatMap((fill) => [
-        `  ${name} only: ${new Date(fill.filledAt).toISOString()} ${textOf(fill)}`,
-        `    why: ${restrictedBefore(fill) ?? explainFill(fill)}`,
+        `  ${name} only: ${dateOf(fill.filledAt)} ${textOf(fill)}`,
+        `    why: ${causeOfFill(fill)}`,
       ]),
     ...(fills.length > FILLS_SHOWN
       ? [`  and ${fills.length - FILLS_SHOWN} more that are ${name} only`]
       : []),
   ]
-  const isNormal =
-    isExplained(was, is) && ![...was, ...is].some((fill) => restrictedBefore(fill) !== undefined)
+  const isNormal = isExplained(was, is)
   return {
     isSame: false,
     isNormal,
@@ -169,6 +146,14 @@ export function compareFills(
       ...describe('backtest', is),
     ],
   }
+}
+
+function causeOfFill({ source, scope }: Fill): string {
+  if (source !== 'API')
+    return `fills: no order of a strategy (source ${source}): a backtest has none of these`
+  if (scope === 'maker')
+    return 'fills: it rested, and what was traded between two readings of prices is not recorded'
+  return 'prices or time of decision: it took what stood there'
 }
 
 function fillTextOf(instruments: ReadonlyMap<string, Instrument>): (fill: Fill) => string {
@@ -196,10 +181,32 @@ function isExplained(was: readonly Fill[], is: readonly Fill[]): boolean {
   })
 }
 
-function explainFill({ source, scope }: Fill): string {
-  if (source !== 'API')
-    return `no order of a strategy (source ${source}): a backtest has none of these`
-  if (scope === 'maker')
-    return 'it rested: a recording knows the prices of each read, not what was traded between two'
-  return 'it took what stood there: the prices of that moment, or what was wanted, were others'
+export function firstOther<Item>(
+  one: readonly Item[],
+  other: readonly Item[],
+  textOf: (item: Item) => string,
+): number | undefined {
+  for (let index = 0; index < Math.max(one.length, other.length); index++) {
+    const [left, right] = [one[index], other[index]]
+    if (left === undefined || right === undefined || textOf(left) !== textOf(right)) return index
+  }
+  return undefined
+}
+
+export function unmatched<Item>(
+  items: readonly Item[],
+  others: readonly Item[],
+  textOf: (item: Item) => string,
+): readonly Item[] {
+  const counts = new Map<string, number>()
+  for (const other of others) counts.set(textOf(other), (counts.get(textOf(other)) ?? 0) + 1)
+  return items.filter((item) => {
+    const left = counts.get(textOf(item)) ?? 0
+    counts.set(textOf(item), left - 1)
+    return left <= 0
+  })
+}
+
+function dateOf(at: number): string {
+  return new Date(at).toISOString()
 }
