@@ -27,7 +27,7 @@ import { type EmbeddedExchange, startEmbeddedExchange } from './embedded/embedde
 import type { Standby, StandbyFrame } from './standby.ts'
 import { levelOf, type MarketOverride } from '../assembly/simulator/simulated-exchange.ts'
 import { findWorldBefore, setWorldAside } from '../assembly/simulator/simulator-world.ts'
-import type { ProductMarket } from './market-data/product-market.ts'
+import type { ProductMarket } from './market-data/market-data.ts'
 import type { DaemonLogger } from '../logging/logger.ts'
 import { isHolder, openJournal } from '../assembly/state/open-journal.ts'
 import { ownWriter } from '../assembly/account/own-writer.ts'

@@ -1,5 +1,5 @@
 import type { ReloadOrder } from '../control/controlled.ts'
-import type { ProductMarket } from './market-data/product-market.ts'
+import { type ProductMarket, type Product, MarketData } from './market-data/market-data.ts'
 import { resolve } from 'node:path'
 import type { DaemonConfig } from '../config/load-config.ts'
 import { listServersInClear } from '../config/clear-text.ts'
@@ -18,20 +18,17 @@ import {
 import { Readings } from './explain/readings.ts'
 import { ClosedTradeLog } from './reporting/closed-trade-log.ts'
 import { wantsTrades } from '../alerts/alerts.ts'
-import type { ClosedTradesView } from '../control/detail-views.ts'
+import type { ClosedTradesView, ReloadView } from '../control/detail-views.ts'
 import { createFleetSource } from './control/fleet-source.ts'
 import type { AlertTargets } from './control/daemon-control.ts'
 import { openSignals } from './control/open-signals.ts'
 import type { SignalCounts } from './control/view-signals.ts'
 import { openControl, type OpenedControl } from './control/open-control.ts'
 import { Daemon } from './daemon.ts'
-import { openSharedLimits } from './market-data/open-shared-limits.ts'
 import { openSharedTickers } from './market-data/open-shared-tickers.ts'
 import type { SharedLimits } from '../exchange/limiter/shared/shared-limits.ts'
 import type { SharedTickers } from '../exchange/shared-tickers/shared-tickers.ts'
 import { feedsOf, loadStrategies } from '../assembly/strategies/strategies.ts'
-import { MarketData } from './market-data/market-data.ts'
-import type { Product } from './market-data/product-market.ts'
 import {
   type AccountInput,
   createAccount,
@@ -40,11 +37,13 @@ import {
   type Opening,
 } from './open-account.ts'
 import { accountLogger } from '../logging/account-logger.ts'
-import type { ReloadView } from '../control/detail-views.ts'
 import type { DaemonLogger } from '../logging/logger.ts'
 import { journalPlaceOf, pairingFileOf } from '../assembly/state/state-place.ts'
 import { hangNoteOf } from './watchdog/hang-note.ts'
 import { Watchdog } from './watchdog/watchdog.ts'
+import { randomHex } from '../lib/entropy.ts'
+import type { Secret } from '../lib/secret.ts'
+import type { Timers } from '../lib/timers.ts'
 
 export interface OpenDaemonOptions
   extends AccountInput, Pick<Opening, 'market' | 'version' | 'logger' | 'timers' | 'standby'> {
@@ -366,4 +365,45 @@ function logOpened({ opening, access, embedded, directory }: OpenedAccount): voi
   })
   const { account, others } = countUnlimited(config)
   if (account.length + others > 0) logger.log('info', 'limits.off', { account, others })
+}
+
+export interface OpenSharedLimitsOptions {
+  readonly config: Pick<DaemonConfig, 'exchange'>
+  readonly password: Secret | undefined
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly logger: Pick<DaemonLogger, 'log' | 'hide'>
+}
+
+/** If limits are not shared, no Redis client is loaded. */
+export async function openSharedLimits(
+  options: OpenSharedLimitsOptions,
+): Promise<SharedLimits | undefined> {
+  const { config, password, clock, timers, logger } = options
+  const { shared, requestTimeoutMs } = config.exchange
+  if (shared === undefined) return undefined
+  if (password) logger.hide(password)
+  const limits = await import('../exchange/limiter/shared/shared-limits.ts')
+  const { RedisStore } = await import('../exchange/limiter/shared/redis-store.ts')
+  const { redis: url, group, members } = shared
+  return new limits.SharedLimits({
+    store: new RedisStore({
+      url,
+      password,
+      group,
+      answerMsMax: limits.ANSWER_MS_MAX,
+    }),
+    id: randomHex(8),
+    members,
+    lateMs: requestTimeoutMs,
+    clock,
+    timers,
+    onLost: (reason, without) =>
+      logger.log('warn', 'limits.alone', {
+        reason,
+        without,
+      }),
+    onRefused: (reason) => logger.log('error', 'limits.refused', { reason }),
+    onJoined: (sharing) => logger.log('info', 'limits.shared', { members: sharing }),
+  })
 }

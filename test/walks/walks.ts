@@ -9,7 +9,7 @@ export interface Walk {
 
 const LAST_BYTE = 'exchange/client/transport.ts:onResponseEnd'
 const RECORD = 'engine/state/core.ts:recordBefore'
-const PUBLISH = 'daemon/market-data/product-market.ts:publish'
+const PUBLISH = 'daemon/market-data/market-data.ts:publish'
 const TAKE_SNAPSHOT = 'engine/strategies/take-snapshot.ts:takeSnapshot'
 const PLACE_BATCH = 'daemon/account/client-exchange.ts:placeBatch'
 const FIRST_BYTE = 'exchange/client/transport.ts:onRequestStart'

@@ -1,7 +1,7 @@
 import type { RecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 import { describeRestrictions } from '../../backtest/backtest-run.ts'
 import { OrderLog } from '../../backtest/order-log.ts'
-import type { PlayedFeed } from '../../backtest/played-feeds.ts'
+import type { PlayedFeed } from '../../backtest/virtual-pollers.ts'
 import { medianStep, type ViewedPrices } from '../../backtest/played-prices.ts'
 import {
   addFill,

@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve, sep } from 'node:path'
 import { readRecordedFeeds, type RecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 import { readRecordedQuotes } from '../../assembly/recordings/recorded-quotes.ts'
-import { listFollowingSeed } from '../../assembly/simulator/made-up-prices.ts'
+import { listFollowingSeed } from '../../assembly/simulator/simulated-exchange.ts'
 import { BacktestRun, type BacktestRunOptions } from '../../backtest/backtest-run.ts'
 import { listAssumptions } from '../../backtest/opening/assumptions.ts'
 import type { PreparedBacktest } from '../../backtest/opening/prepare-backtest.ts'
-import type { PlayMarks } from '../../backtest/playing/play-marks.ts'
-import type { PlayWatcher } from '../../backtest/playing/play-message.ts'
+import type { PlayMarks, PlayWatcher } from '../../backtest/playing/watched-thread.ts'
 import {
   keepReportWritable,
   PARITY_FILES,

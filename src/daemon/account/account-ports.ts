@@ -9,8 +9,7 @@ import type { FlightRecorder } from '../recording/flight-recorder.ts'
 import type { ClosedTradeLog } from '../reporting/closed-trade-log.ts'
 import type { EventLog } from '../reporting/event-log.ts'
 import type { Health } from '../reporting/health.ts'
-import type { ObserverQueue } from '../reporting/observer-queue.ts'
-import type { PlotLog } from '../reporting/plot-log.ts'
+import type { PlotLog } from '../reporting/account-curves.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { RecentActivity } from '../../views/recent-activity.ts'
 import type { RunStatistics } from '../../views/run-statistics.ts'
@@ -112,5 +111,42 @@ export function createPorts(parts: AccountParts): Ports {
       plotted: (strategyId, points) => observers.later(() => parts.plots.hear(strategyId, points)),
       batchDurable: (wait) => observers.later(() => parts.pace.hear(wait)),
     },
+  }
+}
+
+/** A turn with more flushes before its end. */
+const WAITING_MAX = 10_000
+
+/**
+ * Logs, statistics and views of an account learn what happened in its order, after the turn in which
+ * it happened: an order leaves in that turn and waits for none of them.
+ */
+export class ObserverQueue {
+  readonly #timers: Timers
+  readonly #onError: (error: unknown) => void
+  #waiting: (() => void)[] = []
+
+  constructor(timers: Timers, onError: (error: unknown) => void) {
+    this.#timers = timers
+    this.#onError = onError
+  }
+
+  later(observe: () => void): void {
+    if (this.#waiting.length === 0) this.#timers.after(0, () => this.flush())
+    if (this.#waiting.push(observe) >= WAITING_MAX) this.flush()
+  }
+
+  /** Must be called before anything is read from an observer, and at the end of a run. */
+  flush(): void {
+    const due = this.#waiting
+    if (due.length === 0) return
+    this.#waiting = []
+    for (const observe of due) {
+      try {
+        observe()
+      } catch (error) {
+        this.#onError(error)
+      }
+    }
   }
 }
