@@ -1,3 +1,4 @@
+import type { OpenAccount } from '../assembly/account/open-account.ts'
 import type { ContractRules } from '../domain/contract-rules.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import { type Book, createBook, killOf } from '../engine/book/book.ts'
@@ -206,14 +207,13 @@ export interface VirtualEnvironment {
 
 export type VirtualLimits = Pick<LimiterOptions, 'tier' | 'use'>
 
-export interface VirtualAccountOptions {
+/** What an account owns, as in a daemon, and a virtual world around it. */
+export interface VirtualAccountOptions extends Pick<OpenAccount, 'settings' | 'book'> {
   readonly time: VirtualTime
   /** The machine's. */
   readonly clock: Clock
   readonly exchange: SimulatedExchange
   readonly network: Network
-  readonly settings: EngineSettings
-  readonly book: Book
   readonly journal: JournalPort
   readonly strategies: ReadonlyMap<StrategyId, VirtualStrategy>
   readonly polling: VirtualPolling

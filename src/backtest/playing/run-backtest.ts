@@ -22,7 +22,11 @@ import { SEEDED, withRecorded } from '../../assembly/instruments/played-request.
 import { listAssumptions } from '../opening/assumptions.ts'
 import { withKeptTickers } from '../opening/kept-universe.ts'
 import { UniverseRecording } from '../../recording/universe/universe-recording.ts'
-import { backtestCommand, type BacktestOptions, type PlayOptions } from '../opening/play-options.ts'
+import {
+  backtestCommand,
+  type BacktestCommandOptions,
+  type PlayOptions,
+} from '../opening/play-options.ts'
 import {
   type BacktestRequest,
   looksOf,
@@ -94,7 +98,7 @@ export async function prepareWatched(
  */
 export async function runBacktest(
   config: string | undefined,
-  options: BacktestOptions,
+  options: BacktestCommandOptions,
   version: string,
   watcher: PlayWatcher,
 ): Promise<void> {

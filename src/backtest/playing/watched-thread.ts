@@ -1,6 +1,6 @@
 import { ConfigError, type Problem } from '../../config/yaml/problem.ts'
 import { type ErrorCrossing, FAILURES_CROSSING, type PackedError } from '../../lib/packed-error.ts'
-import type { BacktestOptions } from '../opening/play-options.ts'
+import type { BacktestCommandOptions } from '../opening/play-options.ts'
 import { runTask } from '../../lib/supervised-thread.ts'
 import { guardFiles } from '../../strategy/isolation/guard-thread.ts'
 
@@ -63,7 +63,7 @@ export class PlayMarks {
 
 export interface BacktestTask {
   readonly config: string | undefined
-  readonly options: BacktestOptions
+  readonly options: BacktestCommandOptions
   readonly version: string
 }
 

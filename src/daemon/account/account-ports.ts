@@ -1,16 +1,18 @@
+import type { GivenChanges } from '../../config/load-config.ts'
+import type { BeyondCaller } from '../../exchange/readers/candles-reader.ts'
+import type { ProductMarket } from '../market-data/market-data.ts'
+import type { ExchangeLedger } from '../../views/summary.ts'
+import type { ExchangeCalls } from '../../assembly/account/exchange-calls.ts'
+import type { OpenAccount } from '../../assembly/account/open-account.ts'
 import type { StrategyId } from '../../domain/ids.ts'
-import type { Book } from '../../engine/book/book.ts'
-import type { TrustedClock } from '../../exchange/clock/exchange-clock.ts'
 import type { Limiter } from '../../exchange/limiter/limiter.ts'
 import type { AnnouncementsPort, DecidingStrategy, Ports } from '../../interpreter/ports.ts'
-import type { Journal } from '../../journal/journal.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { FlightRecorder } from '../recording/flight-recorder.ts'
 import type { ClosedTradeLog } from '../reporting/closed-trade-log.ts'
 import type { EventLog } from '../reporting/event-log.ts'
 import type { Health } from '../reporting/health.ts'
 import type { PlotLog } from '../reporting/account-curves.ts'
-import type { DaemonLogger } from '../../logging/logger.ts'
 import type { RecentActivity } from '../../views/recent-activity.ts'
 import type { RunStatistics } from '../../views/run-statistics.ts'
 import type { JournalPace } from '../../views/journal-pace.ts'
@@ -21,14 +23,38 @@ import type { KillSwitch } from '../../assembly/state/kill-switch.ts'
 import type { StrategyWatch } from '../watchdog/watchdog.ts'
 import { retreatNote } from '../../assembly/state/retreat-note.ts'
 
-export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stopped' | 'broken'> {
-  readonly runners: Ports['strategies']
-  readonly journal: Journal
-  readonly book: Book
-  readonly directory: string
-  readonly logger: DaemonLogger
-  readonly trusted: TrustedClock
-  readonly timers: Timers
+/** An open account, and what it shares with the others of its daemon. */
+export interface AccountOptions extends Omit<OpenAccount, 'setup' | 'close'> {
+  readonly given?: GivenChanges | undefined
+  readonly calls: ExchangeCalls
+  readonly market: Pick<ProductMarket, 'listen' | 'polls' | 'tickers'>
+  readonly watchdog?: StrategyWatch | undefined
+  /** Its candles before the start; absent: the exchange's own. */
+  readonly past?: BeyondCaller | undefined
+  /** Absent if the exchange does not show its books. */
+  readonly ledger?: (() => ExchangeLedger) | undefined
+  /** Absent where nobody asks for closed trades. */
+  readonly tradeLog?: Pick<ClosedTradeLog, 'observe'> | undefined
+  readonly onQuiesced?: () => void
+  readonly onClosed: () => void
+  readonly onKillNoted?: ((state: 'seen' | 'clean' | 'released') => void) | undefined
+}
+
+export interface AccountParts
+  extends
+    Pick<
+      AccountOptions,
+      | 'runners'
+      | 'journal'
+      | 'book'
+      | 'directory'
+      | 'logger'
+      | 'trusted'
+      | 'timers'
+      | 'tradeLog'
+      | 'watchdog'
+    >,
+    Pick<AnnouncementsPort, 'quiesced' | 'stopped' | 'broken'> {
   readonly limiter: Limiter
   readonly exchange: ClientExchange
   readonly killSwitch: KillSwitch
@@ -42,8 +68,6 @@ export interface AccountParts extends Pick<AnnouncementsPort, 'quiesced' | 'stop
   readonly health: Health
   readonly signals: Pick<SignalInbox, 'hear'>
   readonly recorder: FlightRecorder | undefined
-  readonly tradeLog?: Pick<ClosedTradeLog, 'observe'> | undefined
-  readonly watchdog?: StrategyWatch | undefined
   /** Instruments have joined while the account runs. */
   readonly joined: () => void
 }
