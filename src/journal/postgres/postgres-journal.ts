@@ -1,3 +1,4 @@
+import { readCurve } from '../tables/curve-table.ts'
 import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../../domain/record.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Failure } from '../../lib/failure.ts'
@@ -160,7 +161,7 @@ class PostgresJournal implements OpenedJournal {
     this.#assertSound()
     this.#steps.push({ kind: 'record', record, bookings })
     this.#recordsWaiting += 1
-    this.#tables.noteKeys(record)
+    this.#tables.keys.add(record)
     if (this.#steps.length >= WAITING_MAX) this.flush()
   }
 
@@ -215,17 +216,18 @@ class PostgresJournal implements OpenedJournal {
 
   *bookings(kind: BookedRow['kind'], span?: BookingSpan): Generator<BookedRow> {
     try {
-      yield* this.#tables.bookings(kind, span)
+      yield* this.#tables.bookings.read(kind, span)
     } catch (error) {
       throw translateJournalError(error, this.#options.file)
     }
   }
 
   *curve(query: CurveQuery): Generator<CurvePoint> {
+    const { replica, nature, file } = this.#options
     try {
-      yield* this.#tables.curve(query)
+      yield* readCurve(replica.database, nature.first, query)
     } catch (error) {
-      throw translateJournalError(error, this.#options.file)
+      throw translateJournalError(error, file)
     }
   }
 
@@ -327,7 +329,7 @@ class PostgresJournal implements OpenedJournal {
   #carryOutOne(step: WriteStep): void {
     if (step.kind === 'checkpoint') return this.#tables.putCheckpoint(step.changes)
     if (step.kind === 'keys') return this.#tables.putKeysAhead()
-    if (step.kind === 'points') return this.#tables.putPoints(step.points, step.over)
+    if (step.kind === 'points') return this.#tables.curves.put(step.points, step.over)
     this.#recordsWaiting -= 1
     if (step.kind === 'archived') this.#tables.dropBookings(step.record)
     else this.#tables.putRecord(step.record, step.bookings)
