@@ -172,7 +172,7 @@ export function createAccount(open: DaemonAccount, { limiter, ...links }: Accoun
   return account
 }
 
-/** What is held and open before the book is built. */
+/** Locks and state, before the book is built. */
 type AccountState = Pick<
   DaemonAccount,
   'directory' | 'journal' | 'embedded' | 'news' | 'release' | 'close'

@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
-import { Backtest, VirtualAccount } from '../../src/backtest/backtest.ts'
+import { Backtest, VirtualAccount, MemoryJournal } from '../../src/backtest/backtest.ts'
 import { DirectExchange } from '../../src/backtest/direct-exchange.ts'
-import { MemoryJournal } from '../../src/backtest/memory-journal.ts'
 import { DirectNetwork } from '../../src/backtest/virtual-wire.ts'
 import { viewOf } from '../../src/backtest/played-prices.ts'
 import { VirtualTime } from '../../src/backtest/virtual-time.ts'

@@ -1,5 +1,4 @@
-import { Backtest } from '../../src/backtest/backtest.ts'
-import { PassingJournal } from '../../src/backtest/memory-journal.ts'
+import { Backtest, PassingJournal } from '../../src/backtest/backtest.ts'
 import { AccountMarks } from '../../src/daemon/reporting/account-curves.ts'
 import type { Deposit } from '../../src/domain/deposit.ts'
 import type { JournalRecord } from '../../src/domain/record.ts'

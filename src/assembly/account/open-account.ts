@@ -11,7 +11,7 @@ import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { LoadedStrategy, Runners } from '../strategies/strategies.ts'
 
-/** What the operator gave for one account. A backtest needs no secrets. */
+/** The operator gave this for one account. A backtest needs no secrets. */
 export interface AccountSetup {
   readonly loaded: LoadedConfig
   readonly credentials?: Credentials | undefined
@@ -23,7 +23,7 @@ export interface AccountSetup {
   readonly signalSecrets?: ReadonlyMap<string, Secret> | undefined
 }
 
-/** What an account owns until it is closed. */
+/** An account owns all this until it is closed. */
 export interface OpenAccount {
   readonly setup: AccountSetup
   readonly config: DaemonConfig

@@ -66,8 +66,8 @@ import {
   remarksOnTicks,
   remarksOnVolume,
   remarksOnWindows,
+  remarksOnFunding,
 } from './priced-instruments.ts'
-import { remarksOnFunding } from '../../assembly/instruments/funding-remarks.ts'
 import {
   describeCandidates,
   isKept,

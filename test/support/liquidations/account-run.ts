@@ -1,11 +1,14 @@
 import { DirectExchange } from '../../../src/backtest/direct-exchange.ts'
-import type { MemoryJournal } from '../../../src/backtest/memory-journal.ts'
+import {
+  type MemoryJournal,
+  VirtualAccount,
+  type VirtualAccountOptions,
+} from '../../../src/backtest/backtest.ts'
 import {
   DirectNetwork,
   type Network,
   type VirtualCall,
 } from '../../../src/backtest/virtual-wire.ts'
-import { VirtualAccount, type VirtualAccountOptions } from '../../../src/backtest/backtest.ts'
 import { VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import type { ProductType } from '../../../src/domain/instrument.ts'
