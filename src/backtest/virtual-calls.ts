@@ -29,6 +29,7 @@ import {
   takePage,
   toFill,
   toFillsReading,
+  unreadableAnswer,
 } from '../exchange/readers/fills-reader.ts'
 import {
   type KnownRows,
@@ -36,10 +37,14 @@ import {
   toPositionRows,
 } from '../exchange/readers/position-reader.ts'
 import type { ResponseOf } from '../protocol/endpoints.ts'
-import { SUCCESS_CODE } from '../protocol/envelope.ts'
 import type { WireFill } from '../protocol/futures/order-fills.ts'
 
-export interface VirtualCallsOptions extends VirtualReadingsOptions {
+export interface VirtualCallsOptions {
+  readonly wire: VirtualWire
+  readonly exchange: SimulatedExchange
+  /** Fills that one page of the exchange has. */
+  readonly pageFills: number
+  readonly settings: Pick<EngineSettings, 'positionMode' | 'instruments'>
   /** The kill switch may have been thrown, unknown to the core. */
   readonly onWithheld: () => void
 }
@@ -55,18 +60,26 @@ interface VirtualSend<Data> {
   readonly onAnswer: OnAnswer<Data>
 }
 
-/** With a grant a call goes straight to the simulator's core. */
+/**
+ * With a grant a call goes straight to the simulator's core. Pages become a reading by the client's
+ * code, without promises.
+ */
 export class VirtualCalls implements ExchangePort {
   readonly #wire: VirtualWire
   readonly #exchange: SimulatedExchange
-  readonly #readings: VirtualReadings
   readonly #onWithheld: () => void
+  readonly #instruments: EngineSettings['instruments']
+  readonly #fills: FillsCallOptions
+  readonly #steadyFills: SteadyFills | undefined
+  readonly #positions = new Map<string, PositionReads>()
 
-  constructor(options: VirtualCallsOptions) {
-    this.#wire = options.wire
-    this.#exchange = options.exchange
-    this.#readings = new VirtualReadings(options)
-    this.#onWithheld = options.onWithheld
+  constructor({ wire, exchange, pageFills, settings, onWithheld }: VirtualCallsOptions) {
+    this.#wire = wire
+    this.#exchange = exchange
+    this.#onWithheld = onWithheld
+    this.#instruments = settings.instruments
+    this.#fills = { wire, exchange, pageFills, reader: createReader(settings) }
+    if (wire.steady) this.#steadyFills = new SteadyFills(this.#fills, wire.steady)
   }
 
   /** A batch waits for its connection, is checked once more, signed and written. */
@@ -119,15 +132,47 @@ export class VirtualCalls implements ExchangePort {
 
   listExits(symbol: string, onAnswer: OnAnswer<ListedExits>): void {
     if (!this.#exchange.exitsListed) return this.#answerUnsimulated('ordersPlanPending', onAnswer)
-    this.#readings.listExits(symbol, onAnswer)
+    const instrument = this.#traded(symbol)
+    askFor(this.#wire, new ExitsCall({ exchange: this.#exchange, instrument, onAnswer }))
   }
 
   readFills(sinceAt: number, onAnswer: OnAnswer<FillsReading>): void {
-    this.#readings.readFills(sinceAt, onAnswer)
+    const requestedAt = this.#wire.trusted.clock.now()
+    const { pageFills: pageMax } = this.#fills
+    const span = { sinceAt, requestedAt, exchangeTime: undefined, pageMax }
+    if (this.#steadyFills?.leave(span, onAnswer) === true) return
+    askFor(this.#wire, new FillsCall(this.#fills, { span, read: beginPages(span), onAnswer }))
   }
 
   readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void {
-    this.#readings.readPosition(symbol, onAnswer)
+    const asked = { requestedAt: this.#wire.trusted.clock.now(), onAnswer }
+    const { source, steady } = this.#readsOf(symbol)
+    // It is on its way, or would have to wait: then an ordinary call.
+    if (steady === undefined || steady.carried.isAway || !steady.carried.leave())
+      return askFor(this.#wire, new PositionCall(source, asked))
+    steady.call.asked = asked
+  }
+
+  #readsOf(symbol: string): PositionReads {
+    const known = this.#positions.get(symbol)
+    if (known) return known
+    const source = { exchange: this.#exchange, instrument: this.#traded(symbol), known: new Map() }
+    const reads = { source, steady: this.#carryPositions(source) }
+    this.#positions.set(symbol, reads)
+    return reads
+  }
+
+  #carryPositions(source: ReadSource): PositionReads['steady'] {
+    const { steady } = this.#wire
+    if (steady === undefined) return undefined
+    const call = new PositionCall(source)
+    return { call, carried: new SteadyReading(this.#wire, steady, call) }
+  }
+
+  #traded(symbol: string): Instrument {
+    const instrument = this.#instruments.get(symbol)
+    if (!instrument) throw new Error(`${symbol} is not traded here`)
+    return instrument
   }
 
   /** A call without a grant waits for its own. */
@@ -191,65 +236,7 @@ function notSent(code: string, message: string, receivedAt: number): Answer<neve
 type FillsPage = ResponseOf<'orderFills'>
 type ReadPositions = readonly ReadPosition[] | null
 
-export interface VirtualReadingsOptions {
-  readonly wire: VirtualWire
-  readonly exchange: SimulatedExchange
-  readonly pageFills: number
-  readonly settings: Pick<EngineSettings, 'positionMode' | 'instruments'>
-}
-
-/** Pages become a reading by the client's code, without promises. */
-export class VirtualReadings {
-  readonly #wire: VirtualWire
-  readonly #exchange: SimulatedExchange
-  readonly #instruments: EngineSettings['instruments']
-  readonly #fills: FillsCallOptions
-  readonly #steadyFills: SteadyFills | undefined
-  readonly #positions = new Map<string, PositionReads>()
-
-  constructor({ wire, exchange, pageFills, settings }: VirtualReadingsOptions) {
-    this.#wire = wire
-    this.#exchange = exchange
-    this.#instruments = settings.instruments
-    this.#fills = { wire, exchange, pageFills, reader: createReader(settings) }
-    if (wire.steady) this.#steadyFills = new SteadyFills(this.#fills, wire.steady)
-  }
-
-  readFills(sinceAt: number, onAnswer: OnAnswer<FillsReading>): void {
-    const requestedAt = this.#wire.trusted.clock.now()
-    const { pageFills: pageMax } = this.#fills
-    const span = { sinceAt, requestedAt, exchangeTime: undefined, pageMax }
-    if (this.#steadyFills?.leave(span, onAnswer) === true) return
-    askFor(this.#wire, new FillsCall(this.#fills, { span, read: beginPages(span), onAnswer }))
-  }
-
-  readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void {
-    const requestedAt = this.#wire.trusted.clock.now()
-    const reads = this.#readsOf(symbol)
-    if (reads.steady?.leave(requestedAt, onAnswer) === true) return
-    askFor(this.#wire, new PositionCall(reads, { requestedAt, onAnswer }))
-  }
-
-  #readsOf(symbol: string): PositionReads {
-    const known = this.#positions.get(symbol)
-    if (known) return known
-    const { steady } = this.#wire
-    const instrument = this.#instruments.get(symbol)
-    if (!instrument) throw new Error(`${symbol} is not traded here`)
-    const of = { exchange: this.#exchange, instrument, known: new Map() }
-    const reads = { ...of, steady: steady && new SteadyPosition(this.#wire, steady, of) }
-    this.#positions.set(symbol, reads)
-    return reads
-  }
-
-  listExits(symbol: string, onAnswer: OnAnswer<ListedExits>): void {
-    const instrument = this.#instruments.get(symbol)
-    if (!instrument) throw new Error(`${symbol} is not traded here`)
-    askFor(this.#wire, new ExitsCall({ exchange: this.#exchange, instrument, onAnswer }))
-  }
-}
-
-interface FillsCallOptions extends Omit<VirtualReadingsOptions, 'settings'> {
+interface FillsCallOptions extends Pick<VirtualCallsOptions, 'wire' | 'exchange' | 'pageFills'> {
   readonly reader: FillsReader
 }
 
@@ -334,10 +321,7 @@ class SteadyFills implements WireCall<FillsPage> {
 const NO_PAGE: Reply<FillsPage> = accept({ fillList: [], endId: '' })
 
 /** The exchange gives the same row again and again, so fills are kept by rows. */
-function createReader({
-  positionMode,
-  instruments,
-}: VirtualReadingsOptions['settings']): FillsReader {
+function createReader({ positionMode, instruments }: VirtualCallsOptions['settings']): FillsReader {
   const fills = new WeakMap<WireFill, Fill>()
   return {
     instruments,
@@ -357,9 +341,12 @@ interface ReadSource {
   readonly known: KnownRows
 }
 
-/** For one instrument. */
-interface PositionReads extends ReadSource {
-  readonly steady: SteadyPosition | undefined
+/** For one instrument. The steady way carries one reading after the other by the same call. */
+interface PositionReads {
+  readonly source: ReadSource
+  readonly steady:
+    | { readonly call: PositionCall; readonly carried: SteadyReading<ReadPositions> }
+    | undefined
 }
 
 interface PositionAsked {
@@ -371,11 +358,11 @@ class PositionCall implements WireCall<ReadPositions> {
   readonly site = 'singlePosition'
   readonly isReading = true
   readonly #source: ReadSource
-  readonly #asked: PositionAsked
+  asked: PositionAsked | undefined
 
-  constructor(source: ReadSource, asked: PositionAsked) {
+  constructor(source: ReadSource, asked?: PositionAsked) {
     this.#source = source
-    this.#asked = asked
+    this.asked = asked
   }
 
   perform(): Reply<ReadPositions> {
@@ -384,52 +371,18 @@ class PositionCall implements WireCall<ReadPositions> {
   }
 
   hear(answer: Answer<ReadPositions>): void {
-    hearPosition(this.#source, this.#asked, answer)
+    if (this.asked === undefined) throw new Error('no position was asked for')
+    const { instrument, known } = this.#source
+    const { requestedAt, onAnswer } = this.asked
+    if (answer.kind !== 'accepted') return onAnswer(answer)
+    const rows = toPositionRows(instrument, answer.data ?? [], known)
+    if (typeof rows === 'string')
+      return onAnswer(unreadableAnswer(rows, answer.receivedAt, 'unreadableRow'))
+    const { symbol } = instrument
+    const isSilent = answer.data === null
+    const exchangeTime = answer.requestTime ?? 0
+    onAnswer({ ...answer, data: { symbol, rows, isSilent, requestedAt, exchangeTime } })
   }
-}
-
-/** One reading after the other. */
-class SteadyPosition implements WireCall<ReadPositions> {
-  readonly site = 'singlePosition'
-  readonly isReading = true
-  readonly #source: ReadSource
-  readonly #carried: SteadyReading<ReadPositions>
-  #asked: PositionAsked | undefined
-
-  constructor(wire: VirtualWire, steady: SteadyWay, source: ReadSource) {
-    this.#source = source
-    this.#carried = new SteadyReading(wire, steady, this)
-  }
-
-  /** @returns false: it is on its way, or would have to wait */
-  leave(requestedAt: number, onAnswer: OnAnswer<PositionReading>): boolean {
-    if (this.#carried.isAway || !this.#carried.leave()) return false
-    this.#asked = { requestedAt, onAnswer }
-    return true
-  }
-
-  perform(): Reply<ReadPositions> {
-    const { exchange, instrument } = this.#source
-    return exchange.position(instrument.symbol)
-  }
-
-  hear(answer: Answer<ReadPositions>): void {
-    if (this.#asked !== undefined) hearPosition(this.#source, this.#asked, answer)
-  }
-}
-
-function hearPosition(
-  { instrument, known }: ReadSource,
-  { requestedAt, onAnswer }: PositionAsked,
-  answer: Answer<ReadPositions>,
-): void {
-  if (answer.kind !== 'accepted') return onAnswer(answer)
-  const rows = toPositionRows(instrument, answer.data ?? [], known)
-  if (typeof rows === 'string') return onAnswer(unreadableRow(rows, answer.receivedAt))
-  const { symbol } = instrument
-  const isSilent = answer.data === null
-  const exchangeTime = answer.requestTime ?? 0
-  onAnswer({ ...answer, data: { symbol, rows, isSilent, requestedAt, exchangeTime } })
 }
 
 type PlansPage = ResponseOf<'ordersPlanPending'>
@@ -456,29 +409,8 @@ class ExitsCall implements WireCall<PlansPage> {
     const { instrument, onAnswer } = this.#options
     if (answer.kind !== 'accepted') return onAnswer(answer)
     const listed = toListedExits(instrument, answer.data.entrustedList ?? [])
-    if (typeof listed === 'string') return onAnswer(unreadableRow(listed, answer.receivedAt))
+    if (typeof listed === 'string')
+      return onAnswer(unreadableAnswer(listed, answer.receivedAt, 'unreadableRow'))
     onAnswer({ ...answer, data: listed })
-  }
-}
-
-function unreadableRow(message: string, receivedAt: number): Answer<never> {
-  return {
-    kind: 'unknown',
-    cause: 'unreadableRow',
-    code: SUCCESS_CODE,
-    message,
-    status: 200,
-    receivedAt,
-  }
-}
-
-function unreadableAnswer(message: string, receivedAt: number): Answer<never> {
-  return {
-    kind: 'unknown',
-    cause: 'unreadable',
-    code: SUCCESS_CODE,
-    message,
-    status: 200,
-    receivedAt,
   }
 }
