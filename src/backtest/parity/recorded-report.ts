@@ -1,7 +1,7 @@
 import type { RecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 import { describeRestrictions } from '../backtest-run.ts'
 import { OrderLog } from '../order-log.ts'
-import type { PlayedFeed } from '../played-feeds.ts'
+import type { PlayedFeed } from '../virtual-pollers.ts'
 import { medianStep, type ViewedPrices } from '../played-prices.ts'
 import {
   addFill,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve, sep } from 'node:path'
 import { readRecordedFeeds, type RecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 import { readRecordedQuotes } from '../../assembly/recordings/recorded-quotes.ts'
-import { listFollowingSeed } from '../../assembly/simulator/made-up-prices.ts'
+import { listFollowingSeed } from '../../assembly/simulator/simulated-exchange.ts'
 import {
   type ConfigOptions,
   loadConfig,
@@ -27,8 +27,7 @@ import { keepWritable } from '../../strategy/isolation/guard-thread.ts'
 import { BacktestRun, type BacktestRunOptions } from '../backtest-run.ts'
 import { listAssumptions } from '../opening/assumptions.ts'
 import type { PreparedBacktest } from '../opening/prepare-backtest.ts'
-import type { PlayMarks } from '../playing/play-marks.ts'
-import type { PlayWatcher } from '../playing/play-message.ts'
+import type { PlayMarks, PlayWatcher } from '../playing/watched-thread.ts'
 import { keepReportWritable, PARITY_FILES, ReportDirectory } from '../playing/report-directory.ts'
 import { markDecisions, playRun, prepareWatched, watchForEnd } from '../playing/run-backtest.ts'
 import { compareFills, compareWishes, unmatched } from './compare-runs.ts'
