@@ -24,9 +24,10 @@ import { type ViewedPrices, viewOf } from './played-prices.ts'
 import { WorstMomentWatch } from './worst-moment-watch.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import type { Book } from '../engine/book/book.ts'
-import { type ClosePurpose, closePurposeOf, TradeFold } from '../engine/book/trade-fold.ts'
+import { TradeFold } from '../engine/book/trade-fold.ts'
 import type { Booking } from '../journal/booking.ts'
 import { type TradesReport, TradeTable } from '../report/collect/trade-table.ts'
+import { type ClosePurpose, closePurposeOf } from '../engine/book/bookings.ts'
 
 export interface BacktestRunOptions {
   readonly config: Pick<DaemonConfig, 'risk' | 'simulator'>

@@ -146,7 +146,7 @@ export interface ExitWatch {
 
 /**
  * For exits that the exchange keeps, where they may be listed. Our clock, 0: never. Only
- * `kept-exits.ts` changes it.
+ * `exits.ts` changes it.
  */
 export interface KeptExitsWatch {
   /** Exits and positions listed last: others must be listed anew. */

@@ -10,10 +10,9 @@ import { approve, approveAgain, cutToHeld } from '../../risk/approve.ts'
 import { checkExplained, type OpeningContext, reducesRisk } from '../../risk/checks.ts'
 import { buildExposure, type Exposure, notionalAt, worstLots } from '../../risk/exposure.ts'
 import type { RiskContext } from '../../risk/risk-context.ts'
-import type { WorstCaseBasis } from '../../risk/worst-case-orders.ts'
+import type { WorstCaseBasis } from '../../risk/worst-case.ts'
 import { backedHolding } from '../book/allocation.ts'
-import { accountHoldingOf, type Book, holdingOf, openOrdersOf } from '../book/book.ts'
-import { unownedOf } from '../resolution/evidence.ts'
+import { accountHoldingOf, type Book, holdingOf, openOrdersOf, unownedOf } from '../book/book.ts'
 import { type Core, instrumentOf, specOf } from '../state/core.ts'
 import { priceOf, usedBeside } from '../state/capital.ts'
 import { equityAtWorst } from '../state/losses.ts'
@@ -166,7 +165,8 @@ function createRiskContexts(
         usedBeside: () => usedBeside(core, id, symbol),
       },
       get worstCase() {
-        return (basis ??= { worstCase: worstCaseBasisOf(core, symbol) }).worstCase
+        return (basis ??= { worstCase: settings.survives && worstCaseBasisOf(core, symbol) })
+          .worstCase
       },
       get otherNotional() {
         return others().notional

@@ -29,7 +29,7 @@ import { ownMoneyOf } from '../book/own-trades.ts'
 import type { StrategySettings } from '../settings.ts'
 import { type Core, record, specOf } from './core.ts'
 import { askForPositionSoon } from './readings.ts'
-import { settledOf, settledSymbols } from './settled-money.ts'
+import { settledOf, settledSymbols } from './changes.ts'
 import { unreadFundingOf, unseenFundingOf } from './unseen-funding.ts'
 
 /** When clocks are put forward. */
