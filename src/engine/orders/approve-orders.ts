@@ -21,7 +21,7 @@ import { countSent } from '../state/open-calls.ts'
 import { accountAgeMs } from '../state/readings.ts'
 import { ordersOf, totalsOf } from '../state/changes.ts'
 import { entryPauseOn } from '../state/exits.ts'
-import { tradingStateOf } from '../state/trading-mode.ts'
+import { mayBeRestricted, tradingStateOf } from '../state/trading-mode.ts'
 import { worstCaseBasisOf } from '../state/worst-case.ts'
 import { heldBackBy } from '../../domain/trading-mode.ts'
 import type { OutgoingBatch } from '../effect.ts'
@@ -137,7 +137,7 @@ function createRiskContexts(
       market,
       accountAgeMs: ageMs,
       trading: tradingStateOf(core, symbol, id),
-      entryPause: entryPauseOn(core, id, symbol),
+      entryPause: mayBeRestricted(core) ? entryPauseOn(core, id, symbol) : undefined,
       account: settings.limits,
       strategy: limits,
       held: holding,
@@ -217,8 +217,9 @@ export function objectToBatch(
     const reduces = (): boolean => reducesRisk(terms, besideOthers(core.book, terms))
     if (heldBackBy(trading, { isFlatten, reduces }) !== undefined)
       return 'trading was restricted meanwhile'
-    if (entryPauseOn(core, terms.strategyId, terms.symbol) !== undefined && !reduces())
-      return 'an exit became due meanwhile'
+    const isPaused =
+      mayBeRestricted(core) && entryPauseOn(core, terms.strategyId, terms.symbol) !== undefined
+    if (isPaused && !reduces()) return 'an exit became due meanwhile'
     if (isBlind && !reduces())
       return 'fills or the position have not been read for too long meanwhile'
     if (checkExplained(terms, openingContextOf(core, terms, trading)) !== undefined) {

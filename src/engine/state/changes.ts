@@ -26,8 +26,7 @@ import type { InstrumentMoment, ShownExit } from '../../domain/snapshot.ts'
 import { buildExposure, type Exposure, worstLots } from '../../risk/exposure.ts'
 import { addRung, createLadder, type RestingLadder, toRung } from '../../risk/resting-ladder.ts'
 import type { RiskNeeds } from '../../risk/worst-case.ts'
-import { moneyOf } from '../book/apply-fill.ts'
-import { ownMoneyOf } from '../book/own-trades.ts'
+import { moneyOf, ownMoneyOf } from '../book/apply-fill.ts'
 
 /**
  * Which instruments to look at, that is resolve further or plan (BND2): a settled one when something

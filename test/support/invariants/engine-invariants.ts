@@ -21,7 +21,7 @@ import {
   writeEvent,
 } from '../../../src/engine/replay/event-text.ts'
 import { accountHoldingOf, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
-import { ownMoneyOf } from '../../../src/engine/book/own-trades.ts'
+import { ownMoneyOf } from '../../../src/engine/book/apply-fill.ts'
 import { findDifference } from '../../../src/engine/book/recount.ts'
 import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
