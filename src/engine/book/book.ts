@@ -287,7 +287,7 @@ export function namelessOrders(book: Book, symbol: string): readonly Order[] {
   )
 }
 
-/** Of an orderId that no answer has named (`resolution/evidence.ts`). */
+/** No answer has named their orderId yet (`resolution/evidence.ts`). */
 export function hasUnownedFills(book: Book, symbol: string): boolean {
   return unownedOf(book, symbol).length > 0
 }

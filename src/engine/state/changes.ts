@@ -74,11 +74,12 @@ export function beginMoment(changes: ChangeState): void {
   own(changes).moment += 1
 }
 
-export function noteChanged({ looks }: ChangeState, symbol: string): void {
-  const known = looks.get(symbol)
-  if (known) own(known).isChanged = true
-  else own(looks).set(symbol, { isChanged: true, lookedAt: undefined, denied: undefined })
+export function noteChanged(changes: ChangeState, symbol: string): void {
+  const known = changes.looks.get(symbol) ?? SETTLED
+  if (!known.isChanged) own(changes.looks).set(symbol, { ...known, isChanged: true })
 }
+
+const SETTLED: Look = { isChanged: false, lookedAt: undefined, denied: undefined }
 
 /** Whether an instrument has to be looked at now. */
 export function needsLook({ looks, moment }: ChangeState, symbol: string): boolean {
@@ -95,24 +96,23 @@ export function mayDependOnTime({ looks }: ChangeState): boolean {
 }
 
 /** Before a look: later changes make it due again. */
-export function beginLook({ looks, moment }: ChangeState, symbol: string): void {
-  own(looks).set(symbol, { isChanged: false, lookedAt: moment, denied: undefined })
+export function beginLook(changes: ChangeState, symbol: string): void {
+  own(changes.looks).set(symbol, { ...SETTLED, lookedAt: changes.moment })
 }
 
 /** All missing orders are denied, and nothing else is to be done. */
-export function noteDenied({ looks }: ChangeState, symbol: string, denied: DenialBasis): void {
-  const look = looks.get(symbol)
-  if (look) own(look).denied = denied
+export function noteDenied(changes: ChangeState, symbol: string, denied: DenialBasis): void {
+  own(changes.looks).set(symbol, { ...(changes.looks.get(symbol) ?? SETTLED), denied })
 }
 
 /**
  * All that is wanted stands and nothing else does: time, prices and other instruments do not
  * matter.
  */
-export function noteSettled({ looks }: ChangeState, symbol: string): void {
-  const look = looks.get(symbol)
-  if (look?.isChanged === true) own(look).lookedAt = undefined
-  else own(looks).delete(symbol)
+export function noteSettled(changes: ChangeState, symbol: string): void {
+  const isChanged = changes.looks.get(symbol)?.isChanged === true
+  if (isChanged) own(changes.looks).set(symbol, { ...SETTLED, isChanged })
+  else own(changes.looks).delete(symbol)
 }
 
 /** The instrument has left: nothing is looked at any more, and nothing worked out. */
