@@ -379,7 +379,7 @@ export function exchangeStopTicks(
 }
 
 /** Passed by both prices, and met first on the way down. */
-export function passedStop(
+function passedStop(
   rules: ExitRules,
   side: HoldSide,
   trade: ExitTrade,
@@ -396,7 +396,7 @@ export function passedStop(
 }
 
 /** Whether both prices brought a share of the entry. */
-export function hasBrought(
+function hasBrought(
   side: HoldSide,
   entryTicks: number,
   { low, high }: BelievedTicks,
@@ -405,7 +405,7 @@ export function hasBrought(
   return reaches(side, side === 'long' ? low : high, gainTicks(side, entryTicks, share))
 }
 
-export function reaches(side: HoldSide, ticks: number, other: number): boolean {
+function reaches(side: HoldSide, ticks: number, other: number): boolean {
   return side === 'long' ? ticks >= other : ticks <= other
 }
 

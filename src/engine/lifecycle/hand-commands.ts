@@ -69,7 +69,7 @@ export interface DepositPlan extends HandPlan {
 }
 
 /** Changes nothing. */
-export function planDeposit(core: Core, command: DepositCommand): DepositPlan {
+function planDeposit(core: Core, command: DepositCommand): DepositPlan {
   const { book } = core
   const known = [...book.deposits.values()].find(({ key }) => key === command.key)
   if (known !== undefined)
@@ -87,7 +87,7 @@ export function planDeposit(core: Core, command: DepositCommand): DepositPlan {
   }
 }
 
-export function enterDeposit(core: Core, command: DepositCommand): void {
+function enterDeposit(core: Core, command: DepositCommand): void {
   const { deposit, refusal, detail } = planDeposit(core, command)
   const { by, reason } = command
   if (deposit === undefined) {

@@ -235,7 +235,7 @@ function listLeftOut(core: Core, { leftOut }: KillState, phase: KillPhase): read
 }
 
 /** None while a kill only waits. */
-export function unprovedByKill(core: Core): readonly InstrumentState[] {
+function unprovedByKill(core: Core): readonly InstrumentState[] {
   const { kill } = core.run
   if (!kill || kill.phase === 'clean') return []
   const isRead = ({ position }: InstrumentState): boolean => position.agreedAt >= kill.roundAt

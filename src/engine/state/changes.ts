@@ -559,7 +559,7 @@ export function settledSymbols({ book, settled }: SettledOwner): ReadonlySet<str
   return symbols
 }
 
-export function forgetSettled(settled: KeptSettled): void {
+function forgetSettled(settled: KeptSettled): void {
   if (settled.bySymbol.size > 0) own(settled.bySymbol).clear()
   own(settled).symbols = undefined
 }

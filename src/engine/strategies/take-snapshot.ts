@@ -45,7 +45,7 @@ export function showFills(core: Core, strategyIds: ReadonlySet<StrategyId>): voi
   if (strategies.length > 0) askToDecide(core, 'fill', strategies)
 }
 
-export function showSignal(core: Core, feed: FeedId): void {
+function showSignal(core: Core, feed: FeedId): void {
   const reading = [...core.settings.strategies.values()].filter(({ feeds }) =>
     [...feeds.values()].includes(feed),
   )
