@@ -67,9 +67,8 @@ export function entryPauseOn(
   id: string,
   symbol: string,
 ): string | undefined {
-  const { exitStates, leavings } = core.book
-  if (exitStates.size === 0 && leavings.size === 0) return undefined
-  if (leavingOf(core.book, id, symbol)) return 'it leaves the universe of its strategy'
+  const leaving = leavingOf(core.book, id, symbol)
+  if (leaving) return 'it leaves the universe of its strategy'
   const state = exitStateOf(core, id, symbol)
   const due = dueExitOf(state)
   if (due) return `${EXIT_KINDS[due.kind]} is due`
