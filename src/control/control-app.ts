@@ -7,7 +7,6 @@ import { z } from 'zod'
 import { mountDashboard } from '../dashboard/mount-dashboard.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { describeSocket } from './access/verified-caller.ts'
-import { addAgentRelay } from './agent-relay.ts'
 import type { AnsweredRequests } from './answered-requests.ts'
 import type { Proposals, Refused } from './approval/proposals.ts'
 import {
@@ -18,7 +17,7 @@ import {
   type ProposalView,
   sessionRequestSchema,
 } from './commands.ts'
-import { isRiskier, SESSION_PATH } from './powers.ts'
+import { COMMANDS_PATH, isRiskier, SESSION_PATH } from './powers.ts'
 import type { Controlled } from './controlled.ts'
 import { EVERY_MS, followEvents, parseEventId } from './follow-events.ts'
 import { followLive } from './follow-live.ts'
@@ -44,8 +43,6 @@ export interface ControlAppOptions {
   /** Shared by socket and port, like the next. */
   readonly answered: AnsweredRequests
   readonly proposals: Proposals
-  /** The socket of `intentd mcp --http`, to which the port leads assistants. */
-  readonly agentSocket?: string | undefined
   readonly entrance: Entrance
   readonly address: () => string | undefined
   readonly refusals: Refusals
@@ -92,8 +89,6 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   app.post('/v1/addresses', (context) => context.json({ url: options.address() ?? null }))
   addCommands(app, options)
   addProposals(app, options)
-  if (entrance.tokens?.agent && options.agentSocket !== undefined)
-    addAgentRelay(app, { ...options, socket: options.agentSocket })
   app.notFound((context) => context.json({ error: 'there is no such path; /docs lists them' }, 404))
   app.onError((error, context) => {
     if (error instanceof HTTPException) return error.getResponse()
@@ -184,7 +179,7 @@ function callerAt({ via }: Entrance): string {
 /** At the socket the caller is the daemon's user, so what adds risk needs no second proof. */
 function addCommands(app: Hono, options: ControlAppOptions): void {
   const { daemon, entrance, answered } = options
-  app.post('/v1/commands', async (context) => {
+  app.post(COMMANDS_PATH, async (context) => {
     const request = await readRequest(context, options)
     if (request instanceof Response) return request
     if (entrance.via === 'port' && isRiskier(request.order))

@@ -91,8 +91,6 @@ class Bench {
       readOnly,
       answered,
       proposals: this.bench.proposals,
-      // Nothing listens there.
-      agentSocket: '/nowhere/mcp.sock',
       version: '1.2.3',
       monotonic: () => this.now,
       address: () => undefined,
@@ -330,7 +328,7 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
     expect(bench.refused).toHaveLength(changing.length)
   })
 
-  test('[SEC2] a stolen token of assistants opens /mcp alone, no other token opens it, and a flood of it is bounded', async () => {
+  test('[SEC2] a stolen token of assistants opens /mcp alone, and no other token opens it', async () => {
     const bench = new Bench(SERVED)
     const stolen = { host: HOST, authorization: `Bearer ${AGENT_TOKEN}` }
     for (const path of [...READS, '/metrics', '/v1/events', '/v1/live', '/v1/proposals'])
@@ -348,13 +346,7 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
     expect((await bench.post({}, { ...stolen, host: 'evil.example' }, '/mcp')).status).toBe(421)
     expect(bench.commands).toEqual([])
 
-    const statuses = []
-    for (let count = 0; count < 310; count++)
-      statuses.push((await bench.post({}, stolen, '/mcp')).status)
-    expect(statuses.filter((status) => status === 503)).toHaveLength(300)
-    expect(statuses.slice(300).every((status) => status === 429)).toBe(true)
-    bench.now = 60_000
-    expect((await bench.post({}, stolen, '/mcp')).status).toBe(503)
+    expect((await bench.post({}, stolen, '/mcp')).status).toBe(404)
     expect((await new Bench(PORT).post({}, stolen, '/mcp')).status).toBe(401)
     const unserved = { authorization: `Bearer ${TOKEN}` }
     expect((await new Bench(PORT).post({}, unserved, '/mcp')).status).toBe(404)
