@@ -217,6 +217,7 @@ function assemble(options: OpenDaemonOptions, ground: DaemonParts): OpenedDaemon
       config: loaded.config,
       secrets: opened.opening.signalSecrets ?? new Map(),
       take: (signal) => account.takeSignal(signal),
+      market,
       logger: opened.opening.logger,
       clock: trusted.clock,
       timers,
