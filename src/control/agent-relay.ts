@@ -85,8 +85,8 @@ class RelayedRequest {
     const outgoing = this.#outgoing
     if (outgoing.destroyed || outgoing.writableEnded) return
     if (body === undefined) {
-      const headers = { Connection: 'close' }
-      return answerError(outgoing, 'the body is too large', { status: 413, headers })
+      const tooLarge = { status: 413, headers: { Connection: 'close' } }
+      return answerError(outgoing, 'the body is too large', tooLarge)
     }
     this.#body = body
     const passed = PASSED_ON.flatMap((name) => {

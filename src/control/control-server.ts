@@ -8,6 +8,7 @@ import type { ControlAppOptions } from './control-app.ts'
 import { ALL_CONNECTIONS_MAX, ConnectionBounds } from './access/connection-bounds.ts'
 import type { Entrance } from './access/guard.ts'
 import { HeadGate } from './access/head-gate.ts'
+import { SharedAnswers } from './access/shared-answers.ts'
 import { Refusals } from './refusals.ts'
 import { SessionCodes } from './access/session-codes.ts'
 import type { ControlTokens } from './access/token-file.ts'
@@ -25,7 +26,7 @@ const SOCKET_CONNECTIONS_MAX = 64
 
 export interface ControlServerOptions extends Omit<
   ControlAppOptions,
-  'entrance' | 'address' | 'refusals'
+  'entrance' | 'address' | 'refusals' | 'shared'
 > {
   readonly onRefused: (why: string) => void
   readonly socket: string
@@ -45,6 +46,7 @@ export class ControlServer {
   readonly #servers: Server[] = []
   readonly #codes: SessionCodes
   readonly #refusals: Refusals
+  readonly #shared: SharedAnswers
   /** `http://127.0.0.1:8790`, while the port is open. */
   #baseUrl: string | undefined
   #relay: AgentRelay | undefined
@@ -56,6 +58,7 @@ export class ControlServer {
     this.#options = options
     this.#codes = new SessionCodes(options.monotonic)
     this.#refusals = new Refusals(options.onRefused)
+    this.#shared = new SharedAnswers(options.monotonic)
   }
 
   /** Its code works once within a minute; undefined without a port. */
@@ -196,6 +199,7 @@ export class ControlServer {
       entrance,
       bounds,
       monotonic,
+      shared: this.#shared,
       isReady: () => daemon.readiness().isReady,
       relay: relay && ((incoming, outgoing) => relay.pass(incoming, outgoing)),
       serve: this.#createListener(entrance),
@@ -211,6 +215,7 @@ export class ControlServer {
       ...this.#options,
       entrance,
       refusals,
+      shared: this.#shared,
       address: () => this.newAddress(),
     }
     let loading: Promise<RequestListener> | undefined

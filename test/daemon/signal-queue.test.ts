@@ -31,7 +31,7 @@ class QueueBench {
 
   send(...ids: readonly string[]): void {
     for (const id of ids) {
-      const signal: Signal = { feed: 'signal:tv', id, value: {} } as unknown as Signal
+      const signal = { feed: 'signal:tv', id, value: {} } as unknown as Signal
       void this.queue.take(signal).then((outcome) => this.outcomes.set(id, outcome))
     }
   }

@@ -5,7 +5,8 @@ import { AGENT_PATH, COMMANDS_PATH } from '../powers.ts'
 import type { ConnectionBounds } from './connection-bounds.ts'
 import { type Entrance, refuseHead } from './guard.ts'
 import { type Peer, peerOf } from './peer.ts'
-import { answerError, answerText } from './plain-answer.ts'
+import { answerError, answerJson, answerText } from './plain-answer.ts'
+import type { SharedAnswers } from './shared-answers.ts'
 import { type Lane, TurnQueue } from './turn-queue.ts'
 
 interface Rate {
@@ -34,6 +35,7 @@ export interface HeadGateOptions {
   readonly monotonic: () => number
   /** At the port, where connections have places by what they have shown. */
   readonly bounds: ConnectionBounds | undefined
+  readonly shared: SharedAnswers
   readonly isReady: () => boolean
   /** Takes the requests of assistants; undefined: none are served. */
   readonly relay: RequestListener | undefined
@@ -82,7 +84,7 @@ export class HeadGate {
       const headersOf401 = refused.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}
       return this.#refuse(incoming, outgoing, { ...refused, headers: headersOf401 })
     }
-    if (this.#answerHealth(incoming, outgoing)) return
+    if (this.#answerHealth(incoming, outgoing) || this.#answerShared(incoming, outgoing)) return
     if (lane === 'look' && !this.#rates[peer].take()) {
       const why = `more than ${RATES[peer].perMinute} requests a minute`
       return this.#refuse(incoming, outgoing, { status: 429, why, headers: RETRY_AFTER })
@@ -133,6 +135,13 @@ export class HeadGate {
       answerText(outgoing, 'the daemon failed to answer; its log says why\n', { status: 500 })
     }
     return true
+  }
+
+  /** Whoever comes so far may look. */
+  #answerShared({ url = '', method }: IncomingMessage, outgoing: ServerResponse): boolean {
+    const text = method === 'GET' ? this.#options.shared.recall(url) : undefined
+    if (text !== undefined) answerJson(outgoing, text)
+    return text !== undefined
   }
 
   #refuse(

@@ -23,6 +23,10 @@ export function answerText(outgoing: ServerResponse, text: string, { status }: P
   send(outgoing, text, { status, headers: TEXT })
 }
 
+export function answerJson(outgoing: ServerResponse, text: string): void {
+  send(outgoing, text, { status: 200, headers: JSON_TYPE })
+}
+
 export function answerError(
   outgoing: ServerResponse,
   error: string,
