@@ -213,6 +213,7 @@ function assemble(options: OpenDaemonOptions, parts: DaemonParts): OpenedDaemon 
       config: own,
       secrets: open.setup.signalSecrets ?? new Map(),
       take: (signal) => account.takeSignal(signal),
+      market,
       logger: open.logger,
       clock: trusted.clock,
       timers,
