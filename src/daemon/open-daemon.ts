@@ -49,6 +49,8 @@ import { Watchdog } from './watchdog/watchdog.ts'
 export interface OpenDaemonOptions
   extends AccountInput, Pick<Opening, 'market' | 'version' | 'logger' | 'timers' | 'standby'> {
   readonly clock: Clock
+  /** Default: the machine's (`open-control.ts`). */
+  readonly codesClock?: Clock
   readonly processStartedAt?: number
   readonly others?: readonly AccountInput[]
   readonly onReload?: (order: ReloadOrder) => void
@@ -263,6 +265,7 @@ function openControlOf(
     market,
     logger,
     clock: trusted.clock,
+    codesClock: options.codesClock,
     version: options.version,
     onReload: options.onReload,
     tryReload: options.tryReload,

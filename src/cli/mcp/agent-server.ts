@@ -40,6 +40,8 @@ export interface AgentServerOptions {
   readonly powers: ReadonlySet<Power>
   /** For the journal: who asks, by which way. */
   readonly by: string
+  /** Runs a command. Default: in a process of its own. */
+  readonly run?: typeof runVerb
 }
 
 const answerSchema = z.object({
@@ -81,10 +83,15 @@ export function createAgentServers(options: AgentServerOptions): () => McpServer
 interface ToolFrame {
   readonly config: NamedConfig
   readonly by: string
+  readonly run?: typeof runVerb
   readonly turns: Turns
 }
 
-function addTool(server: McpServer, tool: AgentTool, { config, by, turns }: ToolFrame): void {
+function addTool(
+  server: McpServer,
+  tool: AgentTool,
+  { config, by, turns, run: runCommand = runVerb }: ToolFrame,
+): void {
   const { name, verb, description, input } = tool
   const power = powerOf(verb)
   const annotations = {
@@ -106,7 +113,7 @@ function addTool(server: McpServer, tool: AgentTool, { config, by, turns }: Tool
       })
       const run = await turns
         .take(power, () =>
-          runVerb({
+          runCommand({
             words,
             withinMs: tool.withinMs ?? WITHIN_MS[power],
             by,
