@@ -116,8 +116,7 @@ export class ExposureWatch {
 
   #listRaises(before: Exposure, now: Exposure): readonly Raise[] {
     const raises: Raise[] = []
-    if (now.run !== before.run)
-      raises.push({ kind: 'reload', text: 'another configuration runs' })
+    if (now.run !== before.run) raises.push({ kind: 'reload', text: 'another configuration runs' })
     for (const [key, was] of before.held) {
       const is = now.held.get(key)
       if (is !== undefined && strictness(is.mode) >= strictness(was.mode)) continue

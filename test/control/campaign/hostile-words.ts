@@ -119,8 +119,7 @@ export class HostileWords {
     const draw = this.#random.next()
     if (draw < 0.2) return `/confirm ${id} ${code}`
     if (draw < 0.35) return `/${this.pick(['release', 'release', 'unkill'])} ${scope}`
-    if (draw < 0.5)
-      return `/${this.pick(['halt', 'reduce', 'pause', 'flatten', 'close'])} ${scope}`
+    if (draw < 0.5) return `/${this.pick(['halt', 'reduce', 'pause', 'flatten', 'close'])} ${scope}`
     if (draw < 0.52 && (isKilled || this.chance(0.02))) return '/kill'
     if (draw < 0.62)
       return `/${this.pick(['status', 'positions', 'orders', 'trades', 'profit', 'why BTCUSDT'])}`

@@ -40,7 +40,14 @@ export class KnownProposals {
   /** The daemon says what was proposed at the moment it is. */
   hear({ event, fields }: LoggedFact): void {
     if (event !== 'control.proposed') return
-    const { proposal, order: kind, by: _by, reason: _reason, wouldChange: _change, ...rest } = fields
+    const {
+      proposal,
+      order: kind,
+      by: _by,
+      reason: _reason,
+      wouldChange: _change,
+      ...rest
+    } = fields
     const order = { kind, ...rest } as unknown as RiskierOrder
     this.proposed += 1
     for (const oldest of this.#known.keys()) {
@@ -53,7 +60,8 @@ export class KnownProposals {
   /** What this confirmation would give a right to; undefined: to nothing. */
   grantOf({ id, code, mayConfirm }: Confirming): Grant | undefined {
     const known = this.#known.get(id)
-    if (!mayConfirm || known === undefined || this.#now() - known.at >= PROPOSAL_MS) return undefined
+    if (!mayConfirm || known === undefined || this.#now() - known.at >= PROPOSAL_MS)
+      return undefined
     const step = this.#stepOf(code)
     return step === undefined || step <= this.#usedStep ? undefined : known
   }

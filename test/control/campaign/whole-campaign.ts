@@ -1,5 +1,9 @@
 import { join } from 'node:path'
-import { Client, InMemoryTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import {
+  Client,
+  InMemoryTransport,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client'
 import { agentSocketOf, CONTROL_SOCKET } from '../../../src/assembly/state/state-place.ts'
 import { ChatBot } from '../../../src/cli/chat/chat-bot.ts'
 import { AgentListener, createAgentServers } from '../../../src/cli/mcp/agent-server.ts'
@@ -321,8 +325,7 @@ class WholeCampaign {
     }
     const order = words.order()
     const requestId = words.requestId()
-    if (order.kind === 'order' && order.reduceOnly === true)
-      this.#exposure.noteClosing(requestId)
+    if (order.kind === 'order' && order.reduceOnly === true) this.#exposure.noteClosing(requestId)
     const request = { requestId, reason: words.reason(), by: 'someone', order }
     await this.#post(path, token, request)
     return `port ${path} ${JSON.stringify(order)}`

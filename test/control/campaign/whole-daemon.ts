@@ -117,7 +117,11 @@ export class WholeDaemon {
   }
 
   /** @returns what strategies hold by their fills, and what the exchange says, in lots by symbol */
-  async stop(): Promise<{ readonly held: object; readonly stated: object; readonly rests: number }> {
+  async stop(): Promise<{
+    readonly held: object
+    readonly stated: object
+    readonly rests: number
+  }> {
     await this.settle()
     this.#exchange?.pause()
     this.#daemon?.stop('cancel')
@@ -164,7 +168,10 @@ export class WholeDaemon {
       .replace('dataAgeMaxMs: 5000', 'dataAgeMaxMs: 50000')
       .replace('grossNotionalMax: "30000"', `grossNotionalMax: "${this.#limit}"`)
       .replace('directory: ../.intentd/paper', 'directory: state')
-      .replace('port: 8790', 'port: 0\n  agents: { http: true, research: true, safer: true, propose: true }')
+      .replace(
+        'port: 8790',
+        'port: 0\n  agents: { http: true, research: true, safer: true, propose: true }',
+      )
     writeFileSync(
       this.file,
       `${paper}record: true
