@@ -78,7 +78,7 @@ export class HostileWords {
 
   /** @param isKilled a kill that is not standing yet takes 20 s to prove */
   tool(isKilled: boolean): DrawnCall {
-    const isHonest = this.chance(0.3)
+    const isHonest = this.chance(0.15)
     const offered = AGENT_TOOLS.filter(
       ({ name }) =>
         (name !== 'kill' || isKilled || this.chance(0.005)) &&
@@ -120,8 +120,8 @@ export class HostileWords {
     if (draw < 0.2) return `/confirm ${id} ${code}`
     if (draw < 0.35) return `/${this.pick(['release', 'release', 'unkill'])} ${scope}`
     if (draw < 0.5) return `/${this.pick(['halt', 'reduce', 'pause', 'flatten', 'close'])} ${scope}`
-    if (draw < 0.52 && (isKilled || this.chance(0.02))) return '/kill'
-    if (draw < 0.62)
+    if (draw < 0.42 && (isKilled || this.chance(0.02))) return '/kill'
+    if (draw < 0.5)
       return `/${this.pick(['status', 'positions', 'orders', 'trades', 'profit', 'why BTCUSDT'])}`
     return this.pick([
       '/help',

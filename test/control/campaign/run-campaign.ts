@@ -37,7 +37,8 @@ function isCount(value: number): boolean {
 
 if (process.send === undefined) await runAll()
 else {
-  const onProgress = (done: number): void => console.error(`${values.seed}: ${done}`)
+  const onProgress = (done: number, found: number): void =>
+    console.error(`${values.seed}: ${done} acts, ${found} found`)
   process.send(await runWholeCampaign({ seed: values.seed, acts, onProgress }))
   process.disconnect()
 }

@@ -51,7 +51,7 @@ export interface CampaignOptions {
   readonly seed: string
   readonly acts: number
   readonly planted?: PlantedError
-  readonly onProgress?: (done: number) => void
+  readonly onProgress?: (done: number, found: number) => void
 }
 
 export interface CampaignResult {
@@ -114,7 +114,8 @@ class WholeCampaign {
       this.#exposure.check(what)
       done += 1
       if (done % FILES_SEARCHED_EVERY === 0) this.#searchFiles()
-      if (done % 1000 === 0) onProgress?.(done)
+      if (done % 1000 === 0)
+        onProgress?.(done, this.#violations.length + this.#secrets.leaks.length)
       if (planted !== undefined && this.#violations.length + this.#secrets.leaks.length > 0) break
     }
     if (planted === undefined) await this.#compare()
@@ -157,8 +158,7 @@ class WholeCampaign {
     this.#bot = new ChatBot({
       token: new Secret(BOT_TOKEN),
       apiUrl: chatUrl,
-      people: new Set(PEOPLE),
-      powers: new Set(POWERS),
+      people: new Map(PEOPLE.map((person) => [person, new Set(POWERS)])),
       configWords: [`--config=${file}`],
       logger: {
         log: (_level: string, event: string, fields: object) =>
@@ -281,9 +281,9 @@ class WholeCampaign {
     const ways: readonly (readonly [share: number, way: string, act: () => Promise<string>])[] = [
       [0.5, 'port', () => this.#askPort()],
       [0.1, 'person', () => this.#confirmAsPerson()],
-      [0.17, 'assistant', () => this.#callTool()],
+      [0.2, 'assistant', () => this.#callTool()],
       [0.05, 'hostile assistant', () => this.#runAsAssistant()],
-      [0.13, 'chat', () => this.#writeInChat()],
+      [0.1, 'chat', () => this.#writeInChat()],
       [0.05, 'signal', () => this.#sendSignal()],
     ]
     const [, way, act] = words.pick(
@@ -526,10 +526,10 @@ export async function runWholeCampaign(options: CampaignOptions): Promise<Campai
     return await campaign.run()
   } finally {
     for (const restore of planted.splice(0)) restore()
+    await campaign.close()
     process.chdir(directory)
     for (const name of Object.keys(process.env))
       if (variables[name] === undefined) delete process.env[name]
     Object.assign(process.env, variables)
-    await campaign.close()
   }
 }

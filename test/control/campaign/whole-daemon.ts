@@ -19,7 +19,7 @@ import type { ShownAccount } from '../../../src/views/shown-account.ts'
 import { TOTP_SECRET } from '../../support/approval/memory-pairing.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const SPEED = 60
+const SPEED = 10
 const LIMIT = 30_000
 
 export const BOT_TOKEN = '1:canaryOfTheBotThatAnswersPeople'
@@ -162,8 +162,8 @@ export class WholeDaemon {
       .replace('exchange:\n', `exchange:\n  baseUrl: ${this.#exchange?.baseUrl}\n`)
       .replace('execution:\n', 'execution:\n  acceptanceWindowMs: 1000\n')
       // Most of the processor is for the callers.
-      .replace('tickersMs: 100', 'tickersMs: 500')
-      .replace('fillsMs: 200', 'fillsMs: 1000')
+      .replace('tickersMs: 100', 'tickersMs: 1000')
+      .replace('fillsMs: 200', 'fillsMs: 2000')
       .replace('positionsMs: 1000', 'positionsMs: 10000')
       .replace('dataAgeMaxMs: 5000', 'dataAgeMaxMs: 50000')
       .replace('grossNotionalMax: "30000"', `grossNotionalMax: "${this.#limit}"`)
@@ -267,10 +267,11 @@ function startExchange(): Promise<RunningSimulator> {
     market: {
       kind: 'seeded',
       prices: { BTCUSDT: '60000', ETHUSDT: '3000' },
-      stepMs: 100,
+      stepMs: 1000,
       speed: SPEED,
     },
     seed: 1,
+    tickMs: 500,
     instruments: listInstruments(
       { productTypes: [account.productType], instruments },
       systemClock.now(),
