@@ -8,7 +8,7 @@ import { agentSocketOf, CONTROL_SOCKET } from '../../../src/assembly/state/state
 import { ChatBot } from '../../../src/cli/chat/chat-bot.ts'
 import { AgentListener, createAgentServers } from '../../../src/cli/mcp/agent-server.ts'
 import type { VerbOptions, VerbRun } from '../../../src/cli/process/run-verb.ts'
-import { OneTimeCodes } from '../../../src/control/approval/one-time-codes.ts'
+import { type CodeVerdict, OneTimeCodes } from '../../../src/control/approval/one-time-codes.ts'
 import { ControlClient } from '../../../src/control/control-client.ts'
 import type { Power } from '../../../src/control/powers.ts'
 import { READ_ROUTES } from '../../../src/control/routes.ts'
@@ -227,13 +227,13 @@ class WholeCampaign {
     await createAgentServers({ ...served, by: 'agent mcp' })().connect(other)
     this.#stdio = new Client({ name: 'assistant', version: '1' })
     await this.#stdio.connect(own)
-    this.#http = new Client({ name: 'assistant', version: '1' })
-    await this.#http.connect(
-      new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
-        requestInit: { headers: { authorization: `Bearer ${tokens.agent}` } },
-        // The port is another one after a reload.
-        fetch: (to, init) => fetch(String(to).replace(url, this.#daemon.url), init),
-      }),
+    this.#http = await connectAgain(
+      () =>
+        new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
+          requestInit: { headers: { authorization: `Bearer ${tokens.agent}` } },
+          // The port is another one after a reload.
+          fetch: (to, init) => fetch(String(to).replace(url, this.#daemon.url), init),
+        }),
     )
   }
 
@@ -245,7 +245,7 @@ class WholeCampaign {
       case 'anyCode':
         return replace(OneTimeCodes.prototype, 'use', () => ({ kind: 'right', counter: 1 }))
       case 'codeTwice': {
-        const use = OneTimeCodes.prototype.use
+        const use = Reflect.get(OneTimeCodes.prototype, 'use') as (code: string) => CodeVerdict
         return replace(OneTimeCodes.prototype, 'use', function (this: OneTimeCodes, code) {
           const verdict = use.call(this, code)
           return verdict.kind === 'used' ? { kind: 'right', counter: 1 } : verdict
@@ -502,6 +502,21 @@ class WholeCampaign {
         `the book holds ${JSON.stringify(held)}, the exchange ${JSON.stringify(stated)}, and ${rests} orders rest`,
       )
     this.#searchFiles()
+  }
+}
+
+const CONNECTS_MAX = 20
+
+/** The daemon gives up on a server that is slow to take a connection, as all is on a busy machine. */
+async function connectAgain(create: () => StreamableHTTPClientTransport): Promise<Client> {
+  for (let attempt = 1; ; attempt++) {
+    const client = new Client({ name: 'assistant', version: '1' })
+    try {
+      await client.connect(create())
+      return client
+    } catch (error) {
+      if (attempt >= CONNECTS_MAX) throw error
+    }
   }
 }
 
