@@ -22,22 +22,30 @@ export class InProcessVerbs {
   async #run({ words, by, input = '' }: VerbOptions): Promise<VerbRun> {
     this.runs += 1
     const [output, aside]: [string[], string[]] = [[], []]
-    const { stdin, stdout, stderr, env } = process
-    const before = { stdin, write: stdout.write, writeAside: stderr.write }
-    const takeInto = (texts: string[]) =>
-      ((text: string | Uint8Array) => texts.push(String(text)) > 0) as typeof stdout.write
-    stdout.write = takeInto(output)
-    stderr.write = takeInto(aside)
-    Object.defineProperty(process, 'stdin', { value: Readable.from([input]), configurable: true })
+    const { stdout, stderr, env } = process
+    const take = (texts: string[]) => (text: string | Uint8Array) => texts.push(String(text)) > 0
+    const restores = [
+      set(stdout, 'write', take(output)),
+      set(stderr, 'write', take(aside)),
+      set(process, 'stdin', Readable.from([input])),
+    ]
     if (!this.forgetsMiddleman) env[MIDDLEMAN_VARIABLE] = by
     try {
       const code = await main(words)
       return { code, output: output.join(''), aside: aside.join(''), isCut: false }
     } finally {
-      stdout.write = before.write
-      stderr.write = before.writeAside
-      Object.defineProperty(process, 'stdin', { value: before.stdin, configurable: true })
+      for (const restore of restores) restore()
       delete env[MIDDLEMAN_VARIABLE]
     }
+  }
+}
+
+/** @returns puts back what was there */
+function set(owner: object, name: string, value: unknown): () => void {
+  const before = Object.getOwnPropertyDescriptor(owner, name)
+  Object.defineProperty(owner, name, { value, configurable: true, writable: true })
+  return () => {
+    if (before === undefined) Reflect.deleteProperty(owner, name)
+    else Object.defineProperty(owner, name, before)
   }
 }

@@ -8,7 +8,7 @@ import { agentSocketOf, CONTROL_SOCKET } from '../../../src/assembly/state/state
 import { ChatBot } from '../../../src/cli/chat/chat-bot.ts'
 import { AgentListener, createAgentServers } from '../../../src/cli/mcp/agent-server.ts'
 import type { VerbOptions, VerbRun } from '../../../src/cli/process/run-verb.ts'
-import { type CodeVerdict, OneTimeCodes } from '../../../src/control/approval/one-time-codes.ts'
+import { OneTimeCodes } from '../../../src/control/approval/one-time-codes.ts'
 import { ControlClient } from '../../../src/control/control-client.ts'
 import type { Power } from '../../../src/control/powers.ts'
 import { READ_ROUTES } from '../../../src/control/routes.ts'
@@ -245,7 +245,7 @@ class WholeCampaign {
       case 'anyCode':
         return replace(OneTimeCodes.prototype, 'use', () => ({ kind: 'right', counter: 1 }))
       case 'codeTwice': {
-        const use = Reflect.get(OneTimeCodes.prototype, 'use') as (code: string) => CodeVerdict
+        const use = Reflect.get(OneTimeCodes.prototype, 'use')
         return replace(OneTimeCodes.prototype, 'use', function (this: OneTimeCodes, code) {
           const verdict = use.call(this, code)
           return verdict.kind === 'used' ? { kind: 'right', counter: 1 } : verdict
