@@ -48,6 +48,8 @@ export interface OpenDaemonOptions
     AccountSetup,
     Pick<OpeningAccount, 'market' | 'version' | 'logger' | 'timers' | 'standby'> {
   readonly clock: Clock
+  /** Default: the machine's (`open-control.ts`). */
+  readonly codesClock?: Clock
   readonly processStartedAt?: number
   readonly others?: readonly AccountSetup[]
   readonly onReload?: (order: ReloadOrder) => void
@@ -258,6 +260,7 @@ function openControlOf(
     market,
     logger,
     clock: trusted.clock,
+    codesClock: options.codesClock,
     version: options.version,
     onReload: options.onReload,
     tryReload: options.tryReload,
