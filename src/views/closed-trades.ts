@@ -140,7 +140,8 @@ class JournalFold {
     const unexplained = [...pairs.values()].filter(
       ([strategyId = '', symbol = '']) => !this.#fold.explains(strategyId, symbol, book.holdings),
     )
-    return { trades, unexplained: unexplained as [string, string][] }
+    const journal = { run: book.epoch, sequence: this.#sequence }
+    return { journal, trades, unexplained: unexplained as [string, string][] }
   }
 
   #keep(trade: ClosedTrade): void {

@@ -40,7 +40,7 @@ import { distanceTo, findLiquidationPrices, type Legs } from '../../risk/liquida
 import type { StrategyFailure } from '../../strategy/strategy-failure.ts'
 import { findEndlessFile } from '../../strategy/testing/watched-loading.ts'
 import { checkPurities } from '../../strategy/testing/watched-purity.ts'
-import { findKnownPrices, listPositionWarnings } from './position-values.ts'
+import { findKnownPrices, findNarrowStops, listPositionWarnings } from './position-values.ts'
 import { findUntrusted } from './trusted-files.ts'
 
 interface FullCheck {
@@ -93,6 +93,7 @@ export async function checkFully(
     found.push(
       ...checkSocket(loaded, played),
       ...purity.problems,
+      ...(await findNarrowStops(loaded, played)),
       ...strays.problemsOf(config, documents),
     )
     missingSecrets.push(...listMissingSecrets(loaded, { ...request, keysOfAll }))
