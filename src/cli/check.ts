@@ -26,13 +26,12 @@ import {
 import { describeUniverses } from './process/universe-limits.ts'
 import { addMarketOptions, listCheckWords } from './process/market-options.ts'
 import { withPlayed, type MarketOptions } from '../assembly/instruments/played-request.ts'
-import { listMadeUp, listPriceless } from '../assembly/simulator/made-up-prices.ts'
-import { filesOf } from '../assembly/simulator/simulated-exchange.ts'
+import { listMadeUp, listPriceless, filesOf } from '../assembly/simulator/simulated-exchange.ts'
 import { listUnlistedStrategies } from '../config/unlisted-strategies.ts'
 import { usualFundingMinutes } from '../config/funding-minutes.ts'
 import { loadWithFunding } from '../prices/load-funding.ts'
 import { showMinutes } from '../prices/funding.ts'
-import { remarksOnCalendar, remarksOnFunding } from '../assembly/instruments/funding-remarks.ts'
+import { remarksOnCalendar, remarksOnFunding } from '../backtest/opening/priced-instruments.ts'
 import { listUnlimited } from '../assembly/settings/engine-settings.ts'
 import { addConfigOptions, addParamOption, adviseAgain } from './process/options.ts'
 import { writeAside, writeOut } from '../lib/write-out.ts'
@@ -177,7 +176,6 @@ const POLICIES = {
   exits: 'cancelled once it is reducing, in which its exits go on',
 } as const
 
-/** Whether stops at the exchange follow the exits of their strategies. */
 function describeKeptStops({ strategies, exchange }: DaemonConfig): readonly string[] {
   const ids = strategies
     .filter(({ enabled, exits }) => enabled && exits?.stop?.atExchange === true)

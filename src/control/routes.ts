@@ -27,7 +27,8 @@ import {
 import { universeSchema } from './universe-view.ts'
 import { whatIfQuerySchema, whatIfSchema } from './what-if-view.ts'
 
-const FILLS_SHOWN_MAX = 500
+/** Of fills and trades. */
+export const ROWS_SHOWN_MAX = 500
 const JOURNAL_ROWS_SHOWN_MAX = 500
 
 const nothing = z.object({})
@@ -36,13 +37,14 @@ const limit = z.object({
     .number()
     .int()
     .min(1)
-    .max(FILLS_SHOWN_MAX)
+    .max(ROWS_SHOWN_MAX)
     .default(100)
     .meta({ description: 'at most so many' }),
 })
 
 const TEXT_MAX = 200
-const text = z.string().max(TEXT_MAX)
+/** A name that is asked for. */
+export const text = z.string().max(TEXT_MAX)
 const symbol = text.min(1)
 const ofSymbol = symbol.optional().meta({ description: 'only of this instrument' })
 

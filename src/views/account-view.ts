@@ -36,7 +36,6 @@ import type { ShownAccount } from './shown-account.ts'
 import { listUnattended } from './unattended.ts'
 import { viewWishes } from './wishes.ts'
 
-/** @param configOption addresses this configuration in a command: ` -c live.yaml` */
 export function viewAccount(account: ShownAccount, configOption: string): AccountView {
   const { config, settings, engine, state } = account
   // After the run only recorded restrictions hold.
@@ -130,7 +129,6 @@ function viewLimiter({ limiter }: ShownAccount): AccountView['limiter'] {
     }))
 }
 
-/** Some instruments may have a stricter mode, by their restrictions. */
 function modeOnAll(
   symbols: Iterable<string>,
   restrictionsOn: (symbol: string) => readonly Restriction[],
@@ -149,10 +147,7 @@ function journalPlaceOf({ book, sequence }: ShownAccount): JournalPlace {
   return { run: book.epoch, sequence }
 }
 
-/**
- * Our fills give positions, beside the exchange's last reading. A flat account with opposite
- * holdings has a row too.
- */
+/** A flat account with opposite holdings has a row too. */
 export function viewPositions(account: ShownAccount): readonly PositionView[] {
   const { positionsMs } = agesOf(account)
   return [...account.book.account].flatMap(([symbol, { longLots, shortLots }]) => {
@@ -260,7 +255,7 @@ function viewDistance(
   }
 }
 
-/** Our fills give the entry; if they do not explain all of it, the exchange does. */
+/** The exchange's entry counts where our fills do not explain all. */
 export function viewEntry(
   { book, grids }: Pick<ShownAccount, 'book' | 'grids'>,
   {
@@ -375,7 +370,6 @@ function orNull(value: number | undefined): number | null {
   return value === undefined || !Number.isFinite(value) ? null : value
 }
 
-/** Only with a `capital` of its own. */
 function viewCapital(
   account: ShownAccount,
   id: StrategyId,
@@ -384,7 +378,6 @@ function viewCapital(
   return capital ? { capital } : {}
 }
 
-/** Names those strategies alone that hold a position and have a capital. */
 function viewCapitals(
   account: ShownAccount,
   ids: readonly string[],

@@ -10,6 +10,7 @@ import {
   describePositions,
   describeProfit,
   describeStatus,
+  describeStories,
   describeTrades,
 } from '../../src/cli/chat/phone-text.ts'
 import { READ_ROUTES } from '../../src/control/routes.ts'
@@ -58,6 +59,8 @@ const agents: Record<'stdio' | 'http', Client> = {
   stdio: new Client({ name: 'assistant', version: '1' }),
   http: new Client({ name: 'assistant', version: '1' }),
 }
+/** An order that rests, of which each way says why. */
+let subject = ''
 /** Whatever any way has answered. */
 const answers: string[] = []
 let secrets: readonly string[] = []
@@ -129,6 +132,8 @@ beforeAll(async () => {
     }),
   )
   await untilStill()
+  const [order] = (await askPort('/v1/orders')) as Rows
+  subject = String(order?.['clientOid'])
 })
 
 afterAll(async () => {
@@ -230,6 +235,24 @@ const QUESTIONS: readonly Question[] = [
         .map(([name, profit]) => [name, moneyOf(profit)])
         .toSorted((a, b) => (String(a) < String(b) ? -1 : 1)),
     text: describeProfit,
+  },
+  {
+    name: 'explain',
+    get words() {
+      return ['explain', subject, '--json', '--limit=8']
+    },
+    get path() {
+      return `/v1/explain?subject=${subject}`
+    },
+    get say() {
+      return `/why ${subject}`
+    },
+    get given() {
+      return { subject, limit: 8 }
+    },
+    figures: (stories: Rows) =>
+      stories.map(({ title, moments, verdict }) => [title, moments, verdict]),
+    text: describeStories,
   },
 ]
 

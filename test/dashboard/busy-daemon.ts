@@ -1,21 +1,15 @@
-import { type Controlled } from '../../src/control/controlled.ts'
-import { CANDLE_INTERVALS_MS } from '../../src/control/detail-views.ts'
+import type { Controlled } from '../../src/control/controlled.ts'
 import {
+  CANDLE_INTERVALS_MS,
   type ClosedTradesView,
   type JournalRowView,
   type KeptCurveView,
   type StoryView,
 } from '../../src/control/detail-views.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
-import { type WhatIfView } from '../../src/control/what-if-view.ts'
-import {
-  type AccountView,
-  type FillView,
-  type OrderView,
-  type ProfitView,
-} from '../../src/control/views.ts'
-import { type ReadingData } from '../../src/daemon/explain/reading-data.ts'
-import { type Readings } from '../../src/daemon/explain/readings.ts'
+import type { WhatIfView } from '../../src/control/what-if-view.ts'
+import type { AccountView, FillView, OrderView, ProfitView } from '../../src/control/views.ts'
+import type { ReadingData, Readings } from '../../src/daemon/explain/readings.ts'
 
 const INSTRUMENTS = 200
 const JOURNAL = { run: 3, sequence: 1234 }

@@ -17,7 +17,7 @@ import {
   keepReadable,
 } from '../../strategy/isolation/guard-thread.ts'
 import { type FeedFile, loadFeedFile } from '../feed-file.ts'
-import type { PlayedFeed } from '../played-feeds.ts'
+import type { PlayedFeed } from '../virtual-pollers.ts'
 
 export interface LoadingRequest {
   /** As in `--feed`. */

@@ -164,7 +164,7 @@ function remarkOf({ fillKind, otherFees, reason, tag }: BookedFill): string {
   return [...kind, why.join(', '), ...fees].filter(Boolean).join('; ')
 }
 
-/** Decimal strings in the margin coin; a coin-margined contract is counted by its size. */
+/** Margin coin; a coin-margined contract is counted by its size. */
 interface FillGroup {
   readonly name: string
   readonly coin: string

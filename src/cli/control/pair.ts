@@ -80,7 +80,6 @@ function objectTo(config: DaemonConfig, file: string, again: boolean): string | 
   return undefined
 }
 
-/** A person may mistype; a program has one attempt. */
 async function proveCode(check: (code: string) => number | undefined): Promise<number | undefined> {
   const attempts = process.stdin.isTTY ? ATTEMPTS_MAX : 1
   for (let left = attempts - 1; left >= 0; left--) {

@@ -42,7 +42,7 @@ interface ProfitRow {
   readonly net: string
   readonly realised: string
   readonly fees: string
-  /** Empty where it belongs to no row: funding belongs to an instrument, not to a strategy. */
+  /** Funding belongs to an instrument, not to a strategy. */
   readonly funding: string
   readonly uncounted: string
 }
@@ -77,7 +77,7 @@ function showProfit(options: ProfitOptions): number {
   return 0
 }
 
-/** Strategies' figures are ours: the exchange only knows the account's average price. */
+/** The exchange only knows the account's average price. */
 export function describeSource(file: string, journal: JournalPlace, by: GroupBy): string {
   const unrealised = `from ${file}, ${describeJournalPlace(journal)}; net is realised less fees, with funding: unrealised profit is in \`intentd status\`\n`
   if (by !== 'strategy') return unrealised
@@ -147,7 +147,6 @@ function madeBy(counted: OwnResult | undefined): Partial<OwnResult> {
   return counted === undefined ? {} : { profit: counted.profit, fees: counted.fees }
 }
 
-/** Subtracts what counts for the strategies whose lots they closed. */
 function withoutTaken(stated: Money, coin: string, profits: readonly StrategyProfit[]): Money {
   const taken = profits.filter((one) => one.coin === coin).map((one) => one.taken)
   return taken.reduce<Money>(
@@ -242,7 +241,6 @@ interface CurveGroup {
   readonly highest: string | null
 }
 
-/** Rows are days, weeks or months, with --json and --csv every point. */
 export function showCurve({ reader, config, since, until }: OpenedRows, form: CurveForm): string {
   const { by, json, csv } = form
   if (by !== 'day' && by !== 'week' && by !== 'month') throw groupWrong(by)

@@ -144,7 +144,6 @@ function showShare(share: number | null): string {
   return share === null ? '-' : (share * 100).toFixed(2)
 }
 
-/** `0.02 from 60000.5 to 60100: 2.00 gross, 0.05 fees, -0.01 funding, 4 fills; take profit`. */
 function describeTrade(trade: ClosedTrade): string {
   const { size, entryPrice, exitPrice, gross, fees, funding, coin, fills } = trade
   const sums = [
@@ -159,7 +158,6 @@ function describeTrade(trade: ClosedTrade): string {
     .join('; ')
 }
 
-/** `take profit`, or with what the strategy wrote `entered as breakout; order, as target reached`. */
 function describeEnds({ reason, entryTag, exitTag }: ClosedTrade): string {
   const exit = exitTag === '' ? toWords(reason) : `${toWords(reason)}, as ${exitTag}`
   return entryTag === '' ? exit : `entered as ${entryTag}; ${exit}`
@@ -169,7 +167,6 @@ function describeCoins({ otherFees }: ClosedTrade): readonly string[] {
   return Object.entries(otherFees).map(([coin, paid]) => `${paid} ${coin}`)
 }
 
-/** `20 trades, 12 won; net 3.20 USDT`. */
 function sumUp(trades: readonly ClosedTrade[]): string {
   const won = trades.filter(({ net }) => Number(net) > 0).length
   const coins = [...new Set(trades.map(({ coin }) => coin))]
@@ -186,13 +183,12 @@ function sumUp(trades: readonly ClosedTrade[]): string {
 interface CourseOptions extends JournalSpanOptions {
   readonly strategy?: string
   readonly symbol?: string
-  /** 1: the last one. */
   readonly course: number
 }
 
 const EXIT_NONE = 1
 
-/** Prints how one closed trade went, as JSON: `null` if there is none. */
+/** `null` if there is none. */
 export async function showTradeCourse(options: CourseOptions): Promise<number> {
   const found = withRows(options, ({ reader, config, book, since, until }) => {
     const { strategy, symbol, course: limit } = options
@@ -215,7 +211,6 @@ export async function showTradeCourse(options: CourseOptions): Promise<number> {
   return 0
 }
 
-/** The finest first; none without a daemon. */
 async function readCandles(
   options: CourseOptions,
   symbol: string,

@@ -153,7 +153,6 @@ const SEE_LIMITS = 'config/live.example.yaml has all of them; docs/risk.md expla
 
 interface AccountFrame {
   readonly request: SecretsRequest
-  /** Repeats how the account is named. */
   readonly configOption: string
   readonly contracts: ContractsAnswer | undefined
 }
@@ -219,7 +218,6 @@ interface Keys {
   readonly credentials: Credentials | undefined
 }
 
-/** They are never shown. */
 function examineKeys(config: DaemonConfig, request: SecretsRequest): Keys {
   if (!needsCredentials(config)) {
     return {

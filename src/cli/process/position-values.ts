@@ -16,11 +16,10 @@ import { filesOf } from '../../assembly/simulator/simulated-exchange.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
 import { findNewestJournal } from './newest-journal.ts'
 
-/** Older prices say little about today's value. */
 const FILLS_SINCE_MS = 30 * 86_400_000
 
 /**
- * The played file's last price, else our last fill's, else the simulator's initial one.
+ * A file's last price counts, else our last fill's, else the simulator's initial one.
  * @throws Failure RECORDING_… for unreadable files
  */
 export async function findKnownPrices(
@@ -56,9 +55,7 @@ function findPricesOfBefore({ config }: LoadedConfig): ReadonlyMap<string, numbe
     } finally {
       reader.close()
     }
-  } catch {
-    // Other commands report a damaged journal.
-  }
+  } catch {}
   return prices
 }
 
@@ -68,7 +65,6 @@ interface PositionValue {
   readonly notional: number
 }
 
-/** `grid-btc 0.06 BTC, about 3,600 USDT at 60,000`. */
 export function listPositionValues(
   { config }: LoadedConfig,
   prices: ReadonlyMap<string, number>,
@@ -77,7 +73,6 @@ export function listPositionValues(
   return config.strategies.flatMap(({ id, enabled, instruments, risk }) =>
     (enabled ? instruments : []).flatMap((symbol) => {
       const price = prices.get(symbol)
-      // With a universe only the value limits the position.
       if (price === undefined || risk.positionMax === undefined) return []
       const base = symbol.endsWith(coin) ? symbol.slice(0, -coin.length) : `of ${symbol}`
       const quote = symbol.endsWith(coin) ? coin : 'of the quote coin'
@@ -153,8 +148,8 @@ const upToShare = (share: number): number => Math.ceil(share * SHARES) / SHARES
 const downToShare = (share: number): number => Math.floor(share * SHARES) / SHARES
 
 /**
- * Says what `risk.survives` allows if nothing else is held: `BTCUSDT 80,610 USDT long or 71,003
- * short, about 0.806 or 0.71 at 100,000`.
+ * `BTCUSDT 80,610 USDT long or 71,003 short, about 0.806 or 0.71 at 100,000`, if nothing else is
+ * held.
  */
 export function listBudget(
   config: DaemonConfig,

@@ -8,7 +8,7 @@ import type { Failure } from '../../lib/failure.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { findNewestJournal } from './newest-journal.ts'
 
-/** A start would refuse steps of prices and sizes that its journal does not convert to. */
+/** A start would refuse these steps. */
 export function findGridProblems(loaded: LoadedConfig): readonly Problem[] {
   return [findStoredGridFailure(loaded)].flatMap((failure) =>
     failure === undefined ? [] : [loaded.documents.main.problem(['instruments'], failure.message)],
@@ -19,7 +19,7 @@ export function findStoredGridFailure({
   config,
 }: Pick<LoadedConfig, 'config'>): Failure | undefined {
   const file = findNewestJournal(config.state.directory)
-  // A journal is read only if steps have changed, since it may be large.
+  // It may be large.
   if (file === undefined || !haveStepsChanged(config)) return undefined
   try {
     const reader = new JournalReader(file)
@@ -30,7 +30,6 @@ export function findStoredGridFailure({
       reader.close()
     }
   } catch {
-    // Other commands report a damaged journal.
     return undefined
   }
 }

@@ -8,7 +8,7 @@ import {
 import { readSignalFields, type SignalFields } from '../../domain/signal-fields.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import type { Secret } from '../../lib/secret.ts'
-import { RateBucket } from './rate-bucket.ts'
+import { RateBucket } from '../../lib/rate-bucket.ts'
 import { parseSignalBody } from './signal-body.ts'
 
 /** One signal that is taken. */

@@ -22,7 +22,7 @@ import { groupRows, listFees, type Sum, sumRows, toStrategyRows } from './statem
 
 export interface StatementRequest {
   readonly config: DaemonConfig
-  /** Unix ms; `until` is not included. */
+  /** Unix ms; `until` is excluded. */
   readonly since: number
   readonly until: number
   readonly now: number
@@ -41,9 +41,8 @@ interface Ends {
 }
 
 /**
- * A span of an account's journal: what its rows say, and whether that leads from what the account
- * noted at the beginning to what it noted at the end. Checks and conversions are of the exchange,
- * and not part of it.
+ * The rows of the span must lead from what the account noted at its beginning to what it noted at
+ * its end. The caller adds checks and conversions, which need the exchange.
  * @throws Failure JOURNAL_CORRUPT
  */
 export function buildStatement(reader: StatementSource, request: StatementRequest): Statement {
@@ -106,7 +105,7 @@ export function buildStatement(reader: StatementSource, request: StatementReques
   }
 }
 
-/** A time that is not over ends where the account was noted last. */
+/** A span that is not over ends where the account was last noted. */
 function findEnds(reader: StatementSource, { since, until, now }: StatementRequest): Ends {
   let [opening, closing, last]: (AccountMark | undefined)[] = []
   for (const point of reader.curve({ series: MARK_SERIES })) {
@@ -363,7 +362,6 @@ function remarkOnRows(
   ]
 }
 
-/** `2026-10-01 00:00:04` */
 export function showInstant(at: number, timeZone: string): string {
   return new Intl.DateTimeFormat('sv-SE', {
     timeZone,

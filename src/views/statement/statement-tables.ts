@@ -24,7 +24,7 @@ type Line = Partial<Record<(typeof COLUMNS)[number], string | number>> & {
   readonly section: string
 }
 
-/** Everything of a statement in one table; `amount` is the result of each line, times are UTC. */
+/** `amount` is the result of each line, times are UTC. */
 export function toStatementCsv(statement: Statement): string {
   return toCsv(
     COLUMNS,
@@ -171,7 +171,6 @@ function toTaxRows(row: BookedRow): readonly TaxRow[] {
   return [{ at, ...change, label: 'realized gain', description, id }]
 }
 
-/** Profit and fee of a fill in one row, or what it cost where it made nothing. */
 function toFillRows(fill: BookedFill): readonly TaxRow[] {
   const { at, coin, symbol, side, size, price, strategyId, tradeId, orderId } = fill
   const money = toFillMoney(fill)
