@@ -342,7 +342,7 @@ function describeOutcome({ code, output, aside }: VerbRun): string {
 }
 
 /** Files of the machine, and columns that only a table shows. */
-const SOURCE = /^(?:from .*journal\.sqlite|realised is what each strategy)/
+const SOURCE = /^(?:from (?:.*journal\.sqlite|journal record )|realised is what each strategy)/
 
 function describeRun(run: VerbRun, question: ChatQuestion): string {
   const { code, output, aside } = run

@@ -26,6 +26,6 @@ async function showPositions(options: ShowOptions): Promise<number> {
     options.json ? `${JSON.stringify(found.view, undefined, 2)}\n` : formatPositions(found.view),
   )
   const [first] = found.view
-  if (first !== undefined) writeAside(`${describeJournalPlace(first.journal)}\n`)
+  if (first !== undefined) writeAside(`from ${describeJournalPlace(first.journal)}\n`)
   return 0
 }
