@@ -55,7 +55,7 @@ export const VERBS: readonly Verbs[] = [
     names: ['check-bias'],
     load: async () => (await import('./check-bias/check-bias.ts')).addCheckBiasCommand,
   },
-  { names: ['parity'], load: async () => (await import('./parity/parity.ts')).addParityCommand },
+  { names: ['parity'], load: async () => (await import('./parity.ts')).addParityCommand },
   { names: ['standby'], load: async () => (await import('./run/run.ts')).addStandbyCommand },
   { names: ['handover'], load: async () => (await import('./handover.ts')).addHandoverCommand },
   { names: ['fleet'], load: async () => (await import('./fleet/fleet.ts')).addFleetCommand },

@@ -44,7 +44,15 @@ const capitalSchema = z.strictObject({
 
 export type CapitalView = z.infer<typeof capitalSchema>
 
+export const journalPlaceSchema = z
+  .strictObject({
+    run: z.int().meta({ description: 'starts of the daemon are counted, over all of them' }),
+    sequence: z.int().meta({ description: 'of the newest record; 0: there is none' }),
+  })
+  .meta({ description: 'up to where the journal was read for these figures' })
+
 export const positionSchema = z.strictObject({
+  journal: journalPlaceSchema,
   symbol: z.string(),
   side: z.enum(['long', 'short', 'flat']).meta({
     description:
@@ -253,6 +261,7 @@ const agesSchema = z.strictObject({
 
 export const accountSchema = z.strictObject({
   name: z.string(),
+  journal: journalPlaceSchema,
   coin: z.string().meta({ description: 'the margin coin, of all money' }),
   phase: z.enum(['new', 'starting', 'running', 'stopping', 'stopped']),
   mode: z.enum(TRADING_MODES),

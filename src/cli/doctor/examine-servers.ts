@@ -17,7 +17,7 @@ import { adviseCertificate, COPY_IN_VARIABLE } from '../../lib/net/certificate.t
 import type { Secret } from '../../lib/secret.ts'
 import { type Finding, finding, ok } from '../process/finding.ts'
 
-/** The oldest version with which shared limits are tested. */
+/** Shared limits are tested with no older one. */
 const REDIS_MIN = 7
 
 export async function examineServers(
@@ -63,7 +63,7 @@ async function examineJournalServer(
   }
 }
 
-/** The writer's own files may have changed since its start. */
+/** They may have changed since the writer's start. */
 function judgeSetup(differs: readonly string[], by: string): readonly Finding[] {
   if (differs.length === 0) return []
   return [

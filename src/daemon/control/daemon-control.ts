@@ -52,8 +52,8 @@ import {
   describeStillHeld,
 } from '../account/command-inbox.ts'
 import type { Readings } from '../explain/readings.ts'
-import type { MarketListener } from '../market-data/product-market.ts'
-import { ObserverQueue } from '../reporting/observer-queue.ts'
+import type { MarketListener } from '../market-data/market-data.ts'
+import { ObserverQueue } from '../account/account-ports.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { viewAccount, viewFill, viewOrders, viewPositions } from '../../views/account-view.ts'
 import { DenialCounts } from './denial-counts.ts'
