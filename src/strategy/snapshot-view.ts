@@ -139,6 +139,7 @@ export class SnapshotView<Indicators = NoIndicators> {
   get sequence(): number {
     return this.#snapshot?.sequence ?? 0
   }
+  /** Unix ms, our clock. */
   get takenAt(): number {
     return this.#snapshot?.takenAt ?? 0
   }

@@ -201,6 +201,7 @@ function toCoin({ ref: { balance, coin }, money, flows }: CoinAccount) {
     balance,
     coin,
     ...textsOf({ available, frozen, borrowed, interest, equity: equityOf(money) }),
+    /** Received is positive, paid is negative. */
     bookings: textsOf(flows),
   }
 }
