@@ -27,7 +27,8 @@ export function threadCpuMs(): number | undefined {
 const STEP_MS = 250
 
 /**
- * Most monotonic clocks stop in a sleep, which only another clock can tell from a step. Both are
+ * Time of day without jumps: the machine's clock at the start, then the monotonic one. Most
+ * monotonic clocks stop in a sleep, which only another clock can tell from a step, so both are
  * reported, and {@link advance} makes up for a sleep.
  */
 export class SteadyClock implements Clock {

@@ -377,6 +377,7 @@ export class PriceSeries {
 /** Columns of one instrument; further plots are left out of its charts. */
 const COLUMNS_MAX = 16
 
+/** The last value of a bucket for each plot. */
 export class PlotColumns {
   readonly #buckets: TimeBuckets
   readonly #columns = new Map<string, Map<string, number[]>>()
