@@ -135,7 +135,7 @@ export interface ExitWatch {
   readonly prices: ReadonlyMap<string, WatchedPrice>
 }
 
-/** Our clock, 0: never. Only `kept-exits.ts` changes it. */
+/** Our clock, 0: never. Only `exits.ts` changes it. */
 export interface KeptExitsWatch {
   /** Other exits or positions must be listed anew. */
   readonly listedFor: string

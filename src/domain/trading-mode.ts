@@ -13,7 +13,7 @@ import type { StrategyId } from './ids.ts'
  *
  * Account, strategy and instrument have one each; the strictest counts. Open orders that may add
  * risk are cancelled, unless the restriction is volatile
- * (`engine/resolution/restricted-orders.ts`).
+ * (`engine/state/trading-mode.ts`).
  */
 export const TRADING_MODES = ['active', 'reducing', 'halted', 'killed'] as const
 

@@ -13,3 +13,8 @@ export const systemTimers: Timers = {
     return () => clearTimeout(timer)
   },
 }
+
+/** After what the sockets have brought until now, before the next look at them. */
+export function inNextTurn(callback: () => void): void {
+  setImmediate(callback)
+}

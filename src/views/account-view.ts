@@ -6,6 +6,7 @@ import type {
   OrderView,
   PositionView,
 } from '../control/views.ts'
+import type { JournalPlace } from '../domain/journal-place.ts'
 import { toFeesText } from '../domain/fill-money.ts'
 import { type StrategyId, toStrategyId } from '../domain/ids.ts'
 import type { Order } from '../domain/order.ts'
@@ -46,6 +47,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
   const unknown = orders.filter(({ state: standing }) => standing === 'unknown')
   return {
     name: config.name,
+    journal: journalPlaceOf(account),
     coin: config.account.marginCoin,
     phase: state === 'new' ? 'new' : engine.phase,
     mode: toTradingState(restrictions.filter(({ scope }) => scope === '*')).mode,
@@ -141,6 +143,10 @@ function viewKill({ engine, state }: ShownAccount): AccountView['kill'] {
   return { phase: kill.phase, isReleaseAsked: kill.release !== undefined }
 }
 
+function journalPlaceOf({ book, sequence }: ShownAccount): JournalPlace {
+  return { run: book.epoch, sequence }
+}
+
 /** A flat account with opposite holdings has a row too. */
 export function viewPositions(account: ShownAccount): readonly PositionView[] {
   const { positionsMs } = agesOf(account)
@@ -188,6 +194,7 @@ function viewPosition(
   const row = positions.get(symbol)?.rows.find(({ holdSide }) => holdSide === side)
   const holders = holdersOf(account, symbol, side)
   return {
+    journal: journalPlaceOf(account),
     symbol,
     side,
     size: lot ? showOnGrid(lot, lots) : `${lots} lots`,

@@ -4,16 +4,12 @@ import type { PositionMode } from '../domain/instrument.ts'
 import type { AdoptRecord, AssignedRecord } from '../domain/record.ts'
 import type { Book } from '../engine/book/book.ts'
 import { rebuildBook } from '../engine/book/book-rows.ts'
-import {
-  type ClosePurpose,
-  closePurposeOf,
-  TradeFold,
-  type TradeEvent,
-} from '../engine/book/trade-fold.ts'
+import { TradeFold, type TradeEvent } from '../engine/book/trade-fold.ts'
 import type { BookedRow } from '../journal/booking.ts'
 import type { JournalReader } from '../journal/journal-reader.ts'
 import type { RowsCount } from '../journal/tables/booking-table.ts'
 import { NO_ROWS, type RowsSum } from '../journal/tables/rows-sum.ts'
+import { type ClosePurpose, closePurposeOf } from '../engine/book/bookings.ts'
 
 /** A question for more reads all fills again. */
 const KEPT_MAX = 500
@@ -148,7 +144,8 @@ class JournalFold {
     const unexplained = [...pairs.values()].filter(
       ([strategyId = '', symbol = '']) => !this.#fold.explains(strategyId, symbol, book.holdings),
     )
-    return { trades, unexplained: unexplained as [string, string][] }
+    const journal = { run: book.epoch, sequence: this.#sequence }
+    return { journal, trades, unexplained: unexplained as [string, string][] }
   }
 
   #keep(trade: ClosedTrade): void {

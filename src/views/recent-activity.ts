@@ -9,10 +9,10 @@ import {
   toFillMoney,
 } from '../domain/fill-money.ts'
 import { type Book, pairKey } from '../engine/book/book.ts'
-import { closePurposeOf } from '../engine/book/trade-fold.ts'
 import type { BookedRow } from '../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 import { startOfDay } from '../lib/start-of-day.ts'
+import { closePurposeOf } from '../engine/book/bookings.ts'
 
 const FILLS_MAX = 500
 /** Time zone calculations are slow. */

@@ -27,6 +27,8 @@ export interface ShownAccount {
   readonly config: DaemonConfig
   readonly settings: EngineSettings
   readonly book: Book
+  /** Of the journal's newest record. */
+  readonly sequence: number
   readonly engine: Engine
   readonly trusted: TrustedClock
   readonly grids: ReadonlyMap<string, InstrumentSteps>

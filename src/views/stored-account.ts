@@ -37,6 +37,7 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
         config,
         settings,
         book,
+        sequence: journal.lastSequence,
         engine: createEngine(settings, book),
         trusted: new TrustedClock(clock),
         grids: keepGrids(directory, settings.instruments),
@@ -104,6 +105,7 @@ function openStored(config: DaemonConfig, directory: string): StoredReplica {
   return {
     salt: journal.salt,
     contents: journal.load(),
+    lastSequence: journal.lastSequence,
     bookings: (kind, span) => journal.bookings(kind, span),
     close: () => journal.close(),
   }

@@ -1,5 +1,6 @@
 import type { CandleView } from '../control/detail-views.ts'
 import type { ClosedTrade } from '../domain/closed-trade.ts'
+import type { JournalPlace } from '../domain/journal-place.ts'
 import type { PositionMode } from '../domain/instrument.ts'
 import type { BookedFill } from '../journal/booking.ts'
 import type { JournalReader } from '../journal/journal-reader.ts'
@@ -11,6 +12,9 @@ const STOPS_MAX = 10
 const MARGIN = 0.15
 
 export interface TradeFill {
+  readonly tradeId: string
+  readonly orderId: string
+  readonly clientOid: string
   /** Exchange clock, Unix ms. */
   readonly at: number
   readonly price: number
@@ -20,6 +24,7 @@ export interface TradeFill {
 /** Prices are those that a daemon still keeps. */
 export interface TradeCourse {
   readonly trade: ClosedTrade
+  readonly journal: JournalPlace
   readonly fills: readonly TradeFill[]
   /** Orders carried them to the exchange as prices; several: it was another one later. */
   readonly stops: readonly number[]
@@ -38,7 +43,7 @@ interface CourseOptions {
 export function readTradeCourse(
   reader: Pick<JournalReader, 'bookings' | 'records'>,
   { trade, positionMode, tick }: CourseOptions,
-): Omit<TradeCourse, 'prices'> {
+): Omit<TradeCourse, 'prices' | 'journal'> {
   const { openedAt, closedAt, symbol, strategyId, side } = trade
   const isNet = positionMode === 'one_way_mode'
   const fills: TradeFill[] = []
@@ -50,7 +55,9 @@ export function readTradeCourse(
     if (!isNet && !isOfSide) continue
     clientOids.add(fill.clientOid)
     const isEntry = isNet ? isOfSide : fill.tradeSide === 'open'
-    if (fills.length < FILLS_MAX) fills.push({ at: fill.at, price: Number(fill.price), isEntry })
+    if (fills.length >= FILLS_MAX) continue
+    const { tradeId, orderId, clientOid, at, price } = fill
+    fills.push({ tradeId, orderId, clientOid, at, price: Number(price), isEntry })
   }
   const stops = tick === undefined ? [] : readStops(reader, clientOids, createGrid(tick))
   return { trade, fills, stops }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { BacktestRun } from '../../backtest/backtest-run.ts'
 import type { PlayOptions } from '../../backtest/opening/play-options.ts'
 import type { PreparedBacktest } from '../../backtest/opening/prepare-backtest.ts'
-import type { PlayWatcher } from '../../backtest/playing/play-message.ts'
+import type { PlayWatcher } from '../../backtest/playing/watched-thread.ts'
 import { ProgressBar } from '../../backtest/playing/progress-bar.ts'
 import {
   markDecisions,

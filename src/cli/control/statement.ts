@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { systemClock } from '../../lib/clock.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
+import { describeJournalPlace } from '../../domain/journal-place.ts'
 import { makeDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { dateOf, startOfDate } from '../../lib/start-of-day.ts'
 import { writeOut } from '../../lib/write-out.ts'
@@ -212,6 +213,7 @@ function formatStatement(statement: Statement): string {
     `${statement.trades.length} trades closed; --out DIRECTORY writes days, instruments, strategies and trades`,
     ...checks,
     ...statement.remarks,
+    `from ${describeJournalPlace(statement.journal)}`,
     '',
   ].join('\n')
 }

@@ -143,7 +143,6 @@ export function formatStatus(status: StatusView, isLive: boolean): string {
     head +
     describeStandby(status) +
     describeSharedLimits(status) +
-    describeSharedTickers(status) +
     describeAlerts(status) +
     describeSignals(status) +
     describeClosedPort(status) +
@@ -227,18 +226,6 @@ function describeClosedPort({ closedPort }: StatusView): string {
     'control',
     `! nothing listens at ${address} since ${showUtc(since)} (${reason}); tried every 2 s: end what has the port, or set another control.port and run \`intentd reload\``,
   )
-}
-
-function describeSharedTickers({ sharedTickers }: StatusView): string {
-  if (sharedTickers === undefined) return ''
-  const { taken, own, refused, failed } = sharedTickers
-  return [
-    line('tickers', `${taken} readings of other daemons, ${own} of its own`),
-    refused === 0 ? '' : line('', `! refused ${refused} that were no answer of the exchange`),
-    failed === 0
-      ? ''
-      : line('', `! no answer of Redis ${failed === 1 ? 'once' : `${failed} times`}`),
-  ].join('')
 }
 
 function formatAccount(

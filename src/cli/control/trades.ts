@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { CANDLE_INTERVALS_MS, type CandleView } from '../../control/detail-views.ts'
 import type { ClosedTrade } from '../../domain/closed-trade.ts'
+import { describeJournalPlace, type JournalPlace } from '../../domain/journal-place.ts'
 import { decimal, sumDecimals } from '../../lib/decimal.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
@@ -52,16 +53,16 @@ function showTrades(options: TradesOptions): number | Promise<number> {
   if (course !== undefined) return showTradeCourse({ ...options, course })
   const format = json ? 'json' : csv ? 'csv' : 'table'
   withRows(options, ({ reader, config, file, since, until }) => {
-    const { trades, unexplained } = readClosedTrades(reader, config.account.positionMode, {
+    const { journal, trades, unexplained } = readClosedTrades(reader, config.account.positionMode, {
       strategy,
       symbol,
       since,
       until,
       limit: options.limit ?? (format === 'table' ? SHOWN : Number.POSITIVE_INFINITY),
     })
-    writeOut(formatTrades(trades, format))
+    writeOut(formatTrades(trades, format, journal))
     for (const pair of unexplained) writeAside(`${describeUnexplained(pair)}\n`)
-    writeAside(`from ${file}\n`)
+    writeAside(`from ${file}, ${describeJournalPlace(journal)}\n`)
   })
   return 0
 }
@@ -94,8 +95,15 @@ const CSV = [
   'exitTag',
 ] as const
 
-export function formatTrades(trades: readonly ClosedTrade[], format: Format): string {
-  if (format === 'json') return `${JSON.stringify(trades, undefined, 2)}\n`
+export function formatTrades(
+  trades: readonly ClosedTrade[],
+  format: Format,
+  journal: JournalPlace,
+): string {
+  if (format === 'json') {
+    const rows = trades.map((trade) => ({ ...trade, journal }))
+    return `${JSON.stringify(rows, undefined, 2)}\n`
+  }
   if (format === 'csv') {
     const rows = trades.map((trade) => CSV.map((name) => toCsvCell(cellOf(trade, name))).join(','))
     return [CSV.join(','), ...rows].map((line) => `${line}\n`).join('')
@@ -186,11 +194,11 @@ export async function showTradeCourse(options: CourseOptions): Promise<number> {
     const { strategy, symbol, course: limit } = options
     const { positionMode } = config.account
     const query = { strategy, symbol, since, until, limit }
-    const { trades } = readClosedTrades(reader, positionMode, query)
+    const { trades, journal } = readClosedTrades(reader, positionMode, query)
     const trade = trades.length === limit ? trades[0] : undefined
     if (trade === undefined) return undefined
     const tick = book().grids.get(trade.symbol)?.tick
-    return readTradeCourse(reader, { trade, positionMode, tick })
+    return { ...readTradeCourse(reader, { trade, positionMode, tick }), journal }
   })
   if (found === undefined) {
     writeOut('null\n')

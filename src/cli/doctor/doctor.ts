@@ -44,6 +44,7 @@ import {
 import { examineServers } from './examine-servers.ts'
 import { examineSupervisors } from './examine-supervisor.ts'
 import { type Finding, finding, formatFindings, ok } from '../process/finding.ts'
+import { findStoredGridFailure } from '../process/stored-grids.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
 const EXIT_FAILED = 1
@@ -173,6 +174,7 @@ async function examineAccount(
     ...examineOwner(config, own),
     ...examineFiles(config, request),
     examineDisk(config),
+    ...examineGrids(account),
     examineSocket(config),
     ...(await examinePort(config)),
     ...(await examineDaemon(config)),
@@ -180,6 +182,15 @@ async function examineAccount(
     ...(await examineServers(config, request, { configOption, own })),
     ...(await examineExchange(account, keys.credentials, contracts)),
   ]
+}
+
+/** The steps of prices and sizes that a start would refuse. */
+function examineGrids(account: LoadedConfig): readonly Finding[] {
+  const failure = findStoredGridFailure(account)
+  if (failure === undefined) return []
+  const { instrument = '', journal = '', configuration = '' } = failure.facts
+  const found = `a start refuses ${instrument}: the journal counts it in ${journal}, the configuration says ${configuration}, and what is held or open there does not convert (${failure.code})`
+  return [finding('fail', 'instruments', found, failure.hint ?? '')]
 }
 
 async function examineDaemon(config: DaemonConfig): Promise<readonly Finding[]> {

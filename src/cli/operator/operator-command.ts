@@ -65,7 +65,6 @@ const ANY_SCOPE = "an instrument, a strategy (ID or strategy:ID), or '*' for the
 const SCOPES = {
   '<scope>': ANY_SCOPE,
   '[scope]': ANY_SCOPE,
-  '<strategy>': 'the id of a strategy',
   '<symbol>': 'an instrument',
 }
 

@@ -1,9 +1,9 @@
-import type { Instrument } from '../../domain/instrument.ts'
+import { type Instrument, isInverse } from '../../domain/instrument.ts'
 import { join } from 'node:path'
 import { withContracts } from '../../assembly/instruments/fetch-contracts.ts'
 import { sampleInstrument } from '../../assembly/instruments/sample-instrument.ts'
 import { toInstruments, toLiquidationSettings } from '../../assembly/settings/engine-settings.ts'
-import { listSlowPrices } from '../../assembly/simulator/slow-prices.ts'
+import { listSlowPrices } from '../../assembly/simulator/simulated-exchange.ts'
 import { CONTROL_SOCKET, stateDirectoryOf } from '../../assembly/state/state-place.ts'
 import {
   type CheckedAccount,
@@ -33,7 +33,6 @@ import { loadCredentials, type SecretsRequest } from '../../config/secrets.ts'
 import { loadSignalSecrets } from '../../config/signal-secrets.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
 import type { StrategyId } from '../../domain/ids.ts'
-import { isInverse } from '../../domain/instrument.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { objectToPath } from '../../lib/net/socket-path.ts'
 import { systemTimers } from '../../lib/timers.ts'
@@ -41,7 +40,7 @@ import { distanceTo, findLiquidationPrices, type Legs } from '../../risk/liquida
 import type { StrategyFailure } from '../../strategy/strategy-failure.ts'
 import { findEndlessFile } from '../../strategy/testing/watched-loading.ts'
 import { checkPurities } from '../../strategy/testing/watched-purity.ts'
-import { findKnownPrices, listPositionWarnings } from './position-values.ts'
+import { findKnownPrices, findNarrowStops, listPositionWarnings } from './position-values.ts'
 import { findUntrusted } from './trusted-files.ts'
 
 interface FullCheck {
@@ -94,6 +93,7 @@ export async function checkFully(
     found.push(
       ...checkSocket(loaded, played),
       ...purity.problems,
+      ...(await findNarrowStops(loaded, played)),
       ...strays.problemsOf(config, documents),
     )
     missingSecrets.push(...listMissingSecrets(loaded, { ...request, keysOfAll }))

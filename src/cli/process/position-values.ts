@@ -4,12 +4,14 @@ import type { PlayedPrices } from '../../config/market-files.ts'
 import { listLargest } from '../../config/survival-checks.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
 import {
+  toInstruments,
   toLiquidationSettings,
   toSurvivalSettings,
 } from '../../assembly/settings/engine-settings.ts'
 import type { BookedFill } from '../../journal/booking.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { floatOnGrid, type Grid } from '../../lib/grid.ts'
 import { filesOf } from '../../assembly/simulator/simulated-exchange.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
 import { findNewestJournal } from './newest-journal.ts'
@@ -95,6 +97,55 @@ export async function listPositionWarnings(
     return loaded.documents.strategies.get(id)?.problem(['risk', 'positionMax'], message) ?? []
   })
 }
+
+/** Also of prices that a later start may not have: they say what its levels are rounded to. */
+export async function findNarrowStops(
+  loaded: LoadedConfig,
+  played: PlayedPrices,
+): Promise<readonly Problem[]> {
+  const { config, documents } = loaded
+  if (config.strategies.every(({ exits }) => exits === undefined)) return []
+  const prices = await findKnownPrices(loaded, played)
+  const steps = toInstruments(config)
+  return config.strategies.flatMap(({ id, instruments, exits }) =>
+    (['stop', 'trailing'] as const).flatMap((part) => {
+      const distance = exits?.[part]?.distance
+      const source = documents.strategies.get(id)
+      if (distance === undefined || source === undefined) return []
+      return instruments.flatMap((symbol) => {
+        const [price, tick] = [prices.get(symbol), steps.get(symbol)?.tick]
+        if (price === undefined || tick === undefined) return []
+        const objection = objectToDistance({ distance, price, tick })
+        const place = ['exits', part, 'distance']
+        return objection === undefined ? [] : [source.problem(place, `${symbol}: ${objection}`)]
+      })
+    }),
+  )
+}
+
+interface StopWidth {
+  readonly distance: number
+  readonly price: number
+  readonly tick: Grid
+}
+
+/** Nearer than a tick any move passes it; below the lowest price there is, none does. */
+function objectToDistance({ distance, price, tick }: StopWidth): string | undefined {
+  const step = floatOnGrid(tick, 1)
+  const of = `${distance} of about ${show(price)}`
+  // A float may lie a little below the tick that is meant.
+  if (distance * price < step * (1 - ROUNDING))
+    return `${of} is ${show(distance * price)}, less than one tick (${tick.step}), so the first move against the position passes it; write ${upToShare(step / price)} or more`
+  if (price * (1 - distance) >= step * (1 - ROUNDING)) return undefined
+  return `${of} leaves less than one tick (${tick.step}), so no price of a long position reaches it; write ${downToShare(1 - step / price)} or less`
+}
+
+const ROUNDING = 1e-9
+/** Shares are whole millionths. */
+const SHARES = 1_000_000
+
+const upToShare = (share: number): number => Math.ceil(share * SHARES) / SHARES
+const downToShare = (share: number): number => Math.floor(share * SHARES) / SHARES
 
 /**
  * `BTCUSDT 80,610 USDT long or 71,003 short, about 0.806 or 0.71 at 100,000`, if nothing else is

@@ -1,5 +1,5 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
-import { keptUniverseOf } from '../../assembly/recordings/kept-universe-place.ts'
+import { keptUniverseOf } from '../../assembly/state/state-place.ts'
 import { LEAVING_TIMES } from '../../domain/universe.ts'
 import { listUniverseFiles } from '../../recording/universe/universe-file.ts'
 

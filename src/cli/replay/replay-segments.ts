@@ -10,8 +10,8 @@ import {
   ChangedStrategy,
   type ChangedDecision,
   type Wishes,
+  loadChangedStrategy,
 } from '../../assembly/strategies/changed-strategy.ts'
-import { loadChangedStrategy } from '../../assembly/strategies/load-changed-strategy.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import { parseCore } from '../../engine/replay/core-image.ts'
 import { loadStrategyFile } from '../../config/load-config.ts'

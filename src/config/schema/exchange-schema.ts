@@ -171,10 +171,6 @@ export const sharedLimitsSchema = z
         title: 'a name such as "office" (lower case letters, digits, _ . -; at most 63)',
         description: 'The address and the exchange, where daemons of several share the server.',
       }),
-    marketData: z.boolean().default(false).meta({
-      description:
-        'Tickers are read by one daemon for all that have this, and handed on through the server. Whoever may write there can say prices.',
-    }),
   })
   .meta({
     description:

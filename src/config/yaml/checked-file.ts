@@ -161,6 +161,8 @@ function problemsOfIssue({ source, schema, prefix = [] }: CheckedPart, issue: Zo
     return issue.keys
       .filter((key) => secretVariableFor(key) === undefined)
       .map((key) => {
+        const removed = REMOVED_KEYS[[...path, key].join('.')]
+        if (removed !== undefined) return source.problemOfKey([...path, key], removed)
         const guess = guessKey(key, known, source.keysOf(path))
         return source.problemOfKey([...path, key], explainUnknownKey(guess, listed))
       })
@@ -239,6 +241,12 @@ function missingProblem(source: YamlSource, path: SettingPath, expected: string)
     parent,
     `the key ${quote(String(path.at(-1)))} is missing: expected ${expected}`,
   )
+}
+
+/** Keys of earlier versions, which a configuration may still have. */
+const REMOVED_KEYS: Readonly<Record<string, string>> = {
+  'exchange.shared.marketData':
+    'this key is gone: each daemon reads its own tickers, within the shared limits. Remove it',
 }
 
 function explainUnknownKey(guess: string | undefined, listed: string): string {

@@ -93,8 +93,9 @@ export async function confirmProposal({ id, code }) {
   return (await request('/v1/confirmations', asPost({ id, code, by: 'dashboard' }))).json()
 }
 
+/** With its time, so that the daemon obeys none that is older than its memory. */
 export function newRequestId() {
-  return newNonce(12)
+  return `${Date.now()}-${newNonce(12)}`
 }
 
 function newNonce(bytes) {

@@ -9,11 +9,10 @@ import {
   type MarginMode,
   type OrderSource,
 } from '../margin/orders/margin-order.ts'
-import { cancelMarginOrder, createVenue } from '../margin/orders/margin-venue.ts'
 import { placeOrder } from '../margin/orders/place-order.ts'
 import { EMPTY_QUOTE } from '../market/market.ts'
 import { fillOrder, isOpen } from '../matching/order-lifecycle.ts'
-import { pairOf } from '../services/pair-order.ts'
+import { cancelPairOrder, pairOf, venueOf } from '../services/pair-service.ts'
 import { decimalOfFloat, negated } from '../wallet/rounding.ts'
 
 /* The past is played through the functions that serve margin later, so all books balance. */
@@ -233,9 +232,9 @@ function placeRow(
   const placed = placeOrder(state, { uid, mode, source }, order)
   const found = placed.ok ? state.orders.find(uid, placed.data.orderId) : undefined
   if (found === undefined || !isOpen(found)) return
-  if (status === 'cancelled') cancelMarginOrder(state, found, 'user')
+  if (status === 'cancelled') cancelPairOrder(state, found, 'user')
   if (status !== 'partial_fill') return
   const pair = pairOf(state, symbol)
   const lots = pair.lots(found.size.times('0.4'))
-  fillOrder(createVenue(state, pair), found, { lots, ticks: found.priceTicks, scope: 'maker' })
+  fillOrder(venueOf(state, pair), found, { lots, ticks: found.priceTicks, scope: 'maker' })
 }

@@ -2,12 +2,11 @@ import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { openOrder } from '../spot/place-spot-order.ts'
 import { cancelOrder, finishOrder, fillOrder, isOpen } from '../matching/order-lifecycle.ts'
 import { insertOrder, sideOf } from '../matching/order-book.ts'
-import { remainingOf } from '../services/pair-order.ts'
-import { costOf, paidCoin } from '../services/pair-venue.ts'
+import { costOf, paidCoin, remainingOf } from '../services/pair-order.ts'
+import { venueOf } from '../services/pair-service.ts'
 import type { SpotOrder, SpotTerms } from '../spot/spot-order.ts'
 import type { SpotPair, SpotState } from '../spot/spot-state.ts'
 import { spotBalance } from '../wallet/coin-money.ts'
-import { createVenue } from '../spot/spot-venue.ts'
 import { decimalOfFloat, roundDown } from '../wallet/rounding.ts'
 import { addressesOf, contactOf } from '../spot/address-book.ts'
 import { COINS } from '../spot/coins.ts'
@@ -86,7 +85,7 @@ function writeOrder(state: SpotState, past: PastOrder, terms: SpotTerms): void {
   const hasOldFees = at < state.ports.startAt - OLD_FEES_MS
   const order = openOrder(state, terms, { at, hasOldFees, reference })
   if (isStanding(kind) && terms.trigger !== undefined) return
-  const venueAt = (now: number) => createVenue(state, pair, { now })
+  const venueAt = (now: number) => venueOf(state, pair, { now })
   venueAt(at).stopWaiting(order)
   order.status = 'live'
   if (isStanding(kind)) insertOrder(sideOf(pair, order), order)
@@ -105,7 +104,7 @@ function fillShare(
   const whole = order.isQuoteSized ? remainingOf(order).div(price) : remainingOf(order)
   const base = roundDown(whole.times(kind.filled), pair.rules.sizeDecimals)
   if (!base.gt(ZERO)) return
-  fillOrder(createVenue(state, pair, { now: at + 500 }), order, {
+  fillOrder(venueOf(state, pair, { now: at + 500 }), order, {
     lots: pair.lots(base),
     ticks: pair.ticks(price),
     scope: isMarket ? 'taker' : 'maker',

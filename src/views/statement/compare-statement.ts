@@ -9,6 +9,7 @@ import { decimal } from '../../lib/decimal.ts'
 import { CONVERT_PAGE_MAX } from '../../protocol/convert/convert-records.ts'
 import type { CallableName, RequestOf, ResponseOf } from '../../protocol/endpoints.ts'
 import { showOnGrid } from '../../lib/grid.ts'
+import { showUtc } from '../../lib/text/show-utc.ts'
 import type { Conversion, Statement, StatementCheck } from './statement.ts'
 
 export interface ComparedExchange {
@@ -92,7 +93,7 @@ async function compareFills(
     [unreadable.length, 'that cannot be read'],
   ] as const
   const found = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
-  const span = from > since ? `, since ${new Date(from).toISOString()} alone` : ''
+  const span = from > since ? `, since ${showUtc(from)} alone` : ''
   return found.length === 0
     ? {
         what: 'fills',
@@ -207,7 +208,7 @@ async function readConversions(
   const conversions = [...found.values()]
     .filter(({ at }) => at >= from && at < until)
     .toSorted((one, other) => one.at - other.at)
-  const span = from > since ? `, since ${new Date(from).toISOString()} alone` : ''
+  const span = from > since ? `, since ${showUtc(from)} alone` : ''
   return {
     check: {
       what: 'conversions',

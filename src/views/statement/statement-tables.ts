@@ -1,4 +1,5 @@
 import { addFill, marginFeesOf, NO_MONEY, profitOf, toFillMoney } from '../../domain/fill-money.ts'
+import { describeJournalPlace } from '../../domain/journal-place.ts'
 import type { BookedFill, BookedRow } from '../../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
@@ -46,6 +47,7 @@ function listLines(statement: Statement): readonly Line[] {
       note: `${state}: ${found}`,
     })),
     ...statement.remarks.map((note) => ({ section: 'remark', note })),
+    { section: 'source', note: describeJournalPlace(statement.journal) },
     ...statement.fees.map(({ coin: name, paid, worth, uncounted }) => ({
       section: 'fees',
       name,

@@ -1,4 +1,5 @@
 import type { ClosedTrade } from '../../domain/closed-trade.ts'
+import type { JournalPlace } from '../../domain/journal-place.ts'
 import type { Deposit } from '../../domain/deposit.ts'
 import type { BookedRow } from '../../journal/booking.ts'
 
@@ -15,6 +16,7 @@ export interface Statement {
   readonly since: number
   readonly until: number
   readonly madeAt: number
+  readonly journal: JournalPlace
   readonly opening: StatementBalance | null
   readonly closing: StatementBalance | null
   /** If they do not add up, `difference` says by how much. */

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { toAnswer } from '../../../src/backtest/network.ts'
-import { type Answer } from '../../../src/domain/answer.ts'
-import { type CallableName } from '../../../src/protocol/endpoints.ts'
-import { type Random } from '../../../src/lib/random.ts'
+import { toAnswer } from '../../../src/backtest/virtual-wire.ts'
+import type { Answer } from '../../../src/domain/answer.ts'
+import type { CallableName } from '../../../src/protocol/endpoints.ts'
+import type { Random } from '../../../src/lib/random.ts'
 import { unreachable } from '../../../src/lib/unreachable.ts'
 import { readPage } from './garbled-answer.ts'
 

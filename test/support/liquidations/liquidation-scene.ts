@@ -1,5 +1,5 @@
 import { UID } from '../../../src/backtest/direct-exchange.ts'
-import { MemoryJournal } from '../../../src/backtest/memory-journal.ts'
+import { MemoryJournal } from '../../../src/backtest/backtest.ts'
 import { type DaemonConfig, loadConfig } from '../../../src/config/load-config.ts'
 import { toEngineSettings } from '../../../src/assembly/settings/engine-settings.ts'
 import {
@@ -7,8 +7,8 @@ import {
   listInstruments,
 } from '../../../src/assembly/instruments/listed-instruments.ts'
 import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
-import { type Engine } from '../../../src/engine/engine.ts'
-import { type EngineSettings } from '../../../src/engine/settings.ts'
+import type { Engine } from '../../../src/engine/engine.ts'
+import type { EngineSettings } from '../../../src/engine/settings.ts'
 import {
   createExchangeCore,
   type ExchangeCore,

@@ -1,7 +1,7 @@
-import { type Network, type VirtualCall } from '../../../src/backtest/network.ts'
-import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
+import type { Network, VirtualCall } from '../../../src/backtest/virtual-wire.ts'
+import type { VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { type CallableName, endpointNamed } from '../../../src/protocol/endpoints.ts'
-import { type VirtualLease } from './virtual-lease.ts'
+import type { VirtualLease } from './virtual-lease.ts'
 
 const WITHHELD_MS = 1
 

@@ -3,15 +3,15 @@ import {
   originOf,
   toAnswer,
   type VirtualCall,
-} from '../../../src/backtest/network.ts'
-import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
-import { type Answer } from '../../../src/domain/answer.ts'
+} from '../../../src/backtest/virtual-wire.ts'
+import type { VirtualTime } from '../../../src/backtest/virtual-time.ts'
+import type { Answer } from '../../../src/domain/answer.ts'
 import { errorCode } from '../../../src/protocol/error-codes.ts'
-import { type BatchResult } from '../../../src/protocol/values.ts'
-import { type Reply } from '../../../src/simulator/shared/reply.ts'
+import type { BatchResult } from '../../../src/protocol/values.ts'
+import type { Reply } from '../../../src/simulator/shared/reply.ts'
 import { readGarbled, readPage } from '../faults/garbled-answer.ts'
 import { answerOfOutage, type OutagePlan, Outages } from '../faults/outages.ts'
-import { type FaultKind, type VirtualFaults } from '../faults/virtual-faults.ts'
+import type { FaultKind, VirtualFaults } from '../faults/virtual-faults.ts'
 
 export interface VirtualNetworkOptions {
   readonly time: VirtualTime
