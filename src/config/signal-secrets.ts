@@ -7,6 +7,24 @@ import { ConfigError } from './yaml/problem.ts'
 const SECRET_LENGTH_MIN = 16
 const SECRET_LENGTH_MAX = 200
 
+/** Names of signals that are known by another secret now; those that are new are settings. */
+export function listChangedSecrets(
+  was: ReadonlyMap<string, Secret> | undefined,
+  config: Pick<DaemonConfig, 'signals'>,
+  request: SecretsRequest,
+): readonly string[] {
+  try {
+    return [...loadSignalSecrets(config, request)].flatMap(([name, secret]) => {
+      const before = was?.get(name)?.reveal()
+      return before === undefined || before === secret.reveal() ? [] : [name]
+    })
+  } catch (error) {
+    // A missing secret is a problem of its own.
+    if (error instanceof ConfigError) return []
+    throw error
+  }
+}
+
 /** @throws ConfigError with everything missing, unsafe, short or used twice */
 export function loadSignalSecrets(
   { signals }: Pick<DaemonConfig, 'signals'>,

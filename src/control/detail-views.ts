@@ -189,6 +189,9 @@ export const reloadSchema = z.strictObject({
     .array(z.string())
     .meta({ description: 'why it would be refused; empty: it would be taken' }),
   changes: z.array(z.string()).meta({ description: 'what it would change' }),
+  secrets: z
+    .array(z.string())
+    .meta({ description: 'those of the changes that are secrets of signals, by their names' }),
   worst: z
     .array(z.string())
     .meta({ description: 'the worst loss of each account by the new risk.survives' }),

@@ -153,7 +153,7 @@ export interface OpenedJournal
   extends Omit<Journal, 'close'>, BookingStore, CurveStore, WriterStore {
   /** Absent if a lock of this machine suffices. */
   readonly lease?: WriterLease
-  /** Of the record that was appended last; 0: none. */
+  /** The record that was appended last has it; 0: there is none. */
   readonly lastSequence: number
   /** Why nothing can be written now, if that may end by itself. */
   readonly trouble?: string | undefined

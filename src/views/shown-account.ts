@@ -27,7 +27,7 @@ export interface ShownAccount {
   readonly config: DaemonConfig
   readonly settings: EngineSettings
   readonly book: Book
-  /** Of the journal's newest record. */
+  /** The journal's newest record has it. */
   readonly sequence: number
   readonly engine: Engine
   readonly trusted: TrustedClock

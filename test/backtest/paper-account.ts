@@ -30,12 +30,14 @@ interface MarketPace {
   readonly speed?: number
   /** Between two prices; default: as the market has it. */
   readonly stepMs?: number
+  /** Fees are taken in BGB while so much of it is there. */
+  readonly feeCoins?: string
 }
 
 /** The shipped strategies, grid and trend on both instruments, and an exchange whose market has this seed. */
 export async function openPaperAccount(
   seed: string,
-  { speed = 1, stepMs }: MarketPace = {},
+  { speed = 1, stepMs, feeCoins }: MarketPace = {},
 ): Promise<PaperAccount> {
   const cwd = join(import.meta.dirname, '../..')
   const { config, documents } = loadConfig({ file: 'config/paper.yaml', cwd })
@@ -61,12 +63,16 @@ export async function openPaperAccount(
         passphrase: 'passphrase',
         positionMode,
         role: 'ordinary',
-        balances: { USDT: '100000' },
+        balances: { USDT: '100000', ...(feeCoins !== undefined && { BGB: feeCoins }) },
         leverage: 10,
       },
     ],
     market: () => new SeededMarket(market),
-    settings: { marketStateEveryMs: Number.POSITIVE_INFINITY, fillVisibilityLagMs: 200 },
+    settings: {
+      marketStateEveryMs: Number.POSITIVE_INFINITY,
+      fillVisibilityLagMs: 200,
+      ...(feeCoins !== undefined && { feeCoin: 'BGB' }),
+    },
     seed,
   })
   return {

@@ -449,7 +449,8 @@ test.concurrent('counts in every line the strategies that run, and names those t
   project.write(TREND, `${project.read(TREND)}\nenabled: false\n`)
   const run = project.start([
     'check',
-    ...['--set', 'manual={orderNotionalMax: "1000", positionNotionalMax: "2000"}'],
+    '--set',
+    'manual={orderNotionalMax: "1000", positionNotionalMax: "2000"}',
   ])
 
   expect((await run.ended).code).toBe(0)

@@ -152,9 +152,9 @@ describe('intentd trades', () => {
 
     for (const words of [['trades'], ['profit'], ['profit', '--by', 'strategy']]) {
       const { out } = await run(...words, '--json')
-      const rows = JSON.parse(out) as readonly unknown[]
-      expect(rows.length).toBeGreaterThan(1)
-      expect(rows).toEqual(rows.map(() => expect.objectContaining({ journal }) as unknown))
+      const shown = JSON.parse(out) as readonly unknown[]
+      expect(shown.length).toBeGreaterThan(1)
+      expect(shown).toEqual(shown.map(() => expect.objectContaining({ journal }) as unknown))
     }
     for (const words of [['profit'], ['fills'], ['trades', '--csv']])
       expect((await run(...words)).aside).toContain(`from ${file}, journal record 8 of run 1`)

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { IntentdProcess } from './intentd-process.ts'
@@ -144,3 +144,46 @@ async function playRecorded(project: Project, recordings: string): Promise<void>
   expect(report).toContain('its signal \\"tv\\" is played from signal-tv.feed.jsonl: 2 signals')
   expect(await play('two')).toBe(report)
 }
+
+test('another secret is in the plan of a reload by the name of its signal, and counts after it', async () => {
+  const project = openProject()
+  const writeSecrets = (tv: string): void => {
+    const lines = Object.entries({ ...SECRETS, INTENTD_SIGNAL_TV: tv })
+    const text = lines.map(([name, value]) => `${name}=${value}\n`).join('')
+    project.write('.env', text)
+    chmodSync(join(project.directory, '.env'), 0o600)
+  }
+  const [before, after] = [CANARY, 'the-next-canary-58c1e0']
+  writeSecrets(before)
+  const run = project.run(['--set', 'simulator.speed=1'])
+  await run.until('signals and trading', () =>
+    ['signals.listening', 'daemon.running'].every((event) => run.events(event).length > 0),
+  )
+  const ask = async (...words: readonly string[]) => {
+    const started = ['--set', 'execution.acceptanceWindowMs=1000', '--set', 'simulator.speed=1']
+    const asked = project.start([...words, ...started])
+    const { code } = await asked.ended
+    return { code, said: [...asked.stdout, ...asked.stderr].join('\n') }
+  }
+  const answers = async (key: string): Promise<number> => {
+    const [url] = run.events('signals.listening').slice(-1)
+    const body = JSON.stringify({ action: 'flat', key })
+    return (await fetch(`${String(url?.['url'])}/signals/tv`, { method: 'POST', body })).status
+  }
+  expect(await ask('plan')).toMatchObject({ code: 1, said: expect.stringMatching(/nothing would/) })
+
+  writeSecrets(after)
+  const plan = await ask('plan')
+  expect(plan.code).toBe(0)
+  expect(plan.said.split('\n')[0]).toBe('~ signals.accept.tv: its secret is another one')
+  expect([await answers(before), await answers(after)]).toEqual([200, 401])
+  const reload = await ask('reload')
+  expect(reload.said).toContain('done: it runs with the new configuration')
+  expect([await answers(before), await answers(after)]).toEqual([401, 200])
+  await run.stop()
+
+  const begun = run.events('reload.begun')[0]?.['settings']
+  expect(begun).toEqual(['signals.accept.tv: its secret is another one'])
+  const printed = [plan.said, reload.said, ...run.stdout, ...run.stderr].join('\n')
+  for (const secret of [before, after]) expect(printed).not.toContain(secret)
+})

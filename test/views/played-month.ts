@@ -37,6 +37,8 @@ interface MonthRequest {
   /** When the exchange's ledger is written down; Unix ms. */
   readonly ledgersAt: readonly number[]
   readonly deposits?: readonly Deposit[]
+  /** Fees are taken in BGB while so much of it is there. */
+  readonly feeCoins?: string
 }
 
 /**
@@ -59,10 +61,13 @@ const TURNING = defineStrategy({
 /** Plays an account in virtual time, and writes its journal as a daemon would. */
 export async function playMonth(
   journal: TakenJournal,
-  { seed, days, timeZone, ledgersAt, deposits = [] }: MonthRequest,
+  { seed, days, timeZone, ledgersAt, deposits = [], feeCoins }: MonthRequest,
 ): Promise<PlayedMonth> {
   let waiting = 0
-  const paper = await openPaperAccount(seed, { stepMs: 10_000 })
+  const paper = await openPaperAccount(seed, {
+    stepMs: 10_000,
+    ...(feeCoins !== undefined && { feeCoins }),
+  })
   const backtest = new Backtest({
     startAt: START_AT,
     ...paper,

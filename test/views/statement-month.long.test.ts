@@ -176,3 +176,49 @@ test('a time that is not over ends where the account was noted last, and says so
   expect(difference).toBe('0')
   expect(remarks.join(' ')).toContain('when the daemon last wrote down what the account is worth')
 })
+
+/** Fees are taken in BGB as long as there is some, and in USDT afterwards. */
+test('a month with fees in two coins is the ledger of the exchange in both of them', async () => {
+  const file = join(folder, 'two-coins.sqlite')
+  const journal = openSqliteJournal({ file, identity: 'paper 2', keepSince: () => 0 })
+  const [from, to] = ['2025-06-01', '2025-07-01']
+  const month = await playMonth(journal, {
+    seed: '2',
+    days: DAYS,
+    timeZone: 'UTC',
+    ledgersAt: [before(to, 'UTC')],
+    deposits: DEPOSITS,
+    feeCoins: '60',
+  })
+  journal.close()
+  const first = reader
+  reader = new JournalReader(file)
+  try {
+    const statement = statementOf(from, to, 'UTC')
+    const [begin, end] = [START_AT, before(to, 'UTC')].map((when) => month.ledgers.get(when))
+    const { realised, funding, fees } = changesOf(begin, end)
+    const coinOf = (ledger: LedgerStatement | undefined) =>
+      ledger?.coins.find(({ marginCoin }) => marginCoin === 'BGB')
+    const [held, left] = [coinOf(begin), coinOf(end)]
+    const paid = decimal(held?.balance ?? '').minus(decimal(left?.balance ?? ''))
+    for (const sum of [paid.toString(), fees]) expect(Number(sum)).toBeGreaterThan(1)
+
+    expect(statement.fees.map((row) => [row.coin, row.paid])).toEqual([
+      ['USDT', fees],
+      ['BGB', paid.toString()],
+    ])
+    expect(lineOf(statement, 'realised')).toBe(realised)
+    expect(lineOf(statement, 'funding')).toBe(funding)
+    const worth = sumDecimals(statement.fees.map((row) => decimal(row.worth))).toString()
+    expect(lineOf(statement, 'fees')).toBe(negated(worth))
+    expect(statement.difference).toBe('0')
+    const all = sumDecimals([
+      decimal(statement.opening?.equity ?? ''),
+      ...statement.lines.map(({ amount }) => decimal(amount)),
+    ])
+    expect(statement.closing?.equity).toBe(all.toString())
+  } finally {
+    reader.close()
+    reader = first
+  }
+}, 600_000)

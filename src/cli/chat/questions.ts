@@ -3,7 +3,8 @@ import type { storySchema } from '../../control/detail-views.ts'
 import type { OfferedVerb } from '../../control/powers.ts'
 import type { OrderView, PositionView, StatusView } from '../../control/views.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
-import { renderPicture } from '../../report/page/chart-picture.ts'
+import { describeJournalPlace } from '../../domain/journal-place.ts'
+import { type PictureLevel, renderPicture } from '../../report/page/chart-picture.ts'
 import type { TradeCourse } from '../../views/trade-course.ts'
 import { money } from '../process/table.ts'
 import type { ChatPicture } from './chat-picture.ts'
@@ -305,10 +306,13 @@ function highestOf(values: readonly number[]): number {
 }
 
 const BUCKETS = 240
+const DIGITS = 7
 const COLOURS = { price: '#66707f', entry: '#2c63d6', exit: '#b4372f', stop: '#c07a10' }
 /** A picture of a grid's trade with more marks would show none of them. */
 const MARKS_MAX = 200
 const SECOND_MS = 1000
+/** A share of the time, so that no mark stands at the edge. */
+const TIME_MARGIN = 0.04
 
 /** One for each account that printed a trade. Without prices of that time its fills are the line. */
 export function drawTrade(output: string): readonly ChatPicture[] {
@@ -318,11 +322,15 @@ export function drawTrade(output: string): readonly ChatPicture[] {
   })
 }
 
-function drawCourse({ trade, fills, stops, prices }: TradeCourse): ChatPicture {
+function drawCourse({ trade, journal, fills, stops, prices }: TradeCourse): ChatPicture {
   const { symbol, side, openedAt, closedAt, strategyId } = trade
-  const line = prices.length > 0 ? prices : fills
-  const first = Math.min(openedAt, line[0]?.at ?? openedAt)
-  const last = Math.max(closedAt, line.at(-1)?.at ?? closedAt)
+  const line = joinFills(prices, fills)
+  const [begin, end] = [openedAt, closedAt].map(
+    (at, place) => line.at(place === 0 ? 0 : -1)?.at ?? at,
+  ) as [number, number]
+  const margin = Math.max(SECOND_MS, (closedAt - openedAt) * TIME_MARGIN)
+  const first = Math.min(openedAt - margin, begin)
+  const last = Math.max(closedAt + margin, end)
   const stepMs = Math.max(
     SECOND_MS,
     Math.ceil((last - first + 1) / BUCKETS / SECOND_MS) * SECOND_MS,
@@ -337,7 +345,11 @@ function drawCourse({ trade, fills, stops, prices }: TradeCourse): ChatPicture {
       stepMs,
       count,
       lines: [{ colour: COLOURS.price, values: toBuckets(line, { first, stepMs, count }) }],
-      levels: stops.map((value) => ({ value, colour: COLOURS.stop, text: 'stop' })),
+      levels: [
+        ...stops.map((value) => ({ value, colour: COLOURS.stop, text: 'stop' })),
+        ...levelOf('entry', trade, isLong),
+        ...levelOf('exit', trade, isLong),
+      ],
       marks: fills.slice(0, MARKS_MAX).map(({ at, price, isEntry }) => ({
         at,
         value: price,
@@ -345,18 +357,60 @@ function drawCourse({ trade, fills, stops, prices }: TradeCourse): ChatPicture {
         pointsUp: isEntry === isLong,
       })),
     }),
-    caption: captionOf({ trade, prices }),
+    caption: captionOf({ trade, journal, prices }),
   }
 }
 
-function captionOf({ trade, prices }: Pick<TradeCourse, 'trade' | 'prices'>): string {
+/** The average price, beside which the marks of all fills stand. */
+function levelOf(
+  part: 'entry' | 'exit',
+  trade: TradeCourse['trade'],
+  isLong: boolean,
+): readonly PictureLevel[] {
+  const price = trade[`${part}Price`]
+  if (price === null) return []
+  const isExit = part === 'exit'
+  const text = `${part} ${Number(Number(price).toPrecision(DIGITS))}`
+  // On the other side of its line than the marks.
+  return [
+    {
+      value: Number(price),
+      colour: COLOURS[part],
+      text,
+      isAtRight: isExit,
+      isBelow: isExit === isLong,
+    },
+  ]
+}
+
+type PricePoint = Pick<TradeCourse['prices'][number], 'at' | 'price'>
+
+/** Prices may begin after the first fill, and end before the last one. */
+function joinFills(
+  prices: readonly PricePoint[],
+  fills: readonly PricePoint[],
+): readonly PricePoint[] {
+  const [first, last] = [prices[0], prices.at(-1)]
+  if (first === undefined || last === undefined) return fills
+  return [
+    ...fills.filter(({ at }) => at < first.at),
+    ...prices,
+    ...fills.filter(({ at }) => at > last.at),
+  ]
+}
+
+function captionOf({
+  trade,
+  journal,
+  prices,
+}: Pick<TradeCourse, 'trade' | 'journal' | 'prices'>): string {
   const { entryPrice, exitPrice, net, coin, share, reason, fills } = trade
   const part = share === null ? '' : ` (${(share * 100).toFixed(2)} %)`
   const result = `${money(net, coin)} ${coin}${part}, ${reason}`
   const way = `from ${entryPrice ?? '?'} (blue) to ${exitPrice ?? '?'} (red), ${fills} fills`
   const known =
     prices.length > 0 ? '' : '; no prices of that time are kept, the line joins its fills'
-  return `${result}: ${way}${known}`
+  return `${result}: ${way}${known}\n${describeJournalPlace(journal)}`
 }
 
 interface Buckets {

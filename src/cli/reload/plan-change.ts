@@ -39,6 +39,8 @@ type ReloadPlan =
       readonly kind: 'planned'
       readonly plans: readonly Plan[]
       readonly refusals: readonly string[]
+      /** Signals whose secret is another one, in lines. */
+      readonly secrets: readonly string[]
     }
   | { readonly kind: 'none'; readonly exitCode: number }
 
@@ -59,6 +61,8 @@ export async function planChange(
   // A running daemon has its own secrets.
   for (const problem of missingSecrets) print(`! not here: ${formatProblem(problem)}`)
   for (const { message } of contractRemarks) print(`! ${message}`)
+  // Only the daemon knows the secrets that it has.
+  const tried = loaded.config.signals === undefined ? NOT_TRIED : await tryReload(loaded.config)
   const plans: Plan[] = []
   let isChange = false
   for (const { config } of [loaded, ...others]) {
@@ -69,7 +73,8 @@ export async function planChange(
       if (planned !== EXIT_NOTHING) return { kind: 'none', exitCode: planned }
       continue
     }
-    const text = formatPlan(planned)
+    const secrets = config === loaded.config ? tried.secrets : []
+    const text = `${formatPlan(planned)}${secrets.map((line) => `${line}\n`).join('')}`
     writeOut(text === '' ? 'nothing would change\n' : text)
     isChange ||= text !== ''
     plans.push(planned)
@@ -77,12 +82,15 @@ export async function planChange(
   const isPossible = plans.every(
     ({ changes, problems: own }) => changes.refused.length + own.length === 0,
   )
-  const refusals = isChange && isPossible ? await tryReload(loaded.config) : []
+  const isToTry = isChange && isPossible && loaded.config.signals === undefined
+  const refusals = (isToTry ? await tryReload(loaded.config) : tried).problems
   for (const refusal of refusals) writeOut(`! a reload is refused: ${refusal}\n`)
   if ((isChange || isRetry) && isPossible && refusals.length === 0)
     for (const plan of plans)
       writeOut(formatCancels(plan, others.length > 0 ? plan.next.name : undefined))
-  return isChange ? { kind: 'planned', plans, refusals } : { kind: 'none', exitCode: EXIT_NOTHING }
+  return isChange
+    ? { kind: 'planned', plans, refusals, secrets: tried.secrets }
+    : { kind: 'none', exitCode: EXIT_NOTHING }
 }
 
 export function isRefused({ plans, refusals }: Extract<ReloadPlan, { kind: 'planned' }>): boolean {
@@ -92,13 +100,18 @@ export function isRefused({ plans, refusals }: Extract<ReloadPlan, { kind: 'plan
   return isHindered || refusals.length > 0
 }
 
-async function tryReload(config: DaemonConfig): Promise<readonly string[]> {
+/** The daemon checks a reload against its own book, keys and ports. */
+type TriedReload = Pick<ReloadView, 'problems' | 'secrets'>
+
+const NOT_TRIED: TriedReload = { problems: [], secrets: [] }
+
+export async function tryReload(config: DaemonConfig): Promise<TriedReload> {
   const socket = findSocket(config)
-  if (socket === undefined) return []
+  if (socket === undefined) return NOT_TRIED
   const reply = await withClient(socket, (client) => client.read('/v1/reload', TRIED_WITHIN_MS))
-  if (reply.kind === 'answered' && reply.status === 200) return (reply.body as ReloadView).problems
+  if (reply.kind === 'answered' && reply.status === 200) return reply.body as ReloadView
   print('! the daemon that runs did not try it: only what is seen from here is said')
-  return []
+  return NOT_TRIED
 }
 
 async function planAccount(options: ConfigOptions, config: DaemonConfig): Promise<Plan | number> {

@@ -17,7 +17,7 @@ import { proposeOrder } from '../operator/propose-order.ts'
 import { middlemanKind } from '../process/middleman.ts'
 import { operatorName, print, printResult } from '../process/operator.ts'
 import { addConfigOptions, durationOption } from '../process/options.ts'
-import { EXIT_NOTHING, EXIT_REFUSED, isRefused, planChange } from './plan-change.ts'
+import { EXIT_NOTHING, EXIT_REFUSED, isRefused, planChange, tryReload } from './plan-change.ts'
 
 const DONE_WITHIN_MS = 60_000
 const LOOK_MS = 250
@@ -86,7 +86,8 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
         order: { kind: 'reload' },
         reason: REASONS[middlemanKind() ?? 'none'],
       })
-    return await order([config, ...further], { socket, wait, isRetry })
+    const isOfSecrets = planned.kind === 'planned' && planned.secrets.length > 0
+    return await order([config, ...further], { socket, wait, isRetry, isOfSecrets })
   } finally {
     forget()
   }
@@ -104,11 +105,13 @@ interface Order {
   readonly socket: string
   readonly wait: number
   readonly isRetry: boolean
+  /** Its files may be as they were. */
+  readonly isOfSecrets: boolean
 }
 
 async function order(
   configs: readonly [DaemonConfig, ...DaemonConfig[]],
-  { socket, wait, isRetry }: Order,
+  { socket, wait, isRetry, isOfSecrets }: Order,
 ): Promise<number> {
   const before = await startOf(configs)
   const runningBefore = readRunning(configs)
@@ -126,7 +129,10 @@ async function order(
     const now = await startOf(configs)
     if (now === undefined || now === before) continue
     if (isRetry) return reportRetry(configs)
-    if (readRunning(configs) === runningBefore) {
+    const isTaken =
+      readRunning(configs) !== runningBefore ||
+      (isOfSecrets && (await tryReload(configs[0])).secrets.length === 0)
+    if (!isTaken) {
       printResult(
         'not done: it goes on with the configuration before; its log says why (reload.failed)',
       )

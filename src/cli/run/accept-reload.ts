@@ -3,6 +3,7 @@ import { compareConfigs, type ConfigChanges } from '../../config/config-changes.
 import { listKeys } from '../../config/load-accounts.ts'
 import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import { credentialVariables } from '../../config/secrets.ts'
+import { listChangedSecrets, loadSignalSecrets } from '../../config/signal-secrets.ts'
 import { formatProblem, type Problem } from '../../config/yaml/problem.ts'
 import type { ReloadOrder } from '../../control/controlled.ts'
 import type { ReloadView } from '../../control/detail-views.ts'
@@ -49,7 +50,11 @@ interface ReloadCheck {
   readonly loaded: LoadedConfig | undefined
   readonly next: readonly LoadedConfig[]
   readonly contracts: ConfigRequest['contracts']
-  readonly changes: readonly (ConfigChanges & { readonly name: string })[]
+  readonly changes: readonly (ConfigChanges & {
+    readonly name: string
+    /** Lines, with the names of signals. */
+    readonly secrets: readonly string[]
+  })[]
   readonly problems: readonly string[]
   readonly worst: readonly string[]
 }
@@ -59,7 +64,8 @@ export async function examineReload(
   request: ConfigRequest,
   { daemon, trustFiles, ...configured }: Omit<ReloadFrame, 'logger'>,
 ): Promise<ReloadCheck> {
-  const running = [configured, ...configured.others].map(({ loaded }) => loaded.config)
+  const before = [configured, ...configured.others]
+  const running = before.map(({ loaded }) => loaded.config)
   const books = running.map(
     ({ file }) => daemon.accounts.find(({ shown }) => shown.config.file === file)?.shown.book,
   )
@@ -77,6 +83,9 @@ export async function examineReload(
             name: config.name,
             book: books[index],
             config,
+            secrets: listChangedSecrets(before[index]?.signalSecrets, config, request).map(
+              (signal) => `~ signals.accept.${signal}: its secret is another one`,
+            ),
             ...compareConfigs(...withCodes(was, config)),
           },
         ]
@@ -113,11 +122,12 @@ export function viewReload({ loaded, next, changes, problems, worst }: ReloadChe
   const digest = sha256Hex([JSON.stringify(configs)]).slice(0, DIGEST_CHARS)
   const lines = changes.flatMap((own) => {
     const whose = next.length > 0 ? `${own.name}: ` : ''
-    return listChanges(own).map((line) => `${whose}${line}`)
+    return [...listChanges(own), ...own.secrets].map((line) => `${whose}${line}`)
   })
   return {
     problems: [...problems],
     changes: [...lines, `the files as read, by digest: ${digest}`],
+    secrets: changes.flatMap(({ secrets }) => secrets),
     worst: [...worst],
   }
 }
@@ -142,20 +152,29 @@ export async function acceptReload(
     logger.log('error', 'reload.refused', { problems: found })
     return undefined
   }
-  for (const { name, started, stopped, settings } of changes) {
+  for (const { name, started, stopped, settings, secrets } of changes) {
     const log = next.length > 0 ? accountLogger(logger, name) : logger
     log.log('info', 'reload.begun', {
       started,
       stopped,
-      settings: settings
-        .filter(({ path, was, is }) => !path.startsWith('code.') || (was && is))
-        .map(({ path, was, is }) => `${path}: ${was} -> ${is}`),
+      settings: [
+        ...settings
+          .filter(({ path, was, is }) => !path.startsWith('code.') || (was && is))
+          .map(({ path, was, is }) => `${path}: ${was} -> ${is}`),
+        ...secrets.map((line) => line.slice(2)),
+      ],
     })
   }
   const give = (one: LoadedConfig, index: number): AccountSetup =>
     isOff(one.config, daemon)
       ? readKeys(one, { ...request, keysOfAll: listKeys([loaded, ...next]) })
-      : { loaded: one, credentials: before[index]?.credentials, keysMissing: undefined }
+      : {
+          ...before[index],
+          loaded: one,
+          credentials: before[index]?.credentials,
+          signalSecrets: loadSignalSecrets(one.config, request),
+          keysMissing: undefined,
+        }
   const others = next.map((one, index) => give(one, index + 1))
   const given = { ...give(loaded, 0), others, contracts }
   daemon.noteReload({ changes: boundLines(lines), reason, by })

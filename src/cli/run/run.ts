@@ -210,8 +210,9 @@ async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> 
   let before: ConfiguredAccounts | undefined
   let isReloaded = false
   for (let configured: ConfiguredAccounts = first; ;) {
-    const { loaded, credentials, keysMissing, others, contracts } = configured
-    const frame = { ...first, loaded, credentials, keysMissing, others, contracts }
+    const { loaded, credentials, keysMissing, signalSecrets, others, contracts } = configured
+    const keys = { credentials, keysMissing, signalSecrets }
+    const frame = { ...first, ...keys, loaded, others, contracts }
     if (configured !== first) {
       const accounts = [loaded, ...others.map((other) => other.loaded)]
       logContracts(accounts, contracts, frame.logger)

@@ -101,7 +101,7 @@ interface StrategyShare {
 interface StrategyPart {
   /** Undefined: less than an order. */
   readonly kept: KeptLots | undefined
-  /** What is closed, what stays, and why it is not exactly the share. */
+  /** Names what is closed, what stays, and why it is not exactly the share. */
   readonly text: string
 }
 

@@ -27,6 +27,9 @@ export interface PictureLevel {
   readonly value: number
   readonly colour: string
   readonly text: string
+  readonly isAtRight?: boolean
+  /** The word; else it stands above the line. */
+  readonly isBelow?: boolean
 }
 
 export interface PictureOptions extends Pick<
@@ -38,7 +41,11 @@ export interface PictureOptions extends Pick<
   readonly levels?: readonly PictureLevel[]
 }
 
-const MARK = 10
+/** Half the width of a mark, which a rim sets off from the line. */
+const MARK = 13
+const RIM = 3
+/** Around words that stand upon the line. */
+const HALO = 8
 
 /** Chats take pictures and no pages. */
 export function renderPicture(options: PictureOptions): string {
@@ -66,18 +73,20 @@ export function renderPicture(options: PictureOptions): string {
     ({ colour, values }) =>
       `<path d="${pathOf(values, { xOf: (bucket) => xOf((bucket + 0.5) / count), yOf })}" fill="none" stroke="${colour}" stroke-width="3" stroke-linejoin="round" stroke-linecap="round"/>`,
   )
-  const edges = levels.map(
-    ({ value, colour, text }) =>
+  const edges = levels.map(({ value, colour, text, isAtRight = false, isBelow = false }) => {
+    const [x, anchor] = isAtRight ? [PLOT.right, 'end'] : [PLOT.left, 'start']
+    return (
       `<path d="M${PLOT.left} ${yOf(value)}H${PLOT.right}" stroke="${colour}" stroke-width="2" stroke-dasharray="10 8"/>` +
-      `<text x="${PLOT.left}" y="${yOf(value)}" dy="-8" fill="${colour}">${escapeHtml(text)}</text>`,
-  )
+      `<text x="${x}" y="${yOf(value)}" dy="${isBelow ? 30 : -8}" fill="${colour}" stroke="${COLOURS.paper}" stroke-width="${HALO}" paint-order="stroke" text-anchor="${anchor}">${escapeHtml(text)}</text>`
+    )
+  })
   const points = marks.map(({ at, value, colour, pointsUp }) => {
     const x = Number(xOf((at - startAt) / (stepMs * count)))
     const y = Number(yOf(value))
     const base = y + (pointsUp ? 2 : -2) * MARK
-    return `<path d="M${x} ${y}L${x - MARK} ${base}H${x + MARK}Z" fill="${colour}"/>`
+    return `<path d="M${x} ${y}L${x - MARK} ${base}H${x + MARK}Z" fill="${colour}" stroke="${COLOURS.paper}" stroke-width="${RIM}" paint-order="stroke"/>`
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" font-family="DejaVu Sans" font-size="28"><rect width="100%" height="100%" fill="${COLOURS.paper}"/><text x="${PLOT.left}" y="42" font-size="30" fill="${COLOURS.ink}">${escapeHtml(title)}</text>${[...rows, ...times, ...edges, ...curves, ...points].join('')}</svg>`
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" font-family="DejaVu Sans" font-size="28"><rect width="100%" height="100%" fill="${COLOURS.paper}"/><text x="${PLOT.left}" y="42" font-size="30" fill="${COLOURS.ink}">${escapeHtml(title)}</text>${[...rows, ...times, ...curves, ...edges, ...points].join('')}</svg>`
 }
 
 function pathOf(

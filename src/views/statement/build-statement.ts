@@ -309,7 +309,7 @@ function describeMissingEnd(
     : `The closing equity is not known yet: ${known}. It does so again at ${next}: let it run, and ask again then. Until then \`intentd status\` shows the equity of now, and the lines are right without it.`
 }
 
-/** Of journals of earlier versions, which took entries of any time. */
+/** Journals of earlier versions took entries of any time. */
 function remarkOnEarly(
   reader: Pick<StatementSource, 'curve'>,
   { beganAt }: Book,

@@ -415,7 +415,8 @@ test('a closed trade is a picture with its fills and its stop, and what happened
     at: at + (index - 10) * minute,
     price: 60_000 + 300 * Math.sin(index / 9) + index * 6,
   }))
-  const course = { trade, fills, stops: [59_700], prices }
+  const journal = { run: 3, sequence: 1234 }
+  const course = { trade, journal, fills, stops: [59_700], prices }
   answer = ([, , number]) =>
     number === '--course=9'
       ? { ...ran('null\n', 1), aside: 'so many trades were not closed\n' }
@@ -429,14 +430,26 @@ test('a closed trade is a picture with its fills and its stop, and what happened
   const help = await telegram.untilSent(3)
 
   expect(asked[0]?.words).toEqual(['trades', '--json', '--course=1', '--config=/srv/paper.yaml'])
-  expect(text).toBe('4.51 USDT (0.75 %), trailing: from 60000 (blue) to 60480 (red), 2 fills')
+  expect(text).toBe(
+    '4.51 USDT (0.75 %), trailing: from 60000 (blue) to 60480 (red), 2 fills\njournal record 1234 of run 3',
+  )
   expect([photo?.readUInt32BE(16), photo?.readUInt32BE(20)]).toEqual([1000, 560])
   expect(none.text).toBe('so many trades were not closed')
   expect(help.text).toMatch(/^\/trade: /)
   const svg = drawTrade(JSON.stringify(course))[0]?.svg ?? ''
   expect(svg).toContain('trend&lt;b&gt;')
-  expect(svg.match(/fill="#2c63d6"/g)).toHaveLength(1)
-  expect(svg.match(/fill="#b4372f"/g)).toHaveLength(1)
+  const drawn = (colour: string): readonly string[] =>
+    [...svg.matchAll(/<path d="[^"]+Z" fill="(#\w+)"/g)]
+      .filter(([, of]) => of === colour)
+      .map(String)
+  expect([drawn('#2c63d6'), drawn('#b4372f')].map(({ length }) => length)).toEqual([1, 1])
+  for (const [words, colour] of [
+    ['entry 60000', '#2c63d6'],
+    ['exit 60480', '#b4372f'],
+  ] as const) {
+    expect(svg).toMatch(new RegExp(`stroke="${colour}" stroke-width="2" stroke-dasharray`))
+    expect(svg).toContain(`>${words}</text>`)
+  }
   expect(svg).toContain('>stop</text>')
 })
 
