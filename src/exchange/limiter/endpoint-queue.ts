@@ -65,10 +65,6 @@ export class EndpointQueue {
   #wakesAt = Number.POSITIVE_INFINITY
   #cancelWake: (() => void) | undefined
   #isStopped = false
-  readonly #ends: GrantEnds = {
-    release: (grantedAt, call) => this.#release(grantedAt, call),
-    unused: () => this.#putBack(),
-  }
 
   constructor(options: EndpointQueueOptions) {
     this.#options = options
@@ -84,11 +80,6 @@ export class EndpointQueue {
     if (!this.#isFree(priority, now)) return false
     this.#take(now, now)
     return true
-  }
-
-  /** Ends a grant that was taken at once. */
-  end(grantedAt: number, call: GrantedCall): void {
-    this.#release(grantedAt, call)
   }
 
   request(priority: Priority, onGranted: (grant: Grant) => void): WaitingRequest | undefined {
@@ -111,6 +102,25 @@ export class EndpointQueue {
         if (index >= 0) queue.splice(index, 1)
       },
     }
+  }
+
+  /** Ends a grant whose call was made. */
+  end(grantedAt: number, call: GrantedCall): void {
+    const { endpoint, perMs, overall } = this.#options
+    const { requestTime, roundTripMs, isRateLimited = false } = call
+    const isServed = requestTime !== undefined && !isRateLimited
+    this.#statistics.made(grantedAt, roundTripMs)
+    if (isRateLimited) this.#slowDown(grantedAt)
+    else if (isServed && grantedAt > this.#struckAt) this.#strikes = Math.max(0, this.#strikes - 1)
+    this.#window.leaveAt(this.#takenAt(call, grantedAt) + perMs * (1 + DRIFT))
+    overall.leave(endpoint, isRateLimited ? 'refused' : isServed ? 'served' : 'unknown')
+  }
+
+  /** Ends a grant that was not used. */
+  putBack(): void {
+    this.#window.putBack()
+    this.#options.overall.putBack()
+    this.serve()
   }
 
   serve(upTo: Priority = PRIORITY.background): boolean {
@@ -196,8 +206,7 @@ export class EndpointQueue {
 
   #grant({ onGranted, since, now }: Waiter & { readonly now: number }): void {
     this.#take(since, now)
-    const { endpoint } = this.#options
-    onGranted(new EndpointGrant({ endpoint, grantedAt: now, ends: this.#ends }))
+    onGranted(new EndpointGrant(this, this.#options.endpoint, now))
   }
 
   #take(since: number, now: number): void {
@@ -205,23 +214,6 @@ export class EndpointQueue {
     this.#options.overall.take()
     this.#grantedAt = now
     this.#statistics.grant(now, now - since)
-  }
-
-  #release(grantedAt: number, call: GrantedCall): void {
-    const { endpoint, perMs, overall } = this.#options
-    const { requestTime, roundTripMs, isRateLimited = false } = call
-    const isServed = requestTime !== undefined && !isRateLimited
-    this.#statistics.made(grantedAt, roundTripMs)
-    if (isRateLimited) this.#slowDown(grantedAt)
-    else if (isServed && grantedAt > this.#struckAt) this.#strikes = Math.max(0, this.#strikes - 1)
-    this.#window.leaveAt(this.#takenAt(call, grantedAt) + perMs * (1 + DRIFT))
-    overall.leave(endpoint, isRateLimited ? 'refused' : isServed ? 'served' : 'unknown')
-  }
-
-  #putBack(): void {
-    this.#window.putBack()
-    this.#options.overall.putBack()
-    this.serve()
   }
 
   #takenAt({ requestTime, roundTripMs = 0 }: GrantedCall, grantedAt: number): number {
@@ -248,41 +240,30 @@ export class EndpointQueue {
   }
 }
 
-interface GrantEnds {
-  release(grantedAt: number, call: GrantedCall): void
-  unused(): void
-}
-
-interface EndpointGrantOptions {
-  readonly endpoint: CallableName
-  readonly grantedAt: number
-  readonly ends: GrantEnds
-}
-
 const NOTHING_KNOWN: GrantedCall = {}
 
 class EndpointGrant implements Grant {
   readonly endpoint: CallableName
+  readonly #queue: EndpointQueue
   readonly #grantedAt: number
-  readonly #ends: GrantEnds
   #isOver = false
 
-  constructor({ endpoint, grantedAt, ends }: EndpointGrantOptions) {
+  constructor(queue: EndpointQueue, endpoint: CallableName, grantedAt: number) {
+    this.#queue = queue
     this.endpoint = endpoint
     this.#grantedAt = grantedAt
-    this.#ends = ends
   }
 
   release(call: GrantedCall = NOTHING_KNOWN): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#ends.release(this.#grantedAt, call)
+    this.#queue.end(this.#grantedAt, call)
   }
 
   unused(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#ends.unused()
+    this.#queue.putBack()
   }
 }
 
