@@ -52,6 +52,7 @@ const FORGIVEN_AFTER_MS = 10_000
  * so that they wait for the next call, not for a whole window.
  */
 export class EndpointQueue {
+  readonly endpoint: CallableName
   readonly #options: EndpointQueueOptions
   readonly #window: CallWindow
   readonly #statistics: LimiterStatistics
@@ -67,6 +68,7 @@ export class EndpointQueue {
   #isStopped = false
 
   constructor(options: EndpointQueueOptions) {
+    this.endpoint = options.endpoint
     this.#options = options
     this.#allRestUntil = options.opensAt
     this.#othersRestUntil = options.opensAt
@@ -106,14 +108,14 @@ export class EndpointQueue {
 
   /** Ends a grant whose call was made. */
   end(grantedAt: number, call: GrantedCall): void {
-    const { endpoint, perMs, overall } = this.#options
+    const { perMs, overall } = this.#options
     const { requestTime, roundTripMs, isRateLimited = false } = call
     const isServed = requestTime !== undefined && !isRateLimited
     this.#statistics.made(grantedAt, roundTripMs)
     if (isRateLimited) this.#slowDown(grantedAt)
     else if (isServed && grantedAt > this.#struckAt) this.#strikes = Math.max(0, this.#strikes - 1)
     this.#window.leaveAt(this.#takenAt(call, grantedAt) + perMs * (1 + DRIFT))
-    overall.leave(endpoint, isRateLimited ? 'refused' : isServed ? 'served' : 'unknown')
+    overall.leave(this.endpoint, isRateLimited ? 'refused' : isServed ? 'served' : 'unknown')
   }
 
   /** Ends a grant that was not used. */
@@ -206,7 +208,7 @@ export class EndpointQueue {
 
   #grant({ onGranted, since, now }: Waiter & { readonly now: number }): void {
     this.#take(since, now)
-    onGranted(new EndpointGrant(this, this.#options.endpoint, now))
+    onGranted(new EndpointGrant(this, now))
   }
 
   #take(since: number, now: number): void {
@@ -248,9 +250,9 @@ class EndpointGrant implements Grant {
   readonly #grantedAt: number
   #isOver = false
 
-  constructor(queue: EndpointQueue, endpoint: CallableName, grantedAt: number) {
+  constructor(queue: EndpointQueue, grantedAt: number) {
     this.#queue = queue
-    this.endpoint = endpoint
+    this.endpoint = queue.endpoint
     this.#grantedAt = grantedAt
   }
 
