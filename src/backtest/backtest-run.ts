@@ -28,7 +28,7 @@ import type { KeptRows } from './kept-rows.ts'
 import { type ViewedPrices, viewOf } from './played-prices.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import type { Book } from '../engine/book/book.ts'
-import { type ClosePurpose, closePurposeOf, TradeFold } from '../engine/book/trade-fold.ts'
+import { TradeFold } from '../engine/book/trade-fold.ts'
 import type { Booking } from '../journal/booking.ts'
 import { type TradesReport, TradeTable } from '../report/collect/trade-table.ts'
 import type { PositionReading } from '../domain/position.ts'
@@ -37,6 +37,7 @@ import type { Engine } from '../engine/engine.ts'
 import { describeScenario } from '../risk/worst-case.ts'
 import { drawCurve } from '../views/move-curve.ts'
 import { type AccountPicture, pictureAccount } from '../views/scenario-account.ts'
+import { type ClosePurpose, closePurposeOf } from '../engine/book/bookings.ts'
 
 export interface BacktestRunOptions {
   readonly config: Pick<DaemonConfig, 'risk' | 'simulator'>

@@ -35,44 +35,38 @@ import { formatPath } from './yaml/setting-path.ts'
 /** Reads files and `--set` options into one configuration, or reports all problems. */
 
 export interface ConfigRequest {
-  /** Relative to `cwd` or absolute. */
   readonly file: string
-  /** `path=value` texts of `--set` for the main file, in order. */
+  /** `path=value`, for the main file. */
   readonly overrides?: readonly string[]
-  /** `strategy.param=value` texts of `--param` for the strategies' files. */
+  /** `strategy.param=value`, for the strategies' files. */
   readonly params?: readonly string[]
   readonly played?: PlayedPrices | undefined
-  /** Contracts that the exchange listed just now. Absent: as kept by a start. */
+  /** Absent: as kept by a start. */
   readonly contracts?: ContractAnswers | undefined
-  /** Files are shown relative to it. */
   readonly cwd: string
 }
 
-/** Paths are absolute. */
 export interface StrategyConfig extends StrategyFile {
   readonly file: string
   readonly moduleFile: string
 }
 
-/** Paths are absolute; durations are ms; decimals are text. */
+/** Durations are ms, decimals text. */
 export interface DaemonConfig extends Omit<DaemonFile, 'strategies' | 'instruments'> {
   readonly file: string
   readonly instruments: Readonly<Record<string, TradedInstrument>>
   readonly strategies: readonly StrategyConfig[]
 }
 
-/** For problems that are found later. */
 export interface ConfigDocuments {
   readonly main: YamlSource
   readonly strategies: ReadonlyMap<string, YamlSource>
 }
 
 export interface GivenChanges {
-  /** `path=value` texts of `--set`. */
   readonly set: readonly string[]
-  /** `strategy.param=value` texts of `--param`. */
   readonly params: readonly string[]
-  /** Instruments of `--market`; absent without it. */
+  /** Absent without `--market`. */
   readonly recorded?: readonly string[]
 }
 
@@ -80,7 +74,7 @@ export interface LoadedConfig {
   readonly config: DaemonConfig
   readonly documents: ConfigDocuments
   readonly given: GivenChanges
-  /** As the exchange stated them just now. Absent: it did not. */
+  /** Absent: the exchange did not state them just now. */
   readonly contracts?: ReadonlyMap<string, ContractRules>
 }
 
@@ -184,7 +178,7 @@ function listStated({ now, isPlayed }: Partial<ContractsAnswer> = {}): LoadedCon
   return new Map(stated.map(([symbol, { readAt: _readAt, ...rules }]) => [symbol, rules]))
 }
 
-/** With `--set`; instruments may be a list of symbols. */
+/** Instruments may be a list of symbols. */
 export function readMainFile({
   file,
   cwd,
@@ -249,7 +243,7 @@ function readStrategy(request: FileRequest): StrategyReading {
   return { file, ...checked, problems: [...checked.problems, problem] }
 }
 
-/** Reads one strategy file. @throws ConfigError with all its problems */
+/** @throws ConfigError with all its problems */
 export function loadStrategyFile(request: FileRequest): {
   strategy: StrategyConfig
   document: YamlSource
@@ -281,7 +275,6 @@ export function stateOf(
   return resolve(directory, state?.directory ?? '', dryRun === true ? 'dry-run' : '')
 }
 
-/** Paths of tokens are relative to the configuration file. */
 function placeTokens(control: DaemonConfig['control'], directory: string): DaemonConfig['control'] {
   const { tokenFile, readTokenFile } = control
   return {
@@ -291,7 +284,6 @@ function placeTokens(control: DaemonConfig['control'], directory: string): Daemo
   }
 }
 
-/** Only called without problems, so every part has a value. */
 function assemble(parts: ConfigParts): LoadedConfig {
   const { mainFile, main, value, instruments, strategies, given } = parts
   const directory = dirname(mainFile)

@@ -7,10 +7,7 @@ import { ConfigError, type Problem } from './yaml/problem.ts'
 import { type SimulatorFile, simulatorFileSchema } from './schema/simulator-schema.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
-/**
- * Paths are absolute; durations are ms; decimals are text.
- * @throws ConfigError with all problems
- */
+/** @throws ConfigError with all problems */
 export function loadSimulatorConfig({
   file,
   overrides = [],

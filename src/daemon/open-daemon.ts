@@ -25,9 +25,7 @@ import { openSignals } from './control/open-signals.ts'
 import type { SignalCounts } from './control/view-signals.ts'
 import { openControl, type OpenedControl } from './control/open-control.ts'
 import { Daemon } from './daemon.ts'
-import { openSharedTickers } from './market-data/open-shared-tickers.ts'
 import type { SharedLimits } from '../exchange/limiter/shared/shared-limits.ts'
-import type { SharedTickers } from '../exchange/shared-tickers/shared-tickers.ts'
 import { feedsOf, loadStrategies } from '../assembly/strategies/strategies.ts'
 import {
   createAccount,
@@ -50,6 +48,8 @@ export interface OpenDaemonOptions
     AccountSetup,
     Pick<OpeningAccount, 'market' | 'version' | 'logger' | 'timers' | 'standby'> {
   readonly clock: Clock
+  /** Default: the machine's (`open-control.ts`). */
+  readonly codesClock?: Clock
   readonly processStartedAt?: number
   readonly others?: readonly AccountSetup[]
   readonly onReload?: (order: ReloadOrder) => void
@@ -70,7 +70,6 @@ interface DaemonParts extends OpenAccounts {
   readonly trusted: TrustedClock
   readonly shared: SharedLimits | undefined
   readonly calls: ExchangeCalls
-  readonly sharedTickers: SharedTickers | undefined
 }
 
 interface OpenAccounts {
@@ -87,7 +86,6 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
   const trusted = new TrustedClock(options.clock)
   const opened = await openAccounts(await listOpenings(options, trusted))
   let shared: SharedLimits | undefined
-  let sharedTickers: SharedTickers | undefined
   try {
     const { loaded, limitsPassword: password, clock, timers, logger } = options
     const { config } = loaded
@@ -95,15 +93,17 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
     const { embedded, access } = opened.main
     const { baseUrl } = access
     const isEmbedded = embedded !== undefined
-    const common = { config, trusted, timers }
-    const calls = createCalls({ ...common, isEmbedded, shared, access: { baseUrl }, logger })
-    // No other daemon uses an embedded exchange.
-    if (!isEmbedded) {
-      sharedTickers = await openSharedTickers({ ...common, ...calls, password, baseUrl })
-    }
-    return assemble(options, { ...opened, trusted, shared, calls, sharedTickers })
+    const calls = createCalls({
+      config,
+      trusted,
+      timers,
+      isEmbedded,
+      shared,
+      access: { baseUrl },
+      logger,
+    })
+    return assemble(options, { ...opened, trusted, shared, calls })
   } catch (error) {
-    sharedTickers?.close()
     await shared?.stop()
     for (const { close } of opened.all) await close()
     throw error
@@ -175,7 +175,7 @@ async function settle(
 }
 
 function assemble(options: OpenDaemonOptions, parts: DaemonParts): OpenedDaemon {
-  const { main, all, off, trusted, calls, sharedTickers } = parts
+  const { main, all, off, trusted, calls } = parts
   const { embedded } = main
   const { config } = options.loaded
   const { logger, timers } = options
@@ -187,7 +187,6 @@ function assemble(options: OpenDaemonOptions, parts: DaemonParts): OpenedDaemon 
     trusted,
     timers,
     ...calls,
-    sharedTickers,
     products: listProducts(all),
     feeds: feedsOf(strategies, 'public'),
   })
@@ -216,6 +215,7 @@ function assemble(options: OpenDaemonOptions, parts: DaemonParts): OpenedDaemon 
       config: own,
       secrets: open.setup.signalSecrets ?? new Map(),
       take: (signal) => account.takeSignal(signal),
+      market,
       logger: open.logger,
       clock: trusted.clock,
       timers,
@@ -246,7 +246,7 @@ interface Controlled {
 
 function openControlOf(
   options: OpenDaemonOptions,
-  { main, off, trusted, shared, sharedTickers }: DaemonParts,
+  { main, off, trusted, shared }: DaemonParts,
   { open, account, market, readings, signalCounts }: Controlled,
 ): OpenedControl {
   const { config, logger, setup } = open
@@ -260,12 +260,12 @@ function openControlOf(
     market,
     logger,
     clock: trusted.clock,
+    codesClock: options.codesClock,
     version: options.version,
     onReload: options.onReload,
     tryReload: options.tryReload,
     processStartedAt: options.processStartedAt,
     sharedLimits: shared,
-    sharedTickers,
     alertTargets: options.alertTargets,
     signalCounts,
     name: config.name,

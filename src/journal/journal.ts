@@ -153,6 +153,8 @@ export interface OpenedJournal
   extends Omit<Journal, 'close'>, BookingStore, CurveStore, WriterStore {
   /** Absent if a lock of this machine suffices. */
   readonly lease?: WriterLease
+  /** Of the record that was appended last; 0: none. */
+  readonly lastSequence: number
   /** Why nothing can be written now, if that may end by itself. */
   readonly trouble?: string | undefined
   /**

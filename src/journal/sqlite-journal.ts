@@ -65,7 +65,7 @@ export interface SqliteJournalOptions extends TableSettings {
  */
 export function openSqliteJournal(
   options: SqliteJournalOptions,
-): Journal & BookingStore & CurveStore & WriterStore<void> {
+): Journal & BookingStore & CurveStore & WriterStore<void> & { readonly lastSequence: number } {
   const { file } = options
   try {
     makeDirectory(dirname(file), 0o700)
@@ -296,7 +296,11 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   }
 
   get recordsSinceCheckpoint(): number {
-    return this.#tables.last.sequence + this.#waiting.length - this.#checkpointed
+    return this.lastSequence - this.#checkpointed
+  }
+
+  get lastSequence(): number {
+    return this.#tables.last.sequence + this.#waiting.length
   }
 
   prepareCheckpoint(): boolean {

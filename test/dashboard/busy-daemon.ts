@@ -12,6 +12,7 @@ import type { AccountView, FillView, OrderView, ProfitView } from '../../src/con
 import type { ReadingData, Readings } from '../../src/daemon/explain/readings.ts'
 
 const INSTRUMENTS = 200
+const JOURNAL = { run: 3, sequence: 1234 }
 const ORDERS = 1000
 const STRATEGIES = 20
 const FILLS = 500
@@ -79,6 +80,7 @@ export class BusyDaemon {
           .slice(0, limit),
       trades: ({ limit }) =>
         Promise.resolve({
+          journal: JOURNAL,
           trades: Array.from({ length: TRADES }, (_, index) => tradeOf(index)).slice(-limit),
           unexplained: [],
         }),
@@ -147,6 +149,7 @@ export class BusyDaemon {
       Object.fromEntries(names.map((name) => [name, this.#profit()]))
     return {
       name: 'busy',
+      journal: JOURNAL,
       coin: 'USDT',
       phase: 'running',
       mode: 'active',
@@ -182,6 +185,7 @@ export class BusyDaemon {
         machineMs: 0,
       },
       positions: this.#symbols.map((symbol, index) => ({
+        journal: JOURNAL,
         symbol,
         side: 'long',
         coin: 'USDT',

@@ -145,7 +145,8 @@ function assertSignalsFit(files: readonly FeedFile[], signals: DaemonConfig['sig
         code: 'FEED_SIGNAL',
         sentence: 'a signal in a file does not fit its schema',
         facts: {
-          file: file.source,
+          file: file.path,
+          line: file.lineOf(index),
           readAt: new Date(at).toISOString(),
           signal: name ?? '',
           problem: read.problem,

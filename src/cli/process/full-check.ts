@@ -40,18 +40,18 @@ import { distanceTo, findLiquidationPrices, type Legs } from '../../risk/liquida
 import type { StrategyFailure } from '../../strategy/strategy-failure.ts'
 import { findEndlessFile } from '../../strategy/testing/watched-loading.ts'
 import { checkPurities } from '../../strategy/testing/watched-purity.ts'
-import { findKnownPrices, listPositionWarnings } from './position-values.ts'
+import { findKnownPrices, findNarrowStops, listPositionWarnings } from './position-values.ts'
 import { findUntrusted } from './trusted-files.ts'
 
 interface FullCheck {
   readonly problems: readonly Problem[]
-  /** Missing in this process; a start would refuse. */
+  /** A start would refuse. */
   readonly missingSecrets: readonly Problem[]
   readonly loaded?: LoadedConfig
   readonly others: readonly LoadedConfig[]
-  /** A start succeeds with these, such as denials on made-up prices. */
+  /** A start succeeds with these. */
   readonly warnings: readonly Problem[]
-  /** How the contracts of the exchange differ; these are among the warnings. */
+  /** These are among the warnings. */
   readonly contractRemarks: readonly Problem[]
   readonly contracts: ConfigRequest['contracts']
 }
@@ -80,7 +80,6 @@ export async function checkFully(
       found.push(placeOf(loaded, endless))
       continue
     }
-    // Stray errors of a file may follow its loading.
     const strays = catchStrays()
     const instruments = withSample(toInstruments(config), loaded, contracts)
     const { strategies, problems: own } = await readStrategies(config, documents, instruments, {
@@ -94,6 +93,7 @@ export async function checkFully(
     found.push(
       ...checkSocket(loaded, played),
       ...purity.problems,
+      ...(await findNarrowStops(loaded, played)),
       ...strays.problemsOf(config, documents),
     )
     missingSecrets.push(...listMissingSecrets(loaded, { ...request, keysOfAll }))
@@ -119,7 +119,6 @@ export async function checkFully(
       ...contractRemarks,
       ...listMissingProtection([main, ...others]),
       ...[main, ...others].flatMap((account) => listOwnWarnings(account, contracts)),
-      // A start refuses these, except with --trust-files.
       ...findUntrusted(
         [main, ...others].map(({ config }) => config),
         request,
@@ -162,7 +161,7 @@ function placeOf(
   )
 }
 
-/** Where rules choose all instruments, code is tried on one that they may choose. */
+/** A rule may choose all instruments, so code is tried on one of them. */
 function withSample(
   configured: ReadonlyMap<string, Instrument>,
   { config }: LoadedConfig,
@@ -200,7 +199,6 @@ async function readPurity(
   }
 }
 
-/** Paths of sockets have a maximum length. */
 function checkSocket(
   { config, documents }: LoadedConfig,
   played: PlayedPrices,
@@ -229,7 +227,6 @@ export function listMissingAlertSecrets(
   return alerts ? listProblems(() => loadAlertSecrets(alerts, request)) : []
 }
 
-/** Read by `chat` alone: the daemon starts and reloads without it. */
 export function listChatProblems(
   { chat }: DaemonConfig,
   request: SecretsRequest,
@@ -247,10 +244,7 @@ function listProblems(read: () => unknown): readonly Problem[] {
   }
 }
 
-/**
- * The whole capital backs a crossed position, so its value decides. Isolated margin is judged by
- * leverage.
- */
+/** The whole capital backs a crossed position. Isolated margin is judged by leverage. */
 export async function warnOfLargePositions(
   loaded: LoadedConfig,
   played: PlayedPrices,

@@ -11,10 +11,7 @@ import { ConfigError } from '../../config/yaml/problem.ts'
 import { keysMissing } from '../../assembly/account/account-keys.ts'
 import type { AccountSetup } from '../../assembly/account/open-account.ts'
 
-/**
- * Without readable keys an account is off, while another one has keys. @throws ConfigError if none
- * has
- */
+/** @throws ConfigError if no account has keys */
 export function giveKeys(
   accounts: readonly LoadedConfig[],
   request: SecretsRequest,

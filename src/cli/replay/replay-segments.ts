@@ -170,10 +170,10 @@ function limit(wishes: readonly string[]): readonly string[] {
 }
 
 const CONTEXT_LINES = 3
-/** Maximum per side: a different core would fill the screen. */
+/** A different core would fill the screen. */
 const LINES_MAX = 40
 
-/** `-` expected, `+` actual, with some context. */
+/** `-` expected, `+` actual. */
 function showDifference(
   expected: string | undefined,
   actual: string | undefined,

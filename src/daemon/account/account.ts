@@ -369,6 +369,7 @@ export class Account implements MarketListener {
       config,
       settings,
       book,
+      sequence: this.#options.journal.lastSequence,
       trusted,
       grids: this.#grids,
       engine: this.#engine,

@@ -3,7 +3,6 @@ import type { EngineEvent } from '../../engine/event.ts'
 import type { ExchangeClient } from '../../exchange/exchange-client.ts'
 import type { TrustedClock } from '../../exchange/clock/exchange-clock.ts'
 import type { Limiter } from '../../exchange/limiter/limiter.ts'
-import type { SharedTickers } from '../../exchange/shared-tickers/shared-tickers.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { Calendar } from '../../market/calendar.ts'
@@ -27,8 +26,6 @@ export interface MarketDataOptions {
   readonly config: Pick<DaemonConfig, 'polling' | 'calendar'>
   readonly products: readonly Product[]
   readonly client: Pick<ExchangeClient, 'send' | 'readTickers' | 'close' | 'oldestCall'>
-  /** Replaces the client for tickers if daemons behind one address share them. */
-  readonly sharedTickers?: Pick<SharedTickers, 'readTickers' | 'close'> | undefined
   readonly limiter: Limiter
   readonly feeds: readonly Feed[]
   readonly trusted: TrustedClock
@@ -105,7 +102,6 @@ export class MarketData {
   }
 
   async close(): Promise<void> {
-    this.#options.sharedTickers?.close()
     await this.#options.client.close()
     await this.limiter.stop()
   }
@@ -147,16 +143,13 @@ export class MarketData {
   }
 
   #createProducts(): ReadonlyMap<ProductType, ProductMarket> {
-    const { products, config, sharedTickers: client = this.#options.client } = this.#options
+    const { products, config } = this.#options
     return new Map(
       products.map((product, index) => {
         const name = index === 0 ? 'tickers' : `tickers ${product.productType}`
         const poll = (read: () => Promise<boolean>) =>
           this.#grids.add(name, config.polling.tickersMs, read)
-        return [
-          product.productType,
-          new ProductMarket({ ...this.#options, client, ...product, poll }),
-        ]
+        return [product.productType, new ProductMarket({ ...this.#options, ...product, poll })]
       }),
     )
   }

@@ -190,7 +190,11 @@ class PostgresJournal implements OpenedJournal {
   }
 
   get recordsSinceCheckpoint(): number {
-    return this.#tables.last.sequence + this.#recordsWaiting - this.#checkpointed
+    return this.lastSequence - this.#checkpointed
+  }
+
+  get lastSequence(): number {
+    return this.#tables.last.sequence + this.#recordsWaiting
   }
 
   /** A part waits for the end of a write, and no second one is added. */

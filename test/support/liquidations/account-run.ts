@@ -33,10 +33,7 @@ export interface AccountRunOptions extends Pick<
   readonly isCutOff: (at: number) => boolean
 }
 
-/**
- * One process of an account in virtual time, on the journal of earlier ones. Abandoning it kills
- * it.
- */
+/** Abandoning it kills it. */
 export class AccountRun {
   readonly #time: VirtualTime
   readonly #account: VirtualAccount

@@ -40,7 +40,6 @@ interface SceneParts extends Pick<AccountRunOptions, 'core' | 'settings' | 'stra
   readonly market: LeapingMarket
 }
 
-/** An account at the simulated exchange, with planned lost calls and killed processes. */
 export class LiquidationScene {
   readonly plan: LiquidationPlan
   readonly core: ExchangeCore
@@ -65,7 +64,6 @@ export class LiquidationScene {
     return this.#now
   }
 
-  /** That of the last process. */
   get engine(): Engine {
     return this.#run.engine
   }
@@ -120,7 +118,6 @@ export class LiquidationScene {
   }
 }
 
-/** What the account is measured in. */
 export function moneyOf({ symbols, balance }: LiquidationPlan): {
   readonly productType: 'USDT-FUTURES' | 'COIN-FUTURES'
   readonly coin: 'USDT' | 'BTC'
