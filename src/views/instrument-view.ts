@@ -25,7 +25,7 @@ const STAGES: Readonly<Record<Resolution['stage'], string>> = {
   settling: 'waits for fills and a position that were read after that',
 }
 
-/** A moving ladder does this all the time, for seconds. */
+/** A moving ladder does this all the time. */
 const ORDINARY: ReadonlySet<Resolution['cause']> = new Set(['unwanted', 'command'])
 
 export function* listResolutions({ settings, engine }: ShownAccount): Generator<string> {
@@ -80,7 +80,6 @@ function inWords({ cause, stage, refusals, silentSince }: Resolution): string {
   return `${CAUSES[cause]}: it ${isRefused ? 'cancels again after a pause: the exchange has refused it' : STAGES[stage]}`
 }
 
-/** Undefined if not traded. */
 export function viewInstrument(
   account: ShownAccount,
   symbol: string,

@@ -40,7 +40,6 @@ export function viewProfit(account: ShownAccount): AccountView['profit'] {
   }
 }
 
-/** As limits use it; undefined while unknown. */
 function unrealisedOf({ book, engine }: ShownAccount, symbol: string): Decimal | undefined {
   const { longLots, shortLots } = book.account.get(symbol) ?? { longLots: 0, shortLots: 0 }
   if (longLots === 0 && shortLots === 0) return ZERO
@@ -48,7 +47,6 @@ function unrealisedOf({ book, engine }: ShownAccount, symbol: string): Decimal |
   return Number.isNaN(unrealised) ? undefined : decimal(unrealised.toFixed(DIGITS))
 }
 
-/** Uses its entries and the last prices, as its limits do. */
 function unrealisedOfStrategy({ engine }: ShownAccount, id: string): Decimal | undefined {
   const unrealised = engine.unrealisedOf(id)
   return unrealised === undefined ? undefined : toAmount(unrealised)

@@ -6,9 +6,7 @@ import { type Book, splitPair, unownedOf } from '../engine/book/book.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import { formatOnGrid, type Grid } from '../lib/grid.ts'
 
-/** No strategy trades it any more. */
 export interface UnattendedPosition {
-  /** Absent if no strategy holds it. */
   readonly strategy?: string
   readonly symbol: string
   readonly side: 'long' | 'short'
@@ -24,9 +22,6 @@ export interface UnattendedInput {
   readonly grids: ReadonlyMap<string, { readonly lot: Grid }>
 }
 
-/**
- * Positions of removed or disabled strategies, or on instruments no longer listed or configured.
- */
 export function listUnattended(input: UnattendedInput): readonly UnattendedPosition[] {
   const { settings, book } = input
   const ofStrategies = [...book.holdings].flatMap(([key, holding]) => {
@@ -42,7 +37,6 @@ export function listUnattended(input: UnattendedInput): readonly UnattendedPosit
   return [...ofStrategies, ...ofAccount, ...listUnclaimed(input)]
 }
 
-/** Others opened it, or closed what strategies hold on paper. */
 function listUnclaimed(input: UnattendedInput): readonly UnattendedPosition[] {
   const { settings, book } = input
   return [...book.account.keys()].flatMap((symbol) => {

@@ -44,6 +44,8 @@ interface KeyEntry {
 export interface Book {
   readonly positionMode: PositionMode
   readonly epoch: number
+  /** Unix ms, our clock, of the first record; 0: an earlier version wrote it, and it is not known. */
+  readonly beganAt: number
   /** Unix ms, our clock, of the last record. */
   readonly recordedAt: number
   /** Keyed by symbol: the grids in which prices and sizes are counted. */
@@ -149,6 +151,7 @@ export function createBook(positionMode: PositionMode): Book {
   return {
     positionMode,
     epoch: 0,
+    beganAt: 0,
     recordedAt: 0,
     grids: new TrackedMap(),
     batchId: 0,

@@ -12,6 +12,7 @@ import {
   takeOrder,
 } from './trade-by-hand.ts'
 import type { Deposit } from '../../domain/deposit.ts'
+import { showUtc } from '../../lib/text/show-utc.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { capitalOf } from '../book/book.ts'
 import { equityOf } from '../state/losses.ts'
@@ -113,14 +114,17 @@ function toDeposit(
     key,
   } = command
   if (movedAt > core.now)
-    return `${new Date(movedAt).toISOString()} is in the future: enter what was moved already`
+    return `${showUtc(movedAt)} is in the future: enter what was moved already`
+  const isCapital = coin === marginCoinOf(core.settings)
+  if (isCapital && movedAt < core.book.beganAt)
+    return `${showUtc(movedAt)} is before this journal began, at ${showUtc(core.book.beganAt)}: account.capital is the capital of that moment, so it has that money already; if it was moved later on that day, give the time with --at`
   return {
     id: nextId(core),
     movedAt: Math.round(movedAt),
     enteredAt: Math.round(core.now),
     amount: decimal(amount).toString(),
     coin,
-    isCapital: coin === marginCoinOf(core.settings),
+    isCapital,
     note: reason,
     by,
     key,
@@ -164,7 +168,7 @@ function objectToAmount(core: Core, { amount, coin, isCapital }: Deposit): strin
 }
 
 function describe(deposit: Deposit): string {
-  const at = new Date(deposit.movedAt).toISOString()
+  const at = showUtc(deposit.movedAt)
   return `entry ${deposit.id}: ${describeAmount(deposit)} at ${at}`
 }
 

@@ -165,7 +165,6 @@ function recountWorstCase(world: World, core: Core): void {
   }
 }
 
-/** Effects that cannot be undone. */
 const DEEDS: ReadonlySet<Effect['kind']> = new Set([
   'record',
   'sendBatch',
@@ -178,7 +177,6 @@ function isDeed(effect: Effect): boolean {
   return DEEDS.has(effect.kind) && !(effect.kind === 'record' && effect.record.kind === 'denial')
 }
 
-/** A step, and whether the next one acts on its own account. */
 interface LastStep {
   readonly event: EngineEvent
   readonly now: number
