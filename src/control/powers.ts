@@ -86,6 +86,7 @@ export const VERB_POWERS = {
   test: 'research',
   parity: 'research',
   replay: 'research',
+  // Another name of `mode`, by which chats and assistants never ask for `active`.
   restrict: ORDER_POWERS.restrict,
   pause: ORDER_POWERS.restrict,
   flatten: ORDER_POWERS.flatten,

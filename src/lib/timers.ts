@@ -1,4 +1,4 @@
-/** The one place that sleeps: tests and backtests move time. */
+/** Tests and backtests move time, so nothing else sleeps. */
 export interface Timers {
   /** @returns cancels it */
   after(delayMs: number, callback: () => void): () => void

@@ -129,7 +129,8 @@ class Bench {
             },
           },
         }),
-        trades: () => Promise.resolve({ trades: [], unexplained: [] }),
+        trades: () =>
+          Promise.resolve({ journal: { run: 1, sequence: 9 }, trades: [], unexplained: [] }),
         candles: () => undefined,
         plots: () => Promise.resolve([]),
         keptCurve: () => Promise.resolve({ at: [], equity: [], netWithUnrealised: [], peak: [] }),
