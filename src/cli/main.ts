@@ -64,9 +64,8 @@ export const VERBS: readonly Verbs[] = [
     load: async () => (await import('./explain/explain.ts')).addExplainCommand,
   },
   { names: ['kill'], load: async () => (await import('./kill/kill.ts')).addKillCommand },
-  { names: ['restrict'], load: async () => (await import('./restrict.ts')).addRestrictCommand },
   {
-    names: ['pause', 'resume', 'mode'],
+    names: ['pause', 'resume', 'mode', 'restrict'],
     load: async () => (await import('./control/mode.ts')).addModeCommands,
   },
   {

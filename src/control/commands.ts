@@ -13,6 +13,15 @@ const scope = lineOf(SCOPE_MAX).meta({
   description: '*: the account; SYMBOL: an instrument; strategy:ID: a strategy',
 })
 
+/** Whoever else gives these orders, such as an assistant, is asked for the same. */
+export const orderFields = {
+  scope,
+  name: lineOf(SCOPE_MAX),
+  mode: z.enum(['reducing', 'halted']),
+  percent: z.number().positive().max(100),
+  reason: lineOf(REASON_MAX),
+}
+
 const decimal = z.string().regex(/^\d{1,20}(\.\d{1,20})?$/)
 
 /** No date is later. Unix ms. */
@@ -45,7 +54,7 @@ const moved = {
 }
 
 const controlOrderSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('restrict'), scope, mode: z.enum(['reducing', 'halted']) }),
+  z.strictObject({ kind: z.literal('restrict'), scope, mode: orderFields.mode }),
   z.strictObject({ kind: z.literal('flatten'), scope }),
   z.strictObject({
     kind: z.literal('adopt'),
@@ -81,7 +90,7 @@ const controlOrderSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('close'),
     scope,
-    percent: z.number().positive().max(100).meta({
+    percent: orderFields.percent.meta({
       description: 'share of what each strategy holds there',
     }),
     ...byHand,
@@ -123,9 +132,9 @@ const controlOrderSchema = z.discriminatedUnion('kind', [
 export const controlRequestSchema = z.strictObject({
   requestId: z.string().regex(REQUEST_ID).meta({
     description:
-      'Names this command: sent again it is not obeyed again, and gets the answer of the first time; the last hundred also after a restart.',
+      'Names this command: sent again it is not obeyed again, and gets the answer of the first time; the last hundred also after a restart. If it begins with the time of sending (`1767225600000-…`, Unix ms), a request from before all that is remembered is refused (409, outdated), except `restrict` and `kill`.',
   }),
-  reason: lineOf(REASON_MAX).meta({ description: 'why, for the journal' }),
+  reason: orderFields.reason.meta({ description: 'why, for the journal' }),
   by: lineOf(100).meta({
     description:
       'who, as you say; the journal has what was verified before it: `port:control.token says "anna"`',

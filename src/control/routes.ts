@@ -21,12 +21,14 @@ import {
   orderSchema,
   positionSchema,
   profitSchema,
+  journalPlaceSchema,
   statusSchema,
 } from './views.ts'
 import { universeSchema } from './universe-view.ts'
 import { whatIfQuerySchema, whatIfSchema } from './what-if-view.ts'
 
-const FILLS_SHOWN_MAX = 500
+/** Of fills and trades. */
+export const ROWS_SHOWN_MAX = 500
 const JOURNAL_ROWS_SHOWN_MAX = 500
 
 const nothing = z.object({})
@@ -35,13 +37,14 @@ const limit = z.object({
     .number()
     .int()
     .min(1)
-    .max(FILLS_SHOWN_MAX)
+    .max(ROWS_SHOWN_MAX)
     .default(100)
     .meta({ description: 'at most so many' }),
 })
 
 const TEXT_MAX = 200
-const text = z.string().max(TEXT_MAX)
+/** A name that is asked for. */
+export const text = z.string().max(TEXT_MAX)
 const symbol = text.min(1)
 const ofSymbol = symbol.optional().meta({ description: 'only of this instrument' })
 
@@ -110,6 +113,7 @@ export const READ_ROUTES: readonly ReadRoute[] = [
     response: z.record(
       z.string(),
       z.object({
+        journal: journalPlaceSchema,
         today: profitSchema,
         week: profitSchema,
         total: profitSchema,
@@ -118,7 +122,9 @@ export const READ_ROUTES: readonly ReadRoute[] = [
       }),
     ),
     read: (daemon) =>
-      Object.fromEntries(daemon.status().accounts.map(({ name, profit }) => [name, profit])),
+      Object.fromEntries(
+        daemon.status().accounts.map(({ name, profit, journal }) => [name, { journal, ...profit }]),
+      ),
   }),
   route({
     path: '/v1/limiter',

@@ -2,7 +2,7 @@ import type { RecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 import { writePrices } from '../../prices/import/import-prices.ts'
 import type { PriceTable } from '../../prices/import/price-table.ts'
 import type { PriceCoverage } from '../../report/run-facts.ts'
-import type { PlayedFeed } from '../played-feeds.ts'
+import type { PlayedFeed } from '../virtual-pollers.ts'
 import { medianStep, type ViewedPrices } from '../played-prices.ts'
 
 type Quotes = readonly PriceTable[]

@@ -17,7 +17,7 @@ import { parseValue } from '../../lib/value-text.ts'
 import type { SegmentFile } from '../../recording/recordings.ts'
 import { openSegment } from '../../recording/segment-reader.ts'
 import type { SegmentHead } from '../../recording/segment.ts'
-import type { PlayMarks } from '../playing/play-marks.ts'
+import type { PlayMarks } from '../playing/watched-thread.ts'
 import { RunTrace } from './run-trace.ts'
 
 /** Parsing all events takes long, and most are none of these. */

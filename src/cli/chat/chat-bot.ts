@@ -16,6 +16,7 @@ import { HiddenTexts, type Secret } from '../../lib/secret.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { refuseOddAnswers } from './odd-answers.ts'
 import { cleanLines } from '../../lib/text/clean-text.ts'
+import { showUtc } from '../../lib/text/show-utc.ts'
 import { systemTimers, type Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { VerbOptions, VerbRun } from '../process/run-verb.ts'
@@ -49,8 +50,8 @@ const CALL_SECONDS = 40
 export interface ChatBotOptions {
   readonly token: Secret
   readonly apiUrl: string | undefined
-  readonly people: ReadonlySet<number>
-  readonly powers: ReadonlySet<Power>
+  /** Those who are answered, and what each of them may do. */
+  readonly people: ReadonlyMap<number, ReadonlySet<Power>>
   readonly configWords: readonly string[]
   readonly logger: DaemonLogger
   readonly run: (options: VerbOptions) => Promise<VerbRun>
@@ -95,10 +96,13 @@ export class ChatBot {
     )
     for (const question of CHAT_QUESTIONS)
       this.#bot.command(question.name, (context) => this.#detach(this.#answer(context, question)))
-    for (const order of this.#orders)
-      this.#bot.command(order.name, (context) => this.#detach(this.#ask(context, order)))
-    if (this.#mayPropose)
-      this.#bot.command('confirm', (context) => this.#detach(this.#confirm(context)))
+    for (const order of CHAT_ORDERS)
+      this.#bot.command(order.name, (context, next) =>
+        this.#may(context, powerOf(order.verb)) ? this.#detach(this.#ask(context, order)) : next(),
+      )
+    this.#bot.command('confirm', (context, next) =>
+      this.#may(context, 'riskier') ? this.#detach(this.#confirm(context)) : next(),
+    )
     this.#bot.on('callback_query:data', (context) => this.#detach(this.#obey(context)))
     this.#bot.on('message', (context) => this.#send(context, this.#helpFor(context)))
     this.#bot.catch(({ error }) =>
@@ -126,12 +130,8 @@ export class ChatBot {
     })
   }
 
-  get #orders(): readonly ChatOrder[] {
-    return CHAT_ORDERS.filter(({ verb }) => this.#options.powers.has(powerOf(verb)))
-  }
-
-  get #mayPropose(): boolean {
-    return this.#options.powers.has('riskier')
+  #may({ from }: Context, power: Power): boolean {
+    return this.#options.people.get(from?.id ?? 0)?.has(power) === true
   }
 
   /** Resolves when stopped. @throws if the token is refused, or another program polls with it */
@@ -150,7 +150,8 @@ export class ChatBot {
 
   /** Answers that wait have a short time to be sent. */
   async stop(): Promise<void> {
-    await this.#bot.stop()
+    // It confirms what was read, which else comes again. Its error has the address, and so the token.
+    await this.#bot.stop().catch(() => undefined)
     const lost = await this.#outbox.stop()
     if (lost > 0)
       this.#options.logger.log('warn', 'alert.dropped', { target: 'chat', alerts: lost })
@@ -229,7 +230,7 @@ export class ChatBot {
   async #obey(context: Context): Promise<void> {
     const [answer = '', id = ''] = context.callbackQuery?.data?.split(' ') ?? []
     const person = context.from?.id ?? 0
-    const order = this.#pending.take(id, person)
+    const order = this.#may(context, 'safer') ? this.#pending.take(id, person) : undefined
     // Ends the spinner of the button; nothing depends on it.
     context.answerCallbackQuery().catch(() => undefined)
     if (order === undefined)
@@ -284,33 +285,40 @@ export class ChatBot {
     return run({ words: [...words, ...configWords], ...how, by: `telegram ${from?.id ?? 0}` })
   }
 
-  get #commands(): readonly { readonly name: string; readonly help: string }[] {
-    const confirm = this.#mayPropose ? [{ name: 'confirm', help: CONFIRM_HELP }] : []
-    return [...CHAT_QUESTIONS, ...this.#orders, ...confirm]
-  }
-
-  #helpFor({ message }: Context): string {
+  #helpFor({ from, message }: Context): string {
     const [word = ''] = message?.text?.split(/\s/) ?? []
     const isUnknown = word.startsWith('/') && !['/start', '/help'].includes(word)
-    return isUnknown
-      ? `not known here: ${word.slice(1, WORD_SHOWN_MAX)}\n${this.#help()}`
-      : this.#help()
+    const help = commandsFor(this.#options.people.get(from?.id ?? 0) ?? new Set())
+      .map((command) => `/${command.name}  ${command.help}`)
+      .join('\n')
+    return isUnknown ? `not known here: ${word.slice(1, WORD_SHOWN_MAX)}\n${help}` : help
   }
 
-  #help(): string {
-    return this.#commands.map(({ name, help }) => `/${name}  ${help}`).join('\n')
-  }
-
+  /** Each person's menu has what that person may do. */
   async #listCommands(api: Api): Promise<void> {
-    await api
-      .setMyCommands(this.#commands.map(({ name, help }) => ({ command: name, description: help })))
-      .catch(() => undefined)
+    for (const [person, powers] of this.#options.people) {
+      const commands = commandsFor(powers).map(({ name, help }) => ({
+        command: name,
+        description: help,
+      }))
+      // Telegram refuses it for a chat that the person has not begun.
+      const scope = { type: 'chat', chat_id: person } as const
+      await api.setMyCommands(commands, { scope }).catch(() => undefined)
+    }
   }
 
   #send(context: Context, text: string, { extras, urgency }: SendOptions = {}): void {
     const person = context.from?.id
     if (person !== undefined) this.#outbox.add(person, { text, extras }, urgency)
   }
+}
+
+function commandsFor(
+  powers: ReadonlySet<Power>,
+): readonly { readonly name: string; readonly help: string }[] {
+  const orders = CHAT_ORDERS.filter(({ verb }) => powers.has(powerOf(verb)))
+  const confirm = powers.has('riskier') ? [{ name: 'confirm', help: CONFIRM_HELP }] : []
+  return [...CHAT_QUESTIONS, ...orders, ...confirm]
 }
 
 interface SendOptions {
@@ -470,7 +478,7 @@ export class ChatOutbox {
     const isLate = this.#options.clock.now() - at > LATE_MS
     const remarks = [
       ...(dropped > 0 ? [`lost before this one: ${dropped}, which could not be sent`] : []),
-      ...(isLate ? [`late: this is from ${new Date(at).toISOString().slice(0, 19)}Z`] : []),
+      ...(isLate ? [`late: this is from ${showUtc(at)}`] : []),
     ]
     const whole = cut([...remarks, text].join('\n'), picture ? CAPTION_MAX : TEXT_MAX)
     const api = this.#options.api()

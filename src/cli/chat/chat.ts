@@ -1,6 +1,11 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { type ConfigOptions, loadConfig, toConfigRequest } from '../../config/load-config.ts'
+import {
+  type ConfigOptions,
+  type DaemonConfig,
+  loadConfig,
+  toConfigRequest,
+} from '../../config/load-config.ts'
 import { loadChatToken } from '../../config/chat-token.ts'
 import type { Power } from '../../control/powers.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -27,21 +32,17 @@ async function chat(options: ConfigOptions): Promise<number> {
     print('the configuration has no section `chat`: docs/chat.md says what belongs into it')
     return EXITS.configuration
   }
-  const { variable, people, safer, propose, apiUrl } = config.chat
+  const { variable, apiUrl } = config.chat
   const token = loadChatToken(config.chat, { ...request, ...options })
   const hide = (text: string): string => text.replaceAll(token.reveal(), '…')
   const logger = openLogger({ level: 'info', name: config.name, aside: false })
   // Loaded here, so that no other command pays for it.
   const { ChatBot } = await import('./chat-bot.ts')
   const file = resolve(request.cwd, request.file)
-  const powers = new Set<Power>(['look'])
-  if (safer) powers.add('safer')
-  if (propose) powers.add('riskier')
   const bot = new ChatBot({
     token,
     apiUrl,
-    people: new Set(people),
-    powers,
+    people: toPeople(config.chat),
     configWords: [`--config=${file}`, ...options.set.map((one) => `--set=${one}`)],
     logger,
     run: runVerb,
@@ -71,6 +72,27 @@ async function chat(options: ConfigOptions): Promise<number> {
     )
     return isUnknown ? EXITS.configuration : EXITS.temporary
   }
+}
+
+/** Each person has powers of their own. */
+export function toPeople({
+  people,
+  safer,
+  propose,
+  powers,
+}: Pick<NonNullable<DaemonConfig['chat']>, 'people' | 'safer' | 'propose' | 'powers'>): ReadonlyMap<
+  number,
+  ReadonlySet<Power>
+> {
+  return new Map(
+    people.map((id) => {
+      const own = { safer, propose, ...powers[id] }
+      const given = new Set<Power>(['look'])
+      if (own.safer) given.add('safer')
+      if (own.propose) given.add('riskier')
+      return [id, given]
+    }),
+  )
 }
 
 /** Files that are wrong now are named by the command itself. */

@@ -1,5 +1,11 @@
 import { z } from 'zod'
+import { orderFields } from '../../control/commands.ts'
+import { closedTradesSchema, storySchema } from '../../control/detail-views.ts'
 import { type OfferedVerb, type Power, powerOf } from '../../control/powers.ts'
+import { ROWS_SHOWN_MAX, text } from '../../control/routes.ts'
+import { universeSchema } from '../../control/universe-view.ts'
+import { orderSchema, positionSchema, statusSchema } from '../../control/views.ts'
+import { whatIfSchema } from '../../control/what-if-view.ts'
 
 export interface AgentTool<Input extends z.ZodType = z.ZodType> {
   readonly name: string
@@ -8,6 +14,8 @@ export interface AgentTool<Input extends z.ZodType = z.ZodType> {
   readonly description: string
   readonly input: Input
   readonly isText?: boolean
+  /** What it prints as JSON, where the control interface answers the same. */
+  readonly data?: z.ZodType
   /** Absent: by its power. */
   readonly withinMs?: number
   words(input: z.output<Input>, config: ConfigWords): readonly string[]
@@ -24,9 +32,13 @@ export interface ConfigWords {
   readonly asArgument: readonly string[]
 }
 
-/** Must not look like an option. */
-const word = z.string().regex(/^[A-Za-z0-9*_][A-Za-z0-9*_:.#@/-]{0,199}$/)
-const scope = word.meta({ description: "an instrument, strategy:ID, or '*' for the account" })
+/** What the control interface takes, and here it must not look like an option. */
+const WORD = /^[A-Za-z0-9*_][A-Za-z0-9*_:.#@/-]*$/
+const word = text.min(1).regex(WORD)
+const named = orderFields.name.regex(WORD)
+const scope = orderFields.scope
+  .regex(WORD)
+  .meta({ description: "an instrument, strategy:ID, or '*' for the account" })
 const symbol = word.meta({ description: 'an instrument, such as BTCUSDT' })
 const strategy = word.meta({ description: 'the id of a strategy' })
 const when = word.meta({ description: '10m, 2h or 7d ago, or an instant: 2025-06-02T06:00Z' })
@@ -34,17 +46,20 @@ const day = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?Z?)?$/)
   .meta({ description: 'UTC: 2025-06-01 or 2025-06-01T12:00' })
-const limit = z.int().min(1).max(500).default(50).meta({ description: 'at most so many' })
+const limit = z
+  .int()
+  .min(1)
+  .max(ROWS_SHOWN_MAX)
+  .default(50)
+  .meta({ description: 'at most so many' })
 const span = {
   since: when.optional(),
   until: when.optional(),
 }
 const groups = z.enum(['day', 'week', 'month', 'strategy', 'instrument', 'coin'])
-const reason = z
-  .string()
-  .min(1)
-  .max(300)
-  .meta({ description: 'why, in a sentence; it is kept in the journal' })
+const reason = orderFields.reason.meta({
+  description: 'why, in a sentence; it is kept in the journal',
+})
 
 /** Stays in the folder: elsewhere may be secrets, and errors show lines of the file. */
 const priceFile = z
@@ -134,6 +149,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     description:
       'Everything at a glance: mode and reasons, ages of data, positions, orders, profit, equity, limits. Also from the journal where no daemon runs.',
     input: z.strictObject({}),
+    data: statusSchema,
     words: (_, { asOption }) => ['--json', ...asOption],
   }),
   tool({
@@ -141,6 +157,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     verb: 'positions',
     description: 'What the account holds, which strategy holds it, and how far a liquidation is.',
     input: z.strictObject({}),
+    data: z.array(positionSchema),
     words: (_, { asOption }) => ['--json', ...asOption],
   }),
   tool({
@@ -148,6 +165,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     verb: 'orders',
     description: 'Orders that are not over, those of unknown outcome too.',
     input: z.strictObject({ symbol: symbol.optional(), strategy: strategy.optional() }),
+    data: z.array(orderSchema),
     words: (input, { asOption }) => [
       '--json',
       ...asOption,
@@ -168,6 +186,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     description:
       'Closed trades from the journal, each of one strategy from flat to flat: entry, exit, hold, net, reason.',
     input: bookedInput,
+    data: closedTradesSchema.shape.trades,
     words: (input, config) => [...bookedWords(input, config)],
   }),
   tool({
@@ -196,6 +215,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       since: when.optional().meta({ description: 'of a symbol: 10m or 2h ago, or an instant' }),
       limit: limit.meta({ description: 'the newest moments, at most so many' }),
     }),
+    data: z.array(storySchema),
     words: (input, { asOption }) => [
       input.subject,
       '--json',
@@ -216,6 +236,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
         .meta({ description: '-10% of every price, or BTCUSDT=-20% of one; absent: usual moves' }),
       fillAll: z.boolean().default(false).meta({ description: 'as if all that rests was filled' }),
     }),
+    data: z.array(whatIfSchema),
     words: (input, { asOption }) => [
       '--json',
       ...asOption,
@@ -237,6 +258,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     description:
       'What the rules of strategies choose to trade, and for each instrument the reason it is in or out.',
     input: z.strictObject({ symbol: symbol.optional(), strategy: strategy.optional() }),
+    data: z.array(universeSchema),
     words: (input, { asOption }) => [
       '--json',
       ...asOption,
@@ -325,7 +347,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       'From now on only orders that reduce (reducing), or none (halted), and what rests and adds risk is cancelled. Only a person can end it.',
     input: z.strictObject({
       scope,
-      mode: z.enum(['reducing', 'halted']),
+      mode: orderFields.mode,
       reason,
     }),
     isText: true,
@@ -355,7 +377,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       'Closes a share of what strategies hold; they only reduce from then on. Only a person can end that.',
     input: z.strictObject({
       scope: scope.meta({ description: "a strategy, an instrument, or '*' for the account" }),
-      percent: z.number().positive().max(100).default(100),
+      percent: orderFields.percent.default(100),
       reason,
     }),
     isText: true,
@@ -372,7 +394,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     description:
       'Withdraws orders that were placed by name, such as those by hand. Ladders and targets stay: restrict holds them back.',
     input: z.strictObject({
-      what: word.meta({
+      what: named.meta({
         description: 'an instrument, a strategy, or the clientOid, orderId or key of an order',
       }),
       reason,
@@ -408,7 +430,11 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     verb: 'adopt',
     description:
       'Proposes to hand the part of a position that no strategy holds to one that trades the instrument. Nothing is done before a person confirms it.',
-    input: z.strictObject({ symbol, strategy, reason }),
+    input: z.strictObject({
+      symbol: named.meta({ description: 'an instrument, such as BTCUSDT' }),
+      strategy: named.meta({ description: 'the id of a strategy' }),
+      reason,
+    }),
     isText: true,
     words: (input, { asOption }) => [
       input.symbol,

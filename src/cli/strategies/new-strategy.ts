@@ -45,7 +45,6 @@ export function addNewStrategyCommand(program: Command): void {
     })
 }
 
-/** The layout of `init`. */
 function isWorkingDirectory(): boolean {
   return ['strategies', 'config/strategies', 'intentd.service'].every((path) => existsSync(path))
 }

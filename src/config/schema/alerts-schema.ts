@@ -1,4 +1,3 @@
-/** The file has the names of variables, not addresses and tokens. */
 import { z } from 'zod'
 import { isTimeZone, presetNumber } from './setting-values.ts'
 
@@ -25,6 +24,17 @@ export const chatSchema = z
       description:
         'Whether they may propose a release or a reload there, and confirm what was proposed with a one-time code. Nothing of it is done without a code (`intentd pair`).',
     }),
+    powers: z
+      .record(
+        z.string().regex(/^[1-9]\d{0,15}$/),
+        z.strictObject({ safer: z.boolean().optional(), propose: z.boolean().optional() }),
+      )
+      .default({})
+      .meta({
+        title: 'powers by the numeric ids of people',
+        description:
+          'What single ones of these people may do, by their ids; what is not said here is as above.',
+      }),
     apiUrl: z
       .url({ protocol: /^https?$/ })
       .optional()
@@ -32,6 +42,16 @@ export const chatSchema = z
         title: 'an address such as "https://api.telegram.org"',
         description: 'Another server of the telegram bot API; absent: the public one.',
       }),
+  })
+  .check(({ value, issues }) => {
+    for (const id of Object.keys(value.powers))
+      if (!value.people.includes(Number(id)))
+        issues.push({
+          code: 'custom',
+          input: id,
+          path: ['powers', id],
+          message: 'this id is not among people: add it there, or remove it here',
+        })
   })
   .meta({ description: 'Questions and commands by Telegram, which `intentd chat` answers.' })
 

@@ -18,7 +18,7 @@ import { z } from 'zod'
 import { OneTimeCodes } from '../../control/approval/one-time-codes.ts'
 import { createPairingFile } from '../../control/approval/pairing-file.ts'
 import { type ProposalNews, Proposals } from '../../control/approval/proposals.ts'
-import { systemClock } from '../../lib/clock.ts'
+import { type Clock, systemClock } from '../../lib/clock.ts'
 import { controlAnswerSchema } from '../../control/commands.ts'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -37,6 +37,11 @@ export interface OpenControlOptions extends Omit<
   readonly directory: string
   readonly pairingFile: string
   readonly logger: DaemonLogger
+  /**
+   * For proposals and one-time codes. Default: the machine's, also beside an accelerated simulation,
+   * because an authenticator goes by the time of day.
+   */
+  readonly codesClock?: Clock | undefined
 }
 
 export function tokenFilesOf(config: OpenControlOptions['config']): TokenFiles {
@@ -63,7 +68,7 @@ export function openControl(options: OpenControlOptions): OpenedControl {
 
 export type ServeOptions = Pick<
   OpenControlOptions,
-  'config' | 'directory' | 'pairingFile' | 'logger' | 'version' | 'clock' | 'timers'
+  'config' | 'directory' | 'pairingFile' | 'logger' | 'codesClock' | 'version' | 'clock' | 'timers'
 >
 
 type ServedControl = Controlled & { start?(): void; stop?(): void }
@@ -138,14 +143,17 @@ export function serveControl(
 
 function openProposals(
   daemon: Pick<Controlled, 'planOrder'>,
-  { pairingFile, logger }: Pick<ServeOptions, 'pairingFile' | 'logger'>,
+  {
+    pairingFile,
+    logger,
+    codesClock = systemClock,
+  }: Pick<ServeOptions, 'pairingFile' | 'logger' | 'codesClock'>,
 ): Proposals {
   const store = createPairingFile(pairingFile)
   return new Proposals({
     daemon,
-    // An authenticator goes by the time of day, also beside an accelerated simulation.
-    clock: systemClock,
-    codes: new OneTimeCodes({ store, now: () => systemClock.now() }),
+    clock: codesClock,
+    codes: new OneTimeCodes({ store, now: () => codesClock.now() }),
     onNews: (news) => logProposal(news, logger),
   })
 }
@@ -207,7 +215,12 @@ function createRefusalLog({
 const ANSWERS_FILE = 'control-answers.json'
 
 const answersSchema = z.array(
-  z.object({ digest: z.string(), answer: controlAnswerSchema, isKept: z.boolean() }),
+  z.object({
+    digest: z.string(),
+    answer: controlAnswerSchema,
+    isKept: z.boolean(),
+    answeredAt: z.int().optional(),
+  }),
 )
 
 /** @param onTrouble Without the file, a command repeated after a restart is obeyed again. */

@@ -17,7 +17,7 @@ import { decimalOfFloat, negated } from '../wallet/rounding.ts'
 
 /* The past is played through the functions that serve margin later, so all books balance. */
 
-/** Needs an account without debts. The invented prices are removed afterwards. */
+/** Needs an account without debts. */
 export function writeMarginPast(state: MarginState): void {
   const prices = new Map<string, number>()
   for (const [symbol, pair] of state.pairs) {
@@ -51,7 +51,6 @@ function deposit(
   )
 }
 
-/** More than the default page, and partly older than the 90 days of a query. */
 const LIQUIDATIONS = 130
 const PAST_MS = 100 * 86_400_000
 const SHARED_EVERY = 26
@@ -145,7 +144,6 @@ function toQuote(cents: number): Decimal {
   return decimalOfFloat(cents / 100, 2)
 }
 
-/** Quote coin. A market order buys with the collateral and a loan. */
 const BALANCES = [
   { mode: 'isolated', symbol: 'BTCUSDT', collateral: '4000', bought: '6000' },
   { mode: 'isolated', symbol: 'ETHUSDT', collateral: '2500', bought: '4000' },
@@ -197,10 +195,7 @@ const ORDERS: readonly OrderRow[] = [
 const VALUE = 150
 const HOUR_MS = 3_600_000
 
-/**
- * Each account gets a running loan, and one order in each state, with a clientOid such as
- * `isolated-BTCUSDT-filled`.
- */
+/** Every account gets a running loan, and one order in each state. */
 function placeMarginOrders(
   state: MarginState,
   uid: string,

@@ -20,13 +20,12 @@ const OLD_FEES_MS = 45 * 86_400_000
 interface SpotOrderKind {
   readonly orderType: 'limit' | 'market'
   readonly filled: '0' | '0.4' | '1'
-  /** Without it, an unfilled order is open. */
   readonly cancelled?: 'user' | 'self_trade'
   readonly hasTrigger?: boolean
   readonly isFollowing?: boolean
 }
 
-/** In turn they cover every outcome of the document. */
+/** Together they cover every outcome of the document. */
 const KINDS: readonly SpotOrderKind[] = [
   { orderType: 'limit', filled: '1' },
   { orderType: 'market', filled: '1' },
@@ -112,7 +111,6 @@ function fillShare(
   })
 }
 
-/** A limit order rests close to the market, one that is still open far away. */
 function termsOf(state: SpotState, { uid, pair, kind, index, reference }: PastOrder): SpotTerms {
   const { orderType, isFollowing, hasTrigger } = kind
   const { priceDecimals, sizeDecimals, symbol } = pair.rules

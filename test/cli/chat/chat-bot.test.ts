@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ChatBot } from '../../../src/cli/chat/chat-bot.ts'
+import { toPeople } from '../../../src/cli/chat/chat.ts'
 import { CHAT_ORDERS, drawTrade } from '../../../src/cli/chat/questions.ts'
 import { type VerbOptions, type VerbRun } from '../../../src/cli/process/run-verb.ts'
 import { type Power } from '../../../src/control/powers.ts'
@@ -26,13 +27,21 @@ const ran = (output: unknown, code = 0): VerbRun => ({
   isCut: false,
 })
 
-async function open({ powers = ALL }: { readonly powers?: readonly Power[] } = {}): Promise<void> {
+interface OpenOptions {
+  readonly powers?: readonly Power[]
+  /** Default: the same. */
+  readonly powersOfBert?: readonly Power[]
+}
+
+async function open({ powers = ALL, powersOfBert = powers }: OpenOptions = {}): Promise<void> {
   const apiUrl = await telegram.listen()
   bot = new ChatBot({
     token: new Secret(TOKEN),
     apiUrl,
-    people: new Set([ANNA, BERT]),
-    powers: new Set(powers),
+    people: new Map([
+      [ANNA, new Set(powers)],
+      [BERT, new Set(powersOfBert)],
+    ]),
     configWords: ['--config=/srv/paper.yaml'],
     logger: {
       log: (_level: string, event: string, fields: object) =>
@@ -281,6 +290,64 @@ test('a chat that only looks neither proposes nor confirms', async () => {
 
   expect(asked).toEqual([])
   expect(telegram.sent.map(({ text }) => text).join()).not.toMatch(/\/(?:confirm|release|halt)/)
+})
+
+test('each person has powers of their own: one commands and confirms, another only looks', async () => {
+  await open({ powersOfBert: ['look'] })
+  answer = () => ran('obeyed')
+
+  telegram.say(BERT, '/kill')
+  const help = await telegram.untilSent(1)
+  telegram.say(BERT, '/confirm a41f9c 123456')
+  telegram.say(BERT, '/release BTCUSDT')
+  await telegram.untilSent(3)
+  const askedByBert = [...asked]
+  telegram.say(ANNA, '/kill')
+  const { buttons } = await telegram.untilSent(4)
+  telegram.press(BERT, buttons[0]?.data ?? '')
+  const pressed = await telegram.untilSent(5)
+  telegram.press(ANNA, buttons[0]?.data ?? '')
+  const done = await telegram.untilSent(6)
+  telegram.say(ANNA, '/help')
+  const whole = await telegram.untilSent(7)
+
+  expect(help.text).toMatch(/^not known here: kill\n[^]*\/status/)
+  expect(help.text).not.toMatch(/\/(?:kill|release|confirm)/)
+  expect(askedByBert).toEqual([])
+  expect(pressed.text).toContain('nothing was done')
+  expect(done.text).toBe('done: obeyed')
+  expect(whole.text).toMatch(/\/kill[^]*\/release[^]*\/confirm/)
+  expect(asked.map(({ words, by }) => [words[0], by])).toEqual([['kill', 'telegram 42']])
+})
+
+test('[SEC1] a stop while Telegram is away ends without an error: one would be printed with the address, and so the token', async () => {
+  await open()
+  telegram.say(ANNA, '/orders')
+  await telegram.untilSent(1)
+
+  telegram.isDown = true
+  const stopped = await bot.stop().then(
+    () => 'stopped',
+    (error: unknown) => String(error),
+  )
+  telegram.isDown = false
+
+  expect(stopped).toBe('stopped')
+})
+
+test('powers of a person are those of the section, unless others are set for that id', () => {
+  const people = toPeople({
+    people: [ANNA, BERT, STRANGER],
+    safer: true,
+    propose: false,
+    powers: { [BERT]: { safer: false }, [STRANGER]: { propose: true } },
+  })
+
+  expect([...people].map(([id, powers]) => [id, [...powers]])).toEqual([
+    [ANNA, ['look', 'safer']],
+    [BERT, ['look']],
+    [STRANGER, ['look', 'safer', 'riskier']],
+  ])
 })
 
 test('the curve is a picture: a chat takes no SVG', async () => {

@@ -81,6 +81,17 @@ test('a start without an answer says so, goes on asking, and ends by a signal wi
   expect(said).not.toContain(TOKEN)
 })
 
+test('[SEC1] a signal while Telegram is away ends it without a complaint, which would have the token', async () => {
+  const chat = startChat(TOKEN)
+  await chat.untilEvent('chat.listening')
+  telegram.isDown = true
+  const ended = await chat.stop()
+  telegram.isDown = false
+
+  expect(ended).toEqual({ code: 0, signal: null })
+  expect([...chat.stdout, ...chat.stderr].join('\n')).not.toContain(TOKEN)
+})
+
 test('check finds a token that is missing, or is none, unless no secrets are to be looked for', async () => {
   const check = (token: string | undefined, ...more: readonly string[]) =>
     project.start(

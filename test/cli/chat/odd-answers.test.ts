@@ -64,8 +64,7 @@ test('updates beside an odd one are obeyed, and the bot lives on', async () => {
   const bot = new ChatBot({
     token: new Secret('1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'),
     apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    people: new Set([ANNA]),
-    powers: new Set(),
+    people: new Map([[ANNA, new Set()]]),
     configWords: [],
     logger: { log: () => undefined } as never,
     run: () => Promise.reject(new Error('nothing is to be run')),
