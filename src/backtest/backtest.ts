@@ -6,7 +6,6 @@ import type { Equity } from '../domain/loss-limits.ts'
 import type { Announcement } from '../engine/effect.ts'
 import type { StopPolicy, EngineEvent } from '../engine/event.ts'
 import { type Engine, createEngine } from '../engine/engine.ts'
-import type { EngineSettings } from '../engine/settings.ts'
 import type { EndpointStatistics } from '../exchange/limiter/endpoint-queue.ts'
 import type {
   JournalPort,
@@ -54,23 +53,18 @@ import type { Booking } from '../journal/booking.ts'
 import type { Journal, JournalContents, RowChange } from '../journal/journal.ts'
 import { MemoryKeys, MemoryRows } from '../journal/tables/key-table.ts'
 
-export interface BacktestOptions {
+export interface BacktestOptions extends Pick<
+  VirtualAccountOptions,
+  'settings' | 'strategies' | 'polling' | 'feeds' | 'contracts' | 'limits' | 'isExact'
+> {
   /** The exchange's market begins. */
   readonly startAt: number
   /** Its only account is {@link UID}. */
   readonly core: ExchangeCore
-  readonly settings: EngineSettings
-  readonly strategies: ReadonlyMap<StrategyId, VirtualStrategy>
-  readonly polling: VirtualPolling
-  readonly feeds?: readonly PlayedFeed[]
-  readonly contracts?: ReadonlyMap<string, ContractRules>
   /** Between us and the exchange, one way. */
   readonly latencyMs: number
   readonly exchange?: DirectExchangeOptions
-  readonly limits?: VirtualLimits
   readonly listener?: RunListener
-  /** Each reading is carried by objects of its own, as on a network with faults. */
-  readonly isExact?: boolean
   /** As a daemon would log. */
   readonly onAnnounced?: (announcement: Announcement) => void
   /** Default: in memory, durable at once. */
@@ -105,25 +99,18 @@ export class Backtest {
   #isStarted = false
 
   constructor(options: BacktestOptions) {
-    const { startAt, core, settings, latencyMs, strategies, polling, limits, feeds } = options
-    const { contracts } = options
+    const { core, settings, startAt, latencyMs } = options
     const time = new VirtualTime(startAt)
     this.#time = time
     this.#options = options
     this.#account = new VirtualAccount({
+      ...options,
       time,
-      settings,
-      strategies,
-      polling,
-      limits,
-      feeds,
-      contracts,
       clock: time.clock,
       exchange: new DirectExchange(core, () => time.now, options.exchange),
       network: new DirectNetwork(time, latencyMs),
       book: createBook(settings.positionMode),
       journal: options.createJournal?.(time) ?? new MemoryJournal(settings.salt),
-      isExact: options.isExact,
       pageFills: PAGE_FILLS,
       hasPreviousRun: false,
       surroundings: this.#surround(options.listener ?? {}),

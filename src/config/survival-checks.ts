@@ -76,6 +76,7 @@ export interface LargestHolding {
   readonly symbol: string
   readonly long: number
   readonly short: number
+  /** Inverse contracts: in the base coin. */
   readonly isInverse: boolean
 }
 

@@ -104,7 +104,7 @@ export class ControlServer {
     this.#socketServer = undefined
     const servers = this.#servers.splice(0)
     this.#relay?.stop()
-    // What it has written is sent in this turn.
+    // The answers of the relay are sent in this turn.
     await new Promise<void>(inNextTurn)
     for (const server of servers) server.closeAllConnections()
     await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))

@@ -241,15 +241,7 @@ export const fleetSchema = z.strictObject({
     }),
   ),
   unread: z.array(z.strictObject({ schema: z.string(), reason: z.string() })),
-  workers: z
-    .array(
-      member.extend({
-        isConnected: z
-          .boolean()
-          .meta({ description: 'false: its process is gone, or cut off from the server' }),
-      }),
-    )
-    .meta({ description: 'of sweeps' }),
+  workers: z.array(member).meta({ description: 'of sweeps' }),
   alerts: z
     .array(
       z.strictObject({

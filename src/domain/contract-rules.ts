@@ -3,6 +3,7 @@ export interface ContractRules {
   readonly tickSize: string
   readonly lotSize: string
   readonly minSize: string
+  /** Order value, quote coin. */
   readonly minNotional: string
   /** Absent: the symbol ends with it. */
   readonly quoteCoin?: string

@@ -65,6 +65,7 @@ export interface Fill {
   readonly scope: 'taker' | 'maker'
   /** `API`: our orders; `SYS`: liquidation and delivery; others: made by hand. */
   readonly source: string
+  /** Exchange clock. */
   readonly filledAt: number
 }
 

@@ -515,9 +515,10 @@ function waitingForPrices({
 }: Core): readonly string[] {
   const asked = effects.flatMap((effect) => (effect.kind === 'decide' ? [effect.strategyId] : []))
   const decided = new Set(asked.flatMap((id) => settings.strategies.get(id)?.symbols ?? NONE))
-  return [...instruments.keys()].filter(
-    (symbol) => looks.get(symbol)?.lookedAt !== undefined && !decided.has(symbol),
-  )
+  const waiting: string[] = []
+  for (const symbol of instruments.keys())
+    if (looks.get(symbol)?.lookedAt !== undefined && !decided.has(symbol)) waiting.push(symbol)
+  return waiting
 }
 
 const NONE: readonly string[] = []

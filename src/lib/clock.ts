@@ -27,13 +27,15 @@ export function threadCpuMs(): number | undefined {
 const STEP_MS = 250
 
 /**
- * Most monotonic clocks stop in a sleep, which only another clock can tell from a step. Both are
+ * Time of day without jumps: the machine's clock at the start, then the monotonic one. Most
+ * monotonic clocks stop in a sleep, which only another clock can tell from a step, so both are
  * reported, and {@link advance} makes up for a sleep.
  */
 export class SteadyClock implements Clock {
   /** `movedMs`: gained by the machine's clock since the last look. */
   onStep: (movedMs: number) => void = () => undefined
   readonly #source: Clock
+  /** Unix ms at the origin of the monotonic clock. */
   #originAt: number
   #gapMs = 0
 

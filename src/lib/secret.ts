@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 
 const HIDDEN = '[hidden]'
 
+/** Every way of showing it gives `[hidden]`. */
 export class Secret {
   readonly #value: string
 

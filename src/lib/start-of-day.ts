@@ -42,6 +42,7 @@ export function weekOf(date: string): string {
   return `${year}-W${String(week).padStart(2, '0')}`
 }
 
+/** On the wall clock, ms since midnight. */
 function sinceMidnight(at: number, timeZone: string): number {
   let format = formats.get(timeZone)
   if (format === undefined) {

@@ -5,6 +5,7 @@ import { systemTimers } from '../lib/timers.ts'
 
 /** Characters beyond this are left out, and trading goes on. */
 const WAITING_MAX = 1_000_000
+/** In ms. */
 const END_MS = 1000
 
 /** A terminal or another program must read before more can be written. */

@@ -91,6 +91,7 @@ function findSkipped(
   return { from: later + offset, to: wallTime(later) }
 }
 
+/** The local time of an instant, in ms as if it were UTC. */
 function createWallTime(timeZone: string): (at: number) => number {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,

@@ -20,6 +20,7 @@ export interface RunEnd {
   readonly isCut: boolean
   readonly tradedSymbols: ReadonlySet<string>
   readonly money: RunMoney
+  /** Quote coin. */
   readonly marks: ReadonlyMap<string, number>
   readonly liquidations: number
   readonly liquidation: LiquidationReport

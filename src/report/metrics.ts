@@ -9,6 +9,7 @@ export interface Ratio {
   readonly note?: string
 }
 
+/** On the equity at the day's beginning (UTC), a share. */
 export interface DayReturn {
   readonly startAt: number
   readonly value: number

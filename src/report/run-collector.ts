@@ -38,6 +38,7 @@ export interface RunOrder {
   readonly endedAt: number
 }
 
+/** Margin coin. */
 export interface PartSums {
   orders: number
   fills: number
@@ -205,6 +206,7 @@ export class RunCollector {
     partOf(this.instruments, symbol).denied += count
   }
 
+  /** Margin coin. */
   unrealisedOf(matches: { readonly strategyId?: string; readonly symbol?: string }): number {
     return [...this.#positions.values()]
       .filter(
@@ -357,6 +359,7 @@ export class RunCollector {
   }
 }
 
+/** Margin coin. */
 function valueOf(instrument: Instrument, { ticks, lots }: Pick<RunFill, 'ticks' | 'lots'>): number {
   if (isInverse(instrument)) return floatOnGrid(instrument.lot, lots)
   return Number(notionalOf(instrument, ticks, lots).toString())

@@ -45,6 +45,7 @@ export interface RunFill {
   readonly isLiquidation: boolean
   /** Margin coin, positive is paid. */
   readonly fee: Decimal
+  /** Margin coin, as the exchange states it, before the fee. */
   readonly profit: Decimal
   readonly at: number
   /** Displayed when the order arrived. */

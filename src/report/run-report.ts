@@ -78,6 +78,7 @@ export interface WorstMoment {
   readonly at: number
   /** `risk.survives`; without it the distance to a liquidation. */
   readonly measure: 'worstCase' | 'distance'
+  /** Used share of the equity, or distance as a share of the mark price. */
   readonly figure: number
   readonly subject: string
   /** NaN: not known. */

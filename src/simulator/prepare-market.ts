@@ -42,6 +42,7 @@ export interface CutVolumes {
 export interface MarketFrame {
   readonly instruments: readonly Instrument[]
   readonly seed: number | string
+  /** Exchange clock. */
   readonly startAt: number
   readonly onCut?: (cut: CutVolumes) => void
 }

@@ -417,6 +417,7 @@ const NO_TICKERS = new TickerTable(1)
 const NO_SERIES: ReadonlyMap<string, CandleSeries> = new Map()
 const NOTHING_YET = { holding: FLAT, accountHolding: FLAT, positionReadAt: 0, orders: [] }
 
+/** Collects the values that a strategy plots in a decision: those that have changed. */
 export class PlotSheet {
   readonly #values = new Map<string, Map<string, number>>()
   #changed: PlotPoint[] = []

@@ -25,7 +25,7 @@ export interface SignalView {
 
 const NO_READING: FeedReading = { data: undefined, readAt: 0 }
 
-/** Valid only inside `decide`. */
+/** Made once and reused for each snapshot, so it is valid only inside `decide`. */
 export class SnapshotView<Indicators = NoIndicators> {
   /** In the order of the strategy file; members of a universe follow in the order in which they joined. */
   instruments: readonly InstrumentView<Indicators>[]
@@ -139,6 +139,7 @@ export class SnapshotView<Indicators = NoIndicators> {
   get sequence(): number {
     return this.#snapshot?.sequence ?? 0
   }
+  /** Unix ms, our clock. */
   get takenAt(): number {
     return this.#snapshot?.takenAt ?? 0
   }

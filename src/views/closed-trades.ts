@@ -36,6 +36,10 @@ export function readClosedTrades(
   return folding.show(book, query)
 }
 
+/**
+ * Reads only what is new in a journal: the fold goes on as long as number and sum of all rows show
+ * that none behind it changed.
+ */
 export class TradeHistory {
   readonly #positionMode: PositionMode
   #folding: JournalFold | undefined

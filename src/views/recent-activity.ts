@@ -39,6 +39,7 @@ const DAY_MS = 86_400_000
 
 interface Sums {
   readonly money: Money
+  /** Margin coin, negative when paid. */
   readonly funding: Decimal
 }
 

@@ -6,6 +6,7 @@ import type { ShownAccount } from './shown-account.ts'
 
 type Wish = AccountView['strategies'][number]['wants'][number]
 
+/** When each strategy last wanted something else on an instrument, in this run. */
 export class WishTimes {
   /** Keyed by strategy and symbol; Unix ms. */
   readonly #since = new Map<string, number>()

@@ -6,8 +6,9 @@ import {
   firstOther,
   unmatched,
 } from '../../src/backtest/parity/compare-runs.ts'
-import { asRecorded, standStill } from '../../src/backtest/parity/recorded-report.ts'
-import { decidesUntil, stopDecisions } from '../../src/backtest/parity/run-parity.ts'
+import { asRecorded, standStill } from '../../src/backtest/parity/recorded-prices.ts'
+import { decidesUntil } from '../../src/backtest/parity/recorded-run.ts'
+import { stopDecisions } from '../../src/backtest/parity/run-parity.ts'
 import { RunTrace, type Wish } from '../../src/backtest/parity/run-trace.ts'
 import { describeRecording, viewOf } from '../../src/backtest/played-prices.ts'
 import { type Fill } from '../../src/domain/fill.ts'

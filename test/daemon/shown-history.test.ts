@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { DenialCounts } from '../../src/daemon/control/denial-counts.ts'
-import { PriceHistory, ProfitCurve } from '../../src/daemon/control/run-history.ts'
+import { DenialCounts, PriceHistory, ProfitCurve } from '../../src/daemon/control/run-history.ts'
 import { RecentActivity } from '../../src/views/recent-activity.ts'
 import { TickerTable } from '../../src/domain/ticker-table.ts'
-import { type AccountView, type ProfitView } from '../../src/control/views.ts'
-import { type Book } from '../../src/engine/book/book.ts'
-import { type BookedFill, type BookedRow } from '../../src/journal/booking.ts'
+import type { AccountView, ProfitView } from '../../src/control/views.ts'
+import type { Book } from '../../src/engine/book/book.ts'
+import type { BookedFill, BookedRow } from '../../src/journal/booking.ts'
 
 const DAY_MS = 86_400_000
 const NOON = Date.UTC(2025, 5, 11, 12)

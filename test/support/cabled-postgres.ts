@@ -11,6 +11,7 @@ const SETTINGS = ['fsync=off', 'shared_buffers=16MB', 'max_wal_size=64MB', 'min_
 const DISK = '160m'
 const LEFT_BYTES = 65_536
 
+/** A PostgreSQL server on a machine of the tests' network, with a small disk. */
 export class CabledPostgres {
   readonly #home: string
   readonly #host: NetworkHost

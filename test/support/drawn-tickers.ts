@@ -28,8 +28,9 @@ interface DrawnInstrument {
 }
 
 /**
- * An instrument that is hardly traded keeps its last price; all other numbers change each minute.
- * The first instruments are always listed; of the others some come and some go.
+ * Made-up tickers of many instruments, minute by minute: random walks with the decimals, volumes and
+ * sizes of real ones. An instrument that is hardly traded keeps its last price; all other numbers
+ * change each minute. The first instruments are always listed; of the others some come and some go.
  */
 export class DrawnTickers {
   readonly #random: Random

@@ -157,7 +157,10 @@ export class SecureFront {
   }
 }
 
-/** This process trusts its certificate until it is closed. */
+/**
+ * An https server of this machine with its own certificate, which this process trusts until it is
+ * closed.
+ */
 export class TestExchange {
   readonly bodies: string[] = []
   /** `false` prevents the answer. */

@@ -68,6 +68,7 @@ export interface HostileProxyOptions {
   readonly spared?: readonly string[]
 }
 
+/** Passes every request on unless it is withheld, and misanswers some. */
 export class HostileProxy {
   readonly seen: SeenRequest[] = []
   /** Number of next answers to spoil, by endpoint. */

@@ -1,6 +1,7 @@
 import { type Clock } from '../../src/lib/clock.ts'
 import { type Timers } from '../../src/lib/timers.ts'
 
+/** A clock and timers that only move when told to. */
 export class ManualTime implements Clock, Timers {
   #now: number
   #elapsedMs = 0

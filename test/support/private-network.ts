@@ -91,7 +91,10 @@ export class NetworkHost {
   }
 }
 
-/** A namespace ends with its last process, which ends with this process, however that ends. */
+/**
+ * Machines with one cable each to a switch, invisible outside. Nothing of it stays: a namespace
+ * ends with its last process, which ends with this process, however that ends.
+ */
 export class PrivateNetwork {
   readonly #hosts: readonly NetworkHost[]
   readonly #folder: string

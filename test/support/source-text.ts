@@ -30,6 +30,7 @@ interface StringToken {
 const BEFORE_REGEX =
   /(?:^|[=([{,;:!&|?+\-*%<>~^]|\b(?:return|typeof|case|in|of|void|throw|new|await|yield|else|do))$/
 
+/** Finds comments, strings, templates and regular expressions in one pass. */
 class Lexer {
   readonly #source: string
   readonly #code: string[]

@@ -13,7 +13,10 @@ export interface ReceivedRequest {
 /** Answers, or misbehaves, with the bare socket. */
 export type WireScript = (request: ReceivedRequest, socket: Socket) => void
 
-/** One script serves all requests until another is set. */
+/**
+ * A server of bare sockets for answers that no HTTP library would give. One script serves all
+ * requests until another is set.
+ */
 export class WireServer {
   readonly requests: ReceivedRequest[] = []
   connections = 0

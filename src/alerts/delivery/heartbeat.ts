@@ -13,7 +13,7 @@ export interface HeartbeatOptions {
   readonly obstacle: () => string | undefined
 }
 
-/** The monitor reports missing calls, whatever the cause. */
+/** Called while all is well: the monitor reports missing calls, whatever the cause. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions
   #nextAt = 0

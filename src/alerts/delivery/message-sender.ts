@@ -59,7 +59,8 @@ export interface DeliveryResult {
 }
 
 /**
- * The next message says what was dropped.
+ * Brings messages to one place, an alert target or a chat: one at a time, no faster than its rate,
+ * again after a failure, for hours. What was dropped is logged, and the next message says it.
  *
  *     waiting ──send()──► sending ──2xx──► waiting
  *                           ├──network, 408, 425, 429, 5xx──► waiting until the next attempt; too old, the message is dropped
@@ -226,6 +227,7 @@ class SendRate {
 /** Hours of trouble, some 200 KB. */
 const WAITING_MAX = 100
 
+/** Most urgent first, then oldest. */
 class Outbox<Message extends QueuedMessage> {
   readonly #waiting: Message[] = []
   #dropped = 0

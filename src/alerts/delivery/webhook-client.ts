@@ -34,6 +34,7 @@ const CONNECT_MS = 5000
 /** Services answer with less than a thousand characters. */
 const ANSWER_BYTES_MAX = 4096
 
+/** No redirects, no repetition, only the beginning of an answer. */
 export class WebhookClient {
   readonly #timers: Timers
   readonly #timeoutMs: number

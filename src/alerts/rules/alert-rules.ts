@@ -7,8 +7,11 @@ import { type LogFacts, showFact } from './facts.ts'
 import { Repeats } from './repeats.ts'
 
 export interface RuleSettings {
+  /** Within this time equal alerts are counted. */
   readonly repeatMs: number
+  /** Trouble that may end by itself is an alert after this time. */
   readonly lastingMs: number
+  /** A counted event is an alert from this many within `repeatMs`. */
   readonly repeatsMin: number
 }
 
@@ -35,7 +38,10 @@ const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, Aler
     ([, { endedBy }]) => endedBy,
   )
 
-/** Memory is bounded. */
+/**
+ * At once, when trouble lasts, or when it repeats; equal ones once within a time. Memory is
+ * bounded.
+ */
 export class AlertRules {
   readonly #settings: RuleSettings
   readonly #repeats: Repeats
@@ -190,6 +196,7 @@ const MATTERS: readonly Matter[] = [
   { begins: ['disk.low'], ends: ['disk.enough'], by: [], isVolatile: true },
 ]
 
+/** Alerts are news again after the opposite. */
 class Turns {
   readonly #sides = new BoundedMap<'begins' | 'ends'>(FOLLOWED_MAX)
 

@@ -11,6 +11,7 @@ interface SentAlert {
   readonly repeats: number
 }
 
+/** Equal ones within `repeatMs` are counted, then passed once. */
 export class Repeats {
   readonly #repeatMs: number
   readonly #sent = new BoundedMap<SentAlert>(KEYS_MAX)

@@ -63,6 +63,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   ours: 'look at exchange.baseUrl and the connection',
 }
 
+/** Remembers what an acceptance run may have left on the instrument. */
 export class AccountProbe {
   readonly #options: AccountProbeOptions
   #hasPlaced = false

@@ -187,7 +187,10 @@ interface Decision {
 
 const DIGEST_BYTES = 6
 
-/** Digests keep memory small: a few words a step. */
+/**
+ * Compares digests of what was sent, recorded and decided, so that memory grows by a few words a
+ * step.
+ */
 class EffectLog {
   readonly steps: StepEffects[] = []
   readonly decisions: Decision[] = []

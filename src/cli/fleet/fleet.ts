@@ -8,7 +8,7 @@ import {
 import type {
   FleetAccount,
   FleetStandby,
-  FleetWorkerRow,
+  FleetMemberRow,
 } from '../../journal/fleet/fleet-accounts.ts'
 import type { Fleet, FleetAlertRow, FleetReader } from '../../journal/fleet/read-fleet.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
@@ -244,8 +244,7 @@ function describeShown({ shown, state }: FleetAccount): readonly string[] {
   ]
 }
 
-function describeWorker({ holder, state, seenAgoMs, isConnected }: FleetWorkerRow): string {
-  if (!isConnected) return `${holder}: ! not connected, last seen ${age(seenAgoMs)} ago`
+function describeWorker({ holder, state, seenAgoMs }: FleetMemberRow): string {
   if (seenAgoMs >= WORKER_SHOWN_WITHIN_MS) return `${holder}: ! not seen for ${age(seenAgoMs)}`
   const said = Object.entries(state).map(([name, value]) => `${name} ${textOf(value)}`)
   return `${holder}: ${said.join(', ')}`

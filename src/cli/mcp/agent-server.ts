@@ -18,11 +18,12 @@ import { type AgentTool, type NamedConfig, toConfigWords, toolsFor } from './age
 
 const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url))
 
+/** Patient commands get the processor time that trading leaves: minutes on a busy machine. */
 const WITHIN_MS: Readonly<Record<Power, number>> = {
-  look: 60_000,
+  look: 300_000,
   research: 600_000,
-  safer: 20_000,
-  riskier: 30_000,
+  safer: 60_000,
+  riskier: 300_000,
 }
 const RESEARCH_MAX = 1
 const LOOKS_MAX = 4

@@ -14,7 +14,7 @@ export interface AgentTool<Input extends z.ZodType = z.ZodType> {
   readonly description: string
   readonly input: Input
   readonly isText?: boolean
-  /** What it prints as JSON, where the control interface answers the same. */
+  /** Its JSON, where the control interface answers the same. */
   readonly data?: z.ZodType
   /** Absent: by its power. */
   readonly withinMs?: number
@@ -32,7 +32,7 @@ export interface ConfigWords {
   readonly asArgument: readonly string[]
 }
 
-/** What the control interface takes, and here it must not look like an option. */
+/** A name as the control interface takes it, which must not look like an option here. */
 const WORD = /^[A-Za-z0-9*_][A-Za-z0-9*_:.#@/-]*$/
 const word = text.min(1).regex(WORD)
 const named = orderFields.name.regex(WORD)

@@ -13,8 +13,8 @@ export interface RunStopOptions {
 }
 
 /**
- * A reloaded run first cancels or closes what the old one left; if it does not begin in time,
- * orders stay.
+ * Obeys each account's `onStop`. A reloaded run first cancels or closes what the old one left; if
+ * it does not begin in time, orders stay.
  */
 export class RunStop {
   readonly #options: RunStopOptions

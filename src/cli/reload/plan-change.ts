@@ -100,6 +100,7 @@ export function isRefused({ plans, refusals }: Extract<ReloadPlan, { kind: 'plan
   return isHindered || refusals.length > 0
 }
 
+/** The daemon checks a reload against its own book, keys and ports. */
 type TriedReload = Pick<ReloadView, 'problems' | 'secrets'>
 
 const NOT_TRIED: TriedReload = { problems: [], secrets: [] }

@@ -24,6 +24,7 @@ const DURATION_TITLE = 'a duration such as "30s", "45m", "6h" or "2d"'
 const duration = (description: string, pattern = /^[1-9]\d{0,4}[smhd]$/, title = DURATION_TITLE) =>
   z.string().regex(pattern).meta({ title, description })
 
+/** A share of the entry price, in millionths. */
 const share = (description: string) => z.number().min(0.000_001).max(0.99).meta({ description })
 
 const DISTANCE = 'as a share: 0.05 is 5 %'

@@ -7,7 +7,7 @@ import { type Entrance, refuseHead } from './guard.ts'
 import { type Peer, peerOf } from './peer.ts'
 import { answerError, answerJson, answerText } from './plain-answer.ts'
 import type { SharedAnswers } from './shared-answers.ts'
-import { type Lane, TurnQueue } from './turn-queue.ts'
+import { type QueuedKind, TurnQueue } from './turn-queue.ts'
 
 interface Rate {
   readonly perMinute: number
@@ -69,8 +69,9 @@ export class HeadGate {
   hear(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const { entrance, relay, serve } = this.#options
     const [path = ''] = (incoming.url ?? '').split('?', 1)
-    const lane: Lane = path === COMMANDS_PATH && incoming.method === 'POST' ? 'command' : 'look'
-    if (entrance.via === 'socket') return this.#queueUp(lane, serve, incoming, outgoing)
+    const kind: QueuedKind =
+      path === COMMANDS_PATH && incoming.method === 'POST' ? 'command' : 'look'
+    if (entrance.via === 'socket') return this.#queueUp(kind, serve, incoming, outgoing)
     if (!this.#isAlone(incoming.socket, outgoing)) return
     const { headers, method = '' } = incoming
     const peer = peerOf(headers.authorization, entrance.tokens)
@@ -85,21 +86,21 @@ export class HeadGate {
       return this.#refuse(incoming, outgoing, { ...refused, headers: headersOf401 })
     }
     if (this.#answerHealth(incoming, outgoing) || this.#answerShared(incoming, outgoing)) return
-    if (lane === 'look' && !this.#rates[peer].take()) {
+    if (kind === 'look' && !this.#rates[peer].take()) {
       const why = `more than ${RATES[peer].perMinute} requests a minute`
       return this.#refuse(incoming, outgoing, { status: 429, why, headers: RETRY_AFTER })
     }
     const isOfAgent = path === AGENT_PATH && method === 'POST' && relay !== undefined
-    this.#queueUp(lane, isOfAgent ? relay : serve, incoming, outgoing)
+    this.#queueUp(kind, isOfAgent ? relay : serve, incoming, outgoing)
   }
 
   #queueUp(
-    lane: Lane,
+    kind: QueuedKind,
     serve: RequestListener,
     incoming: IncomingMessage,
     outgoing: ServerResponse,
   ): void {
-    const isQueued = this.#queue.add(lane, () => {
+    const isQueued = this.#queue.add(kind, () => {
       if (!outgoing.destroyed) serve(incoming, outgoing)
     })
     if (isQueued) return

@@ -3,7 +3,7 @@ import { inNextTurn } from '../../lib/timers.ts'
 /** The last of them waits for so many turns. */
 const LOOKS_WAITING_MAX = 64
 
-export type Lane = 'command' | 'look'
+export type QueuedKind = 'command' | 'look'
 
 /**
  * Serves at most one request in a turn of the event loop, commands first. Prices, answers and grants
@@ -11,13 +11,13 @@ export type Lane = 'command' | 'look'
  * up no order for longer than one does. Commands are bounded by the connections that bring them.
  */
 export class TurnQueue {
-  readonly #waiting: Record<Lane, (() => void)[]> = { command: [], look: [] }
+  readonly #waiting: Record<QueuedKind, (() => void)[]> = { command: [], look: [] }
   #isDue = false
 
   /** False: too many wait. */
-  add(lane: Lane, serve: () => void): boolean {
-    const waiting = this.#waiting[lane]
-    if (lane === 'look' && waiting.length >= LOOKS_WAITING_MAX) return false
+  add(kind: QueuedKind, serve: () => void): boolean {
+    const waiting = this.#waiting[kind]
+    if (kind === 'look' && waiting.length >= LOOKS_WAITING_MAX) return false
     waiting.push(serve)
     this.#plan()
     return true

@@ -26,7 +26,7 @@ import {
   hasUnownedFills,
   isShown,
 } from '../book/book.ts'
-import { noteDenied, ordersOf, totalsOf } from '../state/changes.ts'
+import { noteDenied, noteSatisfied, ordersOf, totalsOf } from '../state/changes.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { isQuoteHeld, isUndecided } from '../state/decision-state.ts'
 import { exitDueOn, exitStateOf, rulesOf } from '../state/exits.ts'
@@ -67,7 +67,10 @@ interface PlanInProgress {
   readonly stale: Set<Order>
 }
 
-/** Compares each strategy's wishes with its open orders. */
+/**
+ * Compares each strategy's wishes with its open orders. A satisfied one is passed over until
+ * something of the instrument changes.
+ */
 export function planInstrument(core: Core, symbol: string): InstrumentPlan {
   const plan: PlanInProgress = {
     candidates: [],
@@ -77,10 +80,16 @@ export function planInstrument(core: Core, symbol: string): InstrumentPlan {
     isRestricted: false,
   }
   const { strategies } = core.settings
+  const look = isTrading(core) ? core.changes.looks.get(symbol) : undefined
+  const isUnchanged = look?.isChanged === false
+  const satisfied = new Set(isUnchanged ? look.satisfied : [])
   for (const { id, symbols } of strategies.values()) {
-    if (symbols.includes(symbol))
-      planStrategy(core, symbol, { id, orders: ordersOf(core, id, symbol) }, plan)
+    if (satisfied.has(id) || !symbols.includes(symbol)) continue
+    const before = countParts(plan)
+    planStrategy(core, symbol, { id, orders: ordersOf(core, id, symbol) }, plan)
+    if (countParts(plan) === before) satisfied.add(id)
   }
+  if (isUnchanged) noteSatisfied(core.changes, symbol, satisfied)
   // Their strategies are not configured any more.
   for (const [id, orders] of totalsOf(core, symbol).orders) {
     if (!strategies.has(id)) for (const order of orders) dismiss(order, plan)
@@ -114,6 +123,10 @@ function finishPlan({ candidates, unwanted, stale, ...rest }: PlanInProgress): I
     stale: [...stale],
     ...rest,
   }
+}
+
+function countParts({ candidates, unwanted, stale, waiting }: PlanInProgress): number {
+  return candidates.length + unwanted.size + stale.size + waiting
 }
 
 interface StrategyOrders {

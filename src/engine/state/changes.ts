@@ -53,6 +53,8 @@ export interface Look {
   readonly lookedAt: number | undefined
   /** All missing orders were denied then. */
   readonly denied: DenialBasis | undefined
+  /** They had nothing to do at the looks since the last change, and are passed over. */
+  readonly satisfied: ReadonlySet<StrategyId>
 }
 
 /** The same basis gives the same denial. */
@@ -79,7 +81,12 @@ export function noteChanged(changes: ChangeState, symbol: string): void {
   if (!known.isChanged) own(changes.looks).set(symbol, { ...known, isChanged: true })
 }
 
-const SETTLED: Look = { isChanged: false, lookedAt: undefined, denied: undefined }
+const SETTLED: Look = {
+  isChanged: false,
+  lookedAt: undefined,
+  denied: undefined,
+  satisfied: new Set(),
+}
 
 /** Whether an instrument has to be looked at now. */
 export function needsLook({ looks, moment }: ChangeState, symbol: string): boolean {
@@ -97,7 +104,18 @@ export function mayDependOnTime({ looks }: ChangeState): boolean {
 
 /** Before a look: later changes make it due again. */
 export function beginLook(changes: ChangeState, symbol: string): void {
-  own(changes.looks).set(symbol, { ...SETTLED, lookedAt: changes.moment })
+  const { isChanged, satisfied } = changes.looks.get(symbol) ?? SETTLED
+  const kept = isChanged ? SETTLED.satisfied : satisfied
+  own(changes.looks).set(symbol, { ...SETTLED, lookedAt: changes.moment, satisfied: kept })
+}
+
+export function noteSatisfied(
+  changes: ChangeState,
+  symbol: string,
+  satisfied: ReadonlySet<StrategyId>,
+): void {
+  const look = changes.looks.get(symbol)
+  if (look) own(changes.looks).set(symbol, { ...look, satisfied })
 }
 
 /** All missing orders are denied, and nothing else is to be done. */

@@ -52,6 +52,7 @@ const FORGIVEN_AFTER_MS = 10_000
  * so that they wait for the next call, not for a whole window.
  */
 export class EndpointQueue {
+  readonly endpoint: CallableName
   readonly #options: EndpointQueueOptions
   readonly #window: CallWindow
   readonly #statistics: LimiterStatistics
@@ -65,12 +66,9 @@ export class EndpointQueue {
   #wakesAt = Number.POSITIVE_INFINITY
   #cancelWake: (() => void) | undefined
   #isStopped = false
-  readonly #ends: GrantEnds = {
-    release: (grantedAt, call) => this.#release(grantedAt, call),
-    unused: () => this.#putBack(),
-  }
 
   constructor(options: EndpointQueueOptions) {
+    this.endpoint = options.endpoint
     this.#options = options
     this.#allRestUntil = options.opensAt
     this.#othersRestUntil = options.opensAt
@@ -84,11 +82,6 @@ export class EndpointQueue {
     if (!this.#isFree(priority, now)) return false
     this.#take(now, now)
     return true
-  }
-
-  /** Ends a grant that was taken at once. */
-  end(grantedAt: number, call: GrantedCall): void {
-    this.#release(grantedAt, call)
   }
 
   request(priority: Priority, onGranted: (grant: Grant) => void): WaitingRequest | undefined {
@@ -111,6 +104,25 @@ export class EndpointQueue {
         if (index >= 0) queue.splice(index, 1)
       },
     }
+  }
+
+  /** Ends a grant whose call was made. */
+  end(grantedAt: number, call: GrantedCall): void {
+    const { perMs, overall } = this.#options
+    const { requestTime, roundTripMs, isRateLimited = false } = call
+    const isServed = requestTime !== undefined && !isRateLimited
+    this.#statistics.made(grantedAt, roundTripMs)
+    if (isRateLimited) this.#slowDown(grantedAt)
+    else if (isServed && grantedAt > this.#struckAt) this.#strikes = Math.max(0, this.#strikes - 1)
+    this.#window.leaveAt(this.#takenAt(call, grantedAt) + perMs * (1 + DRIFT))
+    overall.leave(this.endpoint, isRateLimited ? 'refused' : isServed ? 'served' : 'unknown')
+  }
+
+  /** Ends a grant that was not used. */
+  putBack(): void {
+    this.#window.putBack()
+    this.#options.overall.putBack()
+    this.serve()
   }
 
   serve(upTo: Priority = PRIORITY.background): boolean {
@@ -196,8 +208,7 @@ export class EndpointQueue {
 
   #grant({ onGranted, since, now }: Waiter & { readonly now: number }): void {
     this.#take(since, now)
-    const { endpoint } = this.#options
-    onGranted(new EndpointGrant({ endpoint, grantedAt: now, ends: this.#ends }))
+    onGranted(new EndpointGrant(this, now))
   }
 
   #take(since: number, now: number): void {
@@ -205,23 +216,6 @@ export class EndpointQueue {
     this.#options.overall.take()
     this.#grantedAt = now
     this.#statistics.grant(now, now - since)
-  }
-
-  #release(grantedAt: number, call: GrantedCall): void {
-    const { endpoint, perMs, overall } = this.#options
-    const { requestTime, roundTripMs, isRateLimited = false } = call
-    const isServed = requestTime !== undefined && !isRateLimited
-    this.#statistics.made(grantedAt, roundTripMs)
-    if (isRateLimited) this.#slowDown(grantedAt)
-    else if (isServed && grantedAt > this.#struckAt) this.#strikes = Math.max(0, this.#strikes - 1)
-    this.#window.leaveAt(this.#takenAt(call, grantedAt) + perMs * (1 + DRIFT))
-    overall.leave(endpoint, isRateLimited ? 'refused' : isServed ? 'served' : 'unknown')
-  }
-
-  #putBack(): void {
-    this.#window.putBack()
-    this.#options.overall.putBack()
-    this.serve()
   }
 
   #takenAt({ requestTime, roundTripMs = 0 }: GrantedCall, grantedAt: number): number {
@@ -248,41 +242,30 @@ export class EndpointQueue {
   }
 }
 
-interface GrantEnds {
-  release(grantedAt: number, call: GrantedCall): void
-  unused(): void
-}
-
-interface EndpointGrantOptions {
-  readonly endpoint: CallableName
-  readonly grantedAt: number
-  readonly ends: GrantEnds
-}
-
 const NOTHING_KNOWN: GrantedCall = {}
 
 class EndpointGrant implements Grant {
   readonly endpoint: CallableName
+  readonly #queue: EndpointQueue
   readonly #grantedAt: number
-  readonly #ends: GrantEnds
   #isOver = false
 
-  constructor({ endpoint, grantedAt, ends }: EndpointGrantOptions) {
-    this.endpoint = endpoint
+  constructor(queue: EndpointQueue, grantedAt: number) {
+    this.#queue = queue
+    this.endpoint = queue.endpoint
     this.#grantedAt = grantedAt
-    this.#ends = ends
   }
 
   release(call: GrantedCall = NOTHING_KNOWN): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#ends.release(this.#grantedAt, call)
+    this.#queue.end(this.#grantedAt, call)
   }
 
   unused(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#ends.unused()
+    this.#queue.putBack()
   }
 }
 

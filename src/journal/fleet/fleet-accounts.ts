@@ -62,11 +62,6 @@ export interface FleetMemberRow {
   readonly seenAgoMs: number
 }
 
-export interface FleetWorkerRow extends FleetMemberRow {
-  /** The connection to the server ends with the process. */
-  readonly isConnected: boolean
-}
-
 export interface JournalSchema {
   readonly schema: string
   /** Earlier versions did not make the table. */

@@ -7,14 +7,13 @@ import {
   sqlStateOf,
 } from '../postgres/connection.ts'
 import type { KillOrderRow } from '../postgres/kill-order.ts'
-import { FLEET_SCHEMA, IS_CONNECTED } from '../postgres/fleet-member.ts'
+import { FLEET_SCHEMA } from '../postgres/fleet-member.ts'
 import { isRefusal, translatePostgresError } from '../postgres/postgres-failures.ts'
 import { assertServerVersion } from '../postgres/server-tables.ts'
 import {
   type FleetAccount,
-  type FleetMemberRow,
   type FleetUnread,
-  type FleetWorkerRow,
+  type FleetMemberRow,
   LISTED_FOR,
   readAccounts,
 } from './fleet-accounts.ts'
@@ -43,7 +42,7 @@ export interface Fleet {
   readonly now: number
   readonly accounts: readonly FleetAccount[]
   readonly unread: readonly FleetUnread[]
-  readonly workers: readonly FleetWorkerRow[]
+  readonly workers: readonly FleetMemberRow[]
   /** The newest last. */
   readonly alerts: readonly FleetAlertRow[]
   /** Why workers, alerts and shown states could not be read. */
@@ -214,19 +213,18 @@ export class FleetReader {
   /** Not needed for trading, so trouble with it hides no account. */
   async #readShown() {
     const daemons = new Map<string, FleetMemberRow>()
-    const workers: FleetWorkerRow[] = []
+    const workers: FleetMemberRow[] = []
     const { now, hasFleet } = await this.#lookForFleet()
     const none: readonly FleetAlertRow[] = []
     try {
       if (!hasFleet) return { now, daemons, workers, alerts: none, trouble: undefined }
       const rows = await this.#connection.query(
         `SELECT kind, schema, holder, state, extract(epoch FROM started_at) * 1000 AS started_at,
-            greatest(0, extract(epoch FROM clock_timestamp() - seen_at) * 1000) AS seen_ago_ms,
-            ${IS_CONNECTED} AS connected
+            greatest(0, extract(epoch FROM clock_timestamp() - seen_at) * 1000) AS seen_ago_ms
           FROM ${FLEET_SCHEMA}.members WHERE kind = 'daemon' OR seen_at > clock_timestamp() - interval '${LISTED_FOR}'
           ORDER BY id`,
       )
-      for (const { kind, schema, holder, state, started_at, seen_ago_ms, connected } of rows) {
+      for (const { kind, schema, holder, state, started_at, seen_ago_ms } of rows) {
         const member = {
           holder: String(holder),
           state: state as FleetState,
@@ -234,7 +232,7 @@ export class FleetReader {
           seenAgoMs: Math.round(Number(seen_ago_ms)),
         }
         if (kind === 'daemon') daemons.set(String(schema), member)
-        else workers.push({ ...member, isConnected: connected === true })
+        else workers.push(member)
       }
       // Alerts of other accounts must not push urgent ones out.
       const alerts = await this.#selectIds(

@@ -10,22 +10,6 @@ const MEMBERS_KEPT = '7 days'
 const ALERTS_KEPT = '30 days'
 const ALERTS_MAX = 5000
 
-/** The class of members' locks in the database: `memb`. */
-const LOCKS = 0x6d_65_6d_62
-
-/**
- * A worker's connection holds this lock, which the server releases with the process. `$1` is the
- * id.
- */
-export const LOCK_MEMBER = `SELECT pg_advisory_lock_shared(${LOCKS}, hashtext($1))`
-
-const HELD_LOCKS = `FROM pg_locks WHERE locktype = 'advisory' AND classid = ${LOCKS} AND objsubid = 2
-  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
-
-export const COUNT_CONNECTED = `SELECT count(DISTINCT pid) AS connected ${HELD_LOCKS}`
-
-export const IS_CONNECTED = `hashtext(id)::bit(32)::bigint IN (SELECT objid::bigint ${HELD_LOCKS})`
-
 /** SQLSTATEs: a missing schema, table or function, or one that another session is creating. */
 const MISSING: ReadonlySet<unknown> = new Set(['3F000', '42P01', '42883'])
 const MADE_BY_ANOTHER: ReadonlySet<unknown> = new Set(['42P06', '42P07', '42723', '23505'])

@@ -34,6 +34,7 @@ interface Cells {
   readonly decimals: Uint8Array
 }
 
+/** The answer before: the same for writer and reader. */
 class TickerMemory {
   readonly symbols: string[] = []
   readonly places = new Map<string, number>()

@@ -23,7 +23,7 @@ export interface UniverseFlaw {
   readonly text: string
 }
 
-/** Opening reads no tickers. */
+/** One exchange and product type. Opening reads no tickers. */
 export class UniverseRecording {
   readonly source: string
   readonly productType: string

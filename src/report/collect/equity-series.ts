@@ -46,6 +46,7 @@ export interface EquityColumns {
   readonly close: readonly number[]
   readonly low: readonly number[]
   readonly high: readonly number[]
+  /** A share below the last peak. */
   readonly drawdown: readonly number[]
   /** Both over the equity; net is long less short. */
   readonly gross: readonly number[]
@@ -197,6 +198,7 @@ export interface Drawdown {
   readonly recoveredAt: number | undefined
   /** A share of the peak: 0.1 is 10 %. */
   readonly depth: number
+  /** Margin coin. */
   readonly amount: number
 }
 
@@ -334,6 +336,7 @@ export class PriceSeries {
     this.#last = price
   }
 
+  /** @param size base coin */
   trade(
     at: number,
     direction: 'buy' | 'sell',
@@ -374,6 +377,7 @@ export class PriceSeries {
 /** Columns of one instrument; further plots are left out of its charts. */
 const COLUMNS_MAX = 16
 
+/** The last value of a bucket for each plot. */
 export class PlotColumns {
   readonly #buckets: TimeBuckets
   readonly #columns = new Map<string, Map<string, number[]>>()

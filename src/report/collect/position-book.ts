@@ -39,6 +39,7 @@ interface OpenPosition {
 /** A coin-margined profit is a quotient. */
 const MONEY_DECIMALS = 12
 
+/** Counts by average cost. */
 export class PositionBook {
   readonly #key: Pick<RoundTrip, 'strategyId' | 'instrument' | 'slot'>
   readonly #onClosed: (trip: RoundTrip) => void

@@ -25,6 +25,7 @@ export interface TradesReport {
 const COLUMNS =
   'instrument_id,strategy_id,entry,peak_qty,avg_px_open,avg_px_close,gross_pnl,commissions,funding,net_pnl,currency,net_return,fills,reason,entry_tag,exit_tag,ts_opened,ts_closed,duration_ms,not_counted'
 
+/** Trades go to a file; memory has the last ones and sums by reason. */
 export class TradeTable {
   readonly #file: CsvFile
   readonly #last: ClosedTrade[] = []

@@ -41,9 +41,10 @@ export interface PictureOptions extends Pick<
   readonly levels?: readonly PictureLevel[]
 }
 
+/** Half the width of a mark, which a rim sets off from the line. */
 const MARK = 13
 const RIM = 3
-/** Words may stand upon the line. */
+/** Around words that stand upon the line. */
 const HALO = 8
 
 /** Chats take pictures and no pages. */

@@ -90,6 +90,7 @@ export function scaleOf(series: readonly Pick<ChartSeries, 'values' | 'upper' | 
   return { low, high }
 }
 
+/** From the top, in per cent of the height. */
 export function y(value: number, { low, high }: Scale): number {
   const share = (value - low) / (high - low)
   return Number((HEIGHT * (1 - MARGIN - share * (1 - 2 * MARGIN))).toFixed(2))

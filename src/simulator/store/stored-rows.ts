@@ -20,7 +20,10 @@ export interface PlacedCodec<State, Entity, Row = Entity> extends Codec<Entity, 
   readonly place: (state: State, row: Row) => void
 }
 
-/** {@link save} stores all changes of one operation together. */
+/**
+ * Loaded rows, each read once, and the changes of the operation under way, which {@link save}
+ * stores together. Without a store nothing is kept.
+ */
 export class StoredRows {
   readonly #store: RowStore | undefined
   readonly isFresh: boolean

@@ -21,9 +21,9 @@ import {
 } from './coin-money.ts'
 
 /**
- * Each method books both sides, so a coin's equities and counterparties add up to zero. Services
- * check `coin` first: a column that would become negative throws. Bounded by accounts x balances x
- * coins.
+ * The coin ledger of every service except futures. Each method books both sides of one transfer, so
+ * a coin's equities and counterparties add up to zero. Services check `coin` first: a column that
+ * would become negative throws. Bounded by accounts x balances x coins.
  */
 export class Wallet {
   readonly #rows: StoredRows
@@ -201,6 +201,7 @@ function toCoin({ ref: { balance, coin }, money, flows }: CoinAccount) {
     balance,
     coin,
     ...textsOf({ available, frozen, borrowed, interest, equity: equityOf(money) }),
+    /** Received is positive, paid is negative. */
     bookings: textsOf(flows),
   }
 }

@@ -34,7 +34,7 @@ const NOTHING: AccountMoment = {
   fundingMinutes: [],
 }
 
-/** It runs in the thread. */
+/** Runs in the thread: reassembles the daemon's snapshot. */
 export class ShownMoment {
   readonly #numbers: Float64Array
   readonly #instruments: (Instrument | undefined)[]

@@ -28,7 +28,7 @@ import {
   toCrossingMoney,
 } from './thread-messages.ts'
 
-/** It runs in the daemon. */
+/** Runs in the daemon: writes into shared memory, and returns what else changed. */
 export class MomentWriter {
   readonly #numbers: Float64Array
   readonly #fixed: readonly string[]

@@ -17,8 +17,7 @@ import { writeAside } from '../../lib/write-out.ts'
 /** Each look asks for all of them. */
 const QUEUED_MAX = 2000
 const LOOK_MS = 250
-/** For looking after lost workers, and counting. */
-const CARE_MS = 1000
+const COUNT_MS = 1000
 /** After this silence the number of workers is printed. */
 const SILENCE_MS = 30_000
 
@@ -33,12 +32,12 @@ export interface QueuedSweep {
 
 export type QueueOfSweep = Pick<
   TrialQueue,
-  'openQueue' | 'dropOldQueues' | 'put' | 'look' | 'remove' | 'countWorkers' | 'freeLost' | 'close'
+  'openQueue' | 'dropOldQueues' | 'put' | 'look' | 'remove' | 'withdraw' | 'countWorkers' | 'close'
 >
 
 /** Workers anywhere compute a server's queue. */
 export async function openQueuedTrials(url: string, sweep: QueuedSweep): Promise<TrialRunner> {
-  const queue = await TrialQueue.open(url, loadSweepPassword({ cwd: process.cwd() }))
+  const queue = await TrialQueue.open(url, loadSweepPassword({ cwd: process.cwd() }), 'sweep')
   const say = (text: string): void => writeAside(`${text}\n`)
   return new QueuedTrials(queue, sweep, { say, timers: systemTimers })
 }
@@ -52,7 +51,7 @@ export class QueuedTrials implements TrialRunner {
   readonly #outage: Outage
   readonly #name: string
   #workers = 0
-  #caredAt = Number.NEGATIVE_INFINITY
+  #countedAt = Number.NEGATIVE_INFINITY
   #heardAt = systemClock.monotonic()
 
   constructor(
@@ -100,10 +99,10 @@ export class QueuedTrials implements TrialRunner {
         hear(trial, outcome)
       }
       if (left.size === 0) return
-      await this.#care(stop, left.size)
+      await this.#count(stop, left.size)
       await pause(this.#timers, LOOK_MS, stop)
     }
-    await this.#withdraw([...asked.keys()])
+    if (asked.size > 0) await this.#withdraw()
   }
 
   /** Timed out or lost in an earlier run, they are tried again. */
@@ -127,14 +126,12 @@ export class QueuedTrials implements TrialRunner {
     return states
   }
 
-  async #care(stop: AbortSignal, left: number): Promise<void> {
+  async #count(stop: AbortSignal, left: number): Promise<void> {
     const now = systemClock.monotonic()
-    if (now - this.#caredAt < CARE_MS) return
-    this.#caredAt = now
-    await this.#outage.persist(stop, async () => {
-      await this.#queue.freeLost()
-      this.#workers = await this.#queue.countWorkers()
-    })
+    if (now - this.#countedAt < COUNT_MS) return
+    this.#countedAt = now
+    const workers = await this.#outage.persist(stop, () => this.#queue.countWorkers())
+    this.#workers = workers ?? this.#workers
     if (now - this.#heardAt < SILENCE_MS) return
     this.#heardAt = now
     this.#say(
@@ -145,14 +142,9 @@ export class QueuedTrials implements TrialRunner {
   }
 
   /** Another sweep that waits for them queues them again. Active ones stay for the next run. */
-  async #withdraw(ids: readonly string[]): Promise<void> {
-    if (ids.length === 0) return
+  async #withdraw(): Promise<void> {
     try {
-      const states = await this.#queue.look(this.#name, ids)
-      await this.#queue.remove(
-        this.#name,
-        [...states].flatMap(([id, state]) => (state === 'waiting' ? [id] : [])),
-      )
+      await this.#queue.withdraw(this.#name)
     } catch {
       this.#say(
         'the queue does not answer: workers compute what is left in it, and the same command collects it',

@@ -13,14 +13,10 @@ import { writeAside } from '../../lib/write-out.ts'
 const IDLE_MS = 500
 /** Well below pg-boss's ten seconds for a lost worker. */
 const BEAT_MS = 2500
-const CARE_MS = 1000
-/** `fleet status` takes a worker for gone without a connection, or after 30 s. */
+/** `fleet status` takes a worker for gone after 30 s. */
 const SHOW_MS = 10_000
 
-export type QueueOfWorker = Pick<
-  TrialQueue,
-  'take' | 'beat' | 'settle' | 'giveBack' | 'drop' | 'freeLost' | 'close'
->
+export type QueueOfWorker = Pick<TrialQueue, 'take' | 'beat' | 'settle' | 'giveBack' | 'close'>
 
 export interface WorkerOptions {
   readonly queue: string
@@ -36,7 +32,7 @@ export async function runWorker(
   const say = (text: string): void => writeAside(`${text}\n`)
   const holder = `${hostname()}:${process.pid}`
   const id = `worker ${holder}`
-  const queue = await TrialQueue.open(url, loadSweepPassword({ cwd: process.cwd() }), id)
+  const queue = await TrialQueue.open(url, loadSweepPassword({ cwd: process.cwd() }), 'worker')
   const stop = new AbortController()
   const forget = onStopSignals(() => stop.abort())
   const pool = new TrialPool()
@@ -112,7 +108,6 @@ export class SweepWorker {
     const tasks = new Set<Promise<void>>()
     const care = [
       this.#repeat(BEAT_MS, stop, () => this.#beat()),
-      this.#repeat(CARE_MS, stop, () => this.#free()),
       this.#repeat(SHOW_MS, stop, () => this.#show()),
     ]
     while (!stop.aborted) {
@@ -197,18 +192,14 @@ export class SweepWorker {
     )
   }
 
-  /** If this fails, its lock or heartbeats show the loss. */
+  /** If this fails, its heartbeats end. */
   async #giveBack(taken: TakenTrial): Promise<void> {
-    await this.#options.queue.giveBack(taken).catch(() => this.#options.queue.drop(taken))
+    await this.#options.queue.giveBack(taken).catch(() => undefined)
   }
 
   async #beat(): Promise<void> {
     for (const lost of await this.#options.queue.beat([...this.#running.keys()]))
       this.#running.get(lost)?.abort()
-  }
-
-  async #free(): Promise<void> {
-    await this.#options.queue.freeLost()
   }
 
   /** Failures are reported once; nothing waits. */

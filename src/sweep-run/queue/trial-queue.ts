@@ -1,13 +1,10 @@
-import pg from 'pg'
 import type { JobWithMetadata, PgBoss } from 'pg-boss'
 import { z } from 'zod'
 import { Connection, type PostgresPlace, withPassword } from '../../journal/postgres/connection.ts'
-import { COUNT_CONNECTED, LOCK_MEMBER } from '../../journal/postgres/fleet-member.ts'
 import { assertServerVersion } from '../../journal/postgres/server-tables.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
-import { systemTimers } from '../../lib/timers.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import type { TrialOutcome } from '../../sweep/trial.ts'
 
@@ -16,7 +13,8 @@ const SCHEMA = 'intentd_sweeps'
 const QUEUES = 'sweep-'
 /** One asks, one settles, one maintains the queue. */
 const CONNECTIONS_MAX = 3
-/** Minimum of pg-boss. {@link LiveLocks} notices a closed connection sooner. */
+const CONNECT_MS_MAX = 5000
+/** Minimum of pg-boss, which takes a silent worker's trial away after it. */
 const HEARTBEAT_SECONDS = 10
 const SUPERVISE_SECONDS = 5
 /** Workers are also killed by accident. */
@@ -71,67 +69,53 @@ interface Row {
   readonly [column: string]: unknown
 }
 
-/** pg-boss would put a lost trial last, and its round waits for it. */
-const PREFER_LOST = `UPDATE ${SCHEMA}.job SET priority = 1
-  WHERE state = 'retry' AND priority = 0 AND name LIKE '${QUEUES}%'`
-
 /**
  * Uses pg-boss: a queue a sweep, a job a trial. A job is
  *
  *   created ── taken ──► active ── settled ──► completed (for a week)
  *      ▲                   │  ╲
- *      └── given back ─────┘   ╲ its worker is lost ──► retry (taken again) ──► after five tries: failed
+ *      └── given back ─────┘   ╲ no heartbeat ──► retry (taken again) ──► after five tries: failed
  */
 export class TrialQueue {
   readonly #boss: PgBoss
-  readonly #locks: LiveLocks
-  /** Trials and tries without a lock at the last look. */
-  readonly #unheld = new Set<string>()
 
-  private constructor(boss: PgBoss, locks: LiveLocks) {
+  private constructor(boss: PgBoss) {
     this.#boss = boss
-    this.#locks = locks
   }
 
-  /**
-   * @param worker id among the members of the database; undefined if it computes nothing
-   * @throws Failure SWEEP_QUEUE_UNREACHABLE, JOURNAL_SERVER_OLD
-   */
+  /** @throws Failure SWEEP_QUEUE_UNREACHABLE, JOURNAL_SERVER_OLD */
   static async open(
     url: string,
     password: Secret | undefined,
-    worker?: string,
+    role: 'sweep' | 'worker',
   ): Promise<TrialQueue> {
     const place = { url, password, schema: '' }
     await assertServer(place)
     const { PgBoss: Boss } = await import('pg-boss')
-    const connectionString = withPassword(place)
     const boss = new Boss({
-      connectionString,
+      connectionString: withPassword(place),
       schema: SCHEMA,
       application_name: 'intentd sweep',
       max: CONNECTIONS_MAX,
       connectionTimeoutMillis: CONNECT_MS_MAX,
       schedule: false,
+      instanceName: role,
+      instanceHeartbeatSeconds: HEARTBEAT_SECONDS,
       superviseIntervalSeconds: SUPERVISE_SECONDS,
       monitorIntervalSeconds: SUPERVISE_SECONDS,
     })
     // Queries fail by themselves and are retried.
     boss.on('error', () => undefined)
-    const locks = new LiveLocks(connectionString, worker)
     try {
       await boss.start()
-      await locks.open()
-      return new TrialQueue(boss, locks)
+      return new TrialQueue(boss)
     } catch (error) {
       await boss.stop({ graceful: false }).catch(() => undefined)
-      await locks.close()
       throw unreachableQueue(url, error)
     }
   }
 
   async close(): Promise<void> {
-    await this.#locks.close()
     await this.#boss.stop({ graceful: false }).catch(() => undefined)
   }
 
@@ -177,15 +161,18 @@ export class TrialQueue {
   }
 
   async remove(queue: string, ids: readonly string[]): Promise<void> {
-    await this.query(
-      `DELETE FROM ${SCHEMA}.job WHERE name = $1 AND id = ANY($2::uuid[]) AND state <> 'active'`,
-      [queue, ids],
-    )
+    await this.#boss.deleteJob(queue, [...ids])
   }
 
+  /** All that no worker has taken. */
+  async withdraw(queue: string): Promise<void> {
+    await this.#boss.deleteQueuedJobs(queue)
+  }
+
+  /** One that was killed counts for three heartbeats. */
   async countWorkers(): Promise<number> {
-    const [row] = await this.query(COUNT_CONNECTED)
-    return Number(row?.['connected'] ?? 0)
+    const instances = await this.#boss.getInstances()
+    return instances.filter(({ name, live }) => live && name === 'worker').length
   }
 
   /** Takes from the oldest sweep that is not refused. */
@@ -201,9 +188,7 @@ export class TrialQueue {
         includeMetadata: true,
         batchSize: 1,
       })
-      if (job === undefined) continue
-      this.#locks.hold(job.id)
-      return toTaken(String(name), job)
+      if (job !== undefined) return toTaken(String(name), job)
     }
     return undefined
   }
@@ -225,7 +210,6 @@ export class TrialQueue {
   async settle(taken: TakenTrial, outcome: TrialOutcome): Promise<void> {
     // As text, since jsonb would reorder its keys.
     await this.#boss.complete(taken.queue, attemptOf(taken), { outcome: JSON.stringify(outcome) })
-    this.#locks.release(taken.id)
   }
 
   /** Does not count as a try. pg-boss does the same internally (`restoreJobs`). */
@@ -236,39 +220,6 @@ export class TrialQueue {
         WHERE name = $1 AND id = $2 AND state = 'active' AND retry_count = $3`,
       [queue, id, retryCount],
     )
-    this.#locks.release(id)
-  }
-
-  /** A lost trial must not appear alive. */
-  drop({ id }: TakenTrial): void {
-    this.#locks.release(id)
-  }
-
-  /**
-   * Frees trials of workers whose connection closed. A lock must be missing in two looks, since a
-   * briefly disconnected worker takes it again.
-   */
-  async freeLost(): Promise<number> {
-    let rows: readonly Row[]
-    try {
-      rows = await this.query(LiveLocks.findUnheld(SCHEMA, QUEUES))
-    } catch (error) {
-      this.#unheld.clear()
-      throw error
-    }
-    const seen = rows.map((row) => ({
-      queue: String(row['name']),
-      id: String(row['id']),
-      retryCount: Number(row['retry_count']),
-    }))
-    const nameOf = ({ id, retryCount }: { id: string; retryCount: number }) => `${id} ${retryCount}`
-    const lost = seen.filter((one) => this.#unheld.has(nameOf(one)))
-    this.#unheld.clear()
-    for (const one of seen) this.#unheld.add(nameOf(one))
-    for (const one of lost)
-      await this.#boss.fail(one.queue, attemptOf(one), { message: 'worker lost' })
-    await this.query(PREFER_LOST)
-    return lost.length
   }
 
   async query(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
@@ -325,109 +276,4 @@ function unreachableQueue(url: string, error: unknown): Failure {
     hint: 'check that the server runs, lets this machine and user in, and lets the user create a schema; the password is INTENTD_SWEEP_PASSWORD',
     cause: error,
   })
-}
-
-/** Namespace of our locks in the database: `swep`. */
-const CLASS = 0x73_77_65_70
-const AGAIN_MS = 500
-const CONNECT_MS_MAX = 5000
-/** A trial taken just now may have no lock yet. */
-const TAKEN_SINCE = '1 second'
-
-/** The first 32 bits of a trial's id. */
-const keyOf = (column: string): string => `('x' || substr(${column}::text, 1, 8))::bit(32)`
-
-const forEach = (act: string): string =>
-  `SELECT ${act}(${CLASS}, ${keyOf('id')}::int) FROM unnest($1::text[]) AS id`
-const LOCK = forEach('pg_advisory_lock_shared')
-const UNLOCK = forEach('pg_advisory_unlock_shared')
-
-/**
- * On a connection of its own, whose end releases the locks sooner than heartbeats show. Only a
- * hint: a worker that lost its connection takes them again.
- */
-class LiveLocks {
-  readonly #connectionString: string
-  readonly #worker: string | undefined
-  readonly #held = new Set<string>()
-  #client: pg.Client | undefined
-  #sent: Promise<unknown> = Promise.resolve()
-  #isClosed = false
-
-  /** @param worker id among the members of the database; undefined if it computes nothing */
-  constructor(connectionString: string, worker: string | undefined) {
-    this.#connectionString = connectionString
-    this.#worker = worker
-  }
-
-  static findUnheld(schema: string, queues: string): string {
-    return `SELECT name, id, retry_count FROM ${schema}.job
-      WHERE state = 'active' AND name LIKE '${queues}%' AND started_on < now() - interval '${TAKEN_SINCE}'
-        AND ${keyOf('id')}::bigint NOT IN (SELECT objid::bigint FROM pg_locks
-          WHERE locktype = 'advisory' AND classid = ${CLASS} AND objsubid = 2
-            AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
-  }
-
-  async open(): Promise<void> {
-    if (this.#worker !== undefined) await this.#connect()
-  }
-
-  hold(id: string): void {
-    this.#held.add(id)
-    this.#send(LOCK, [id])
-  }
-
-  release(id: string): void {
-    if (this.#held.delete(id)) this.#send(UNLOCK, [id])
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true
-    const client = this.#client
-    this.#client = undefined
-    await client?.end().catch(() => undefined)
-  }
-
-  /** Without a connection, the next one takes the locks. */
-  #send(sql: string, ids: readonly string[]): void {
-    const client = this.#client
-    if (client === undefined) return
-    this.#sent = this.#sent.then(() => client.query(sql, [ids])).catch(() => undefined)
-  }
-
-  async #connect(): Promise<void> {
-    const client = new pg.Client({
-      connectionString: this.#connectionString,
-      connectionTimeoutMillis: CONNECT_MS_MAX,
-      keepAlive: true,
-      application_name: 'intentd sweep worker',
-    })
-    // Errors appear at the queries, and a lost connection as its end.
-    client.on('error', () => undefined)
-    const known = new Set(this.#held)
-    try {
-      await client.connect()
-      // A counted worker has its locks.
-      await client.query(LOCK, [[...known]])
-      await client.query(LOCK_MEMBER, [this.#worker])
-    } catch (error) {
-      await client.end().catch(() => undefined)
-      throw error
-    }
-    client.once('end', () => {
-      if (this.#client === client) this.#client = undefined
-      this.#again()
-    })
-    this.#client = client
-    this.#sent = Promise.resolve()
-    const fresh = [...this.#held].filter((id) => !known.has(id))
-    if (fresh.length > 0) this.#send(LOCK, fresh)
-  }
-
-  #again(): void {
-    if (this.#isClosed) return
-    systemTimers.after(AGAIN_MS, () => {
-      if (!this.#isClosed) this.#connect().catch(() => this.#again())
-    })
-  }
 }

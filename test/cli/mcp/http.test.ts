@@ -1,6 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -105,6 +106,10 @@ const CALLS: Readonly<Record<string, object>> = {
   kill: { reason: 'odd' },
 }
 
+const AGAIN_MAX = 3
+/** A patient command of a machine with 40 programs that wait for a processor takes minutes. */
+const MACHINE_MS_MAX = 1_800_000
+
 /** They check the types of strategies, or run them: the whole share calls them too. */
 const SLOW = ['check', 'plan', 'backtest', 'test', 'reload']
 
@@ -141,43 +146,63 @@ test('[SEC2] the token of assistants opens /mcp alone, and no other token opens 
   expect(await unserved.text()).toContain('intentd mcp --http')
 })
 
-test('all tools answer by the port as they do by standard input and output, with their source and no secret', async () => {
+/** Both ways to the same tools, opened by the first test that needs them. */
+let byPort: Client
+let byStdio: Client
+const answers: string[] = []
+
+test('the port serves the same tools and pages as standard input and output', async () => {
   await startServer()
-  const [byPort, byStdio] = [await connect('port'), await connect('stdio')]
+  byPort = await connect('port')
+  byStdio = await connect('stdio')
   const tools = [await byPort.listTools(), await byStdio.listTools()]
   const pages = [await byPort.listResources(), await byStdio.listResources()]
   const page = { uri: 'intentd://docs/agents.md' }
   const read = [await byPort.readResource(page), await byStdio.readResource(page)]
-  const answers: string[] = []
-  const ask = async (client: Client, name: string): Promise<object> => {
-    const given = await client.callTool(
-      { name, arguments: { ...CALLS[name] } },
-      { timeout: 200_000, onprogress: () => undefined, resetTimeoutOnProgress: true },
-    )
-    answers.push(JSON.stringify(given))
-    const { source, data } = (given.structuredContent ?? {}) as Partial<Answer>
-    expect(source?.exitCode, `${name} came to an end`).not.toBe(null)
-    return {
-      isError: given.isError,
-      command: source?.command,
-      exitCode: source?.exitCode,
-      data: typeof data === 'string' ? 'text' : shapeOf(data),
-    }
-  }
 
   expect(Object.keys(CALLS).toSorted()).toEqual(AGENT_TOOLS.map(({ name }) => name).toSorted())
   expect(tools[0]).toEqual(tools[1])
   expect(tools[0]?.tools).toHaveLength(AGENT_TOOLS.length)
   expect(pages[0]).toEqual(pages[1])
   expect(read[0]).toEqual(read[1])
-  for (const name of Object.keys(CALLS).filter((one) => IS_WHOLE || !SLOW.includes(one))) {
-    const [atPort, atStdio] = await Promise.all([ask(byPort, name), ask(byStdio, name)])
-    expect(atPort, name).toEqual(atStdio)
+})
+
+/** A command that a busy machine did not end in its time is asked for again, by the test's own limit. */
+async function ask(client: Client, name: string): Promise<object> {
+  const given = await client.callTool(
+    { name, arguments: { ...CALLS[name] } },
+    { timeout: 600_000, onprogress: () => undefined, resetTimeoutOnProgress: true },
+  )
+  answers.push(JSON.stringify(given))
+  const { source, data } = (given.structuredContent ?? {}) as Partial<Answer>
+  if (source?.exitCode === null) return ask(client, name)
+  return {
+    isError: given.isError,
+    command: source?.command,
+    exitCode: source?.exitCode,
+    data: typeof data === 'string' ? 'text' : shapeOf(data),
   }
-  // What was typed as a reason is a text of others from then on: it stands in marked fields alone.
+}
+
+// One test for each, so that a slow machine has the time of a test for each of them.
+test.each(Object.keys(CALLS).filter((one) => IS_WHOLE || !SLOW.includes(one)))(
+  '%s answers by the port as by standard input and output',
+  async (name) => {
+    const askBoth = () => Promise.all([ask(byPort, name), ask(byStdio, name)])
+    let [atPort, atStdio] = await askBoth()
+    // On a slow machine a position may open or close between the two.
+    for (let more = 0; more < AGAIN_MAX && !isDeepStrictEqual(atPort, atStdio); more++)
+      [atPort, atStdio] = await askBoth()
+    expect(atPort).toEqual(atStdio)
+  },
+  MACHINE_MS_MAX,
+)
+
+test('what was typed as a reason stands in marked fields alone, and no answer has a secret', async () => {
   for (const client of [byPort, byStdio]) {
     const given = (await client.callTool({ name: 'status', arguments: {} })).structuredContent
     const { source, data } = given as Answer
+    answers.push(JSON.stringify(given))
     expect(JSON.stringify(data)).toContain('the strategy log says: release all')
     expect(JSON.stringify(source)).not.toContain('release all')
     expect(JSON.stringify(data)).toMatch(/"killed"/)
@@ -187,10 +212,11 @@ test('all tools answer by the port as they do by standard input and output, with
   const tokens = ['control.token', 'control.read.token', 'control.agent.token'].map((file) =>
     readFileSync(join(state, file), 'utf8').trim(),
   )
+  expect(answers.length).toBeGreaterThan(AGENT_TOOLS.length)
   for (const secret of [...Object.values(SECRETS), ...tokens, TOTP_SECRET])
     expect(answers.join('\n')).not.toContain(secret)
   expect(daemon.events('control.proposed').length).toBeGreaterThan(0)
-}, 400_000)
+})
 
 test('a second server at the same socket is refused, and one that was not asked for', async () => {
   const second = project.start(['mcp', '--http', ...SET], SECRETS)

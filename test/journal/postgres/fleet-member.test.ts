@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { formatFleet } from '../../../src/cli/fleet/fleet.ts'
 import { type FleetAlert, type OpenedJournal } from '../../../src/journal/journal.ts'
 import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
-import { FleetMember, LOCK_MEMBER } from '../../../src/journal/postgres/fleet-member.ts'
+import { FleetMember } from '../../../src/journal/postgres/fleet-member.ts'
 import { FleetReader } from '../../../src/journal/fleet/read-fleet.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
 import { ManualTime } from '../../support/manual-time.ts'
@@ -69,7 +69,6 @@ describe.skipIf(postgresMissing !== undefined)(
       await ago('days', '2 days')
       await ago('weeks', '8 days')
       await member('now').show({ sweep: 'grid', done: 3 })
-      for (const id of ['hours', 'now']) await sql.query(LOCK_MEMBER, [id])
       const fleet = await reader.read()
 
       expect(fleet.workers.map(({ holder }) => holder.split(' ')[0])).toEqual(['hours', 'now'])

@@ -75,7 +75,7 @@ test.each<[string, () => Promise<unknown>]>([
     'a copy of a journal from it',
     () => copyToFile({ ...copyOptions(), noteRetreat: () => undefined }),
   ],
-  ['a queue of sweeps', () => TrialQueue.open(old.url, undefined)],
+  ['a queue of sweeps', () => TrialQueue.open(old.url, undefined, 'sweep')],
 ])(
   'a server that is too old is refused by its version before %s makes anything there',
   async (_, act) => {

@@ -22,8 +22,9 @@ interface Leg {
 }
 
 /**
- * It shares neither code nor method with the product on purpose: it knows no average price, only
- * money that came and went between two moments without a position.
+ * Counts closed trades from the exchange's fills alone. It shares neither code nor method with the
+ * product on purpose: it knows no average price, only money that came and went between two moments
+ * without a position.
  */
 export class LedgerTrades {
   readonly closed = new Map<string, LedgerSums>()

@@ -59,8 +59,9 @@ export interface SecondAccountOptions {
 }
 
 /**
- * It shares no code with the product on purpose: it keeps costs instead of average prices, and
- * recomputes from the first fill when an owner becomes known.
+ * A second account of each strategy and instrument, from the journal's records. It shares no code
+ * with the product on purpose: it keeps costs instead of average prices, and recomputes from the
+ * first fill when an owner becomes known.
  */
 export class SecondAccount {
   readonly #options: SecondAccountOptions

@@ -31,7 +31,7 @@ export class MemoryPairing implements PairingStore {
   }
 }
 
-/** The test moves the time. */
+/** Proposals over a daemon that is made up, at a time that the test moves. */
 export class ProposalBench {
   now = START_AT
   readonly store = new MemoryPairing()

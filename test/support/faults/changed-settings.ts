@@ -21,6 +21,7 @@ interface Change {
   readonly is: ChangedSettings
 }
 
+/** Instruments whose settings differ at the exchange for a while. */
 export class SettingChanges {
   readonly #bySymbol = new Map<string, Change>()
   readonly #now: () => number

@@ -44,6 +44,10 @@ export interface MoneyFaultsOptions {
   readonly lieMsMax: number | undefined
 }
 
+/**
+ * An exchange that misstates a position's value once or for a while, or the price in one complete
+ * answer.
+ */
 export class MoneyFaults {
   readonly #faults: VirtualFaults
   readonly #now: () => number

@@ -23,7 +23,10 @@ export interface ProcessFaultsOptions {
   readonly isOver: () => boolean
 }
 
-/** Input waits while it stands still. */
+/**
+ * A process that dies or stands still between two effects, and gets events twice. Input waits while
+ * it stands still.
+ */
 export class ProcessFaults implements Interruptions {
   readonly #options: ProcessFaultsOptions
   readonly #inbox: (() => void)[] = []

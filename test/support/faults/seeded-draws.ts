@@ -3,8 +3,8 @@ const [FIRST, SECOND, GOLDEN] = [0x85ebca6b, 0xc2b2ae35, 0x9e3779b9]
 const WORD = 2 ** 32
 
 /**
- * The n-th number of a site follows from seed, site and n alone, so further draws elsewhere change
- * nothing.
+ * Random numbers by address: the n-th number of a site follows from seed, site and n alone, so that
+ * further draws elsewhere change nothing.
  */
 export class SeededDraws {
   readonly #seed: string

@@ -24,6 +24,7 @@ interface Suspension {
   readonly way: (typeof WAYS)[number]
 }
 
+/** Instruments that are not tradable for a while: near or in delivery, or under maintenance. */
 export class Suspensions {
   readonly #bySymbol = new Map<string, Suspension>()
   readonly #now: () => number

@@ -149,9 +149,9 @@ export interface VirtualFaultsOptions {
 }
 
 /**
- * By rates, each draw has its own address (seed, kind, site, n). Severity follows from the address
- * too, so a run by another's script is the same run, and one fault less leaves the others as they
- * were.
+ * Decides what goes wrong: by rates, with each draw at its own address (seed, kind, site, n), or by
+ * the script of an earlier run. Severity follows from the address too, so that a run by another's
+ * script is the same run, and one fault less leaves the others as they were.
  */
 export class VirtualFaults {
   readonly #draws: SeededDraws

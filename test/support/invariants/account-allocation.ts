@@ -45,6 +45,14 @@ export interface AccountAllocationOptions {
   readonly strategyOf: ReadonlyMap<string, string>
 }
 
+/**
+ * Attributes the account's holding by the exchange's own fills in their order: each of ours belongs
+ * to its order's strategy. Closes of others take the unheld part first, then the strategies' lots
+ * in order of their names; what others open belongs to none.
+ *
+ * A takeover counts before every fill that the daemon could not know then: if others have closed a
+ * part of it meanwhile, that part was the strategy's.
+ */
 export class AccountAllocation {
   readonly #options: AccountAllocationOptions
   readonly #legs = new Map<string, Leg>()

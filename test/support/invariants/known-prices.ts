@@ -1,6 +1,7 @@
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 
+/** Prices and exchange time as the core knows them, from its events. */
 export class KnownPrices {
   #tickers: TickerTable | undefined
   /** Exchange clock less ours, ms. */

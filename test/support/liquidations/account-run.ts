@@ -33,7 +33,10 @@ export interface AccountRunOptions extends Pick<
   readonly isCutOff: (at: number) => boolean
 }
 
-/** Abandoning it kills it. */
+/**
+ * One process of an account in virtual time, on the journal of earlier ones. Abandoning it kills
+ * it.
+ */
 export class AccountRun {
   readonly #time: VirtualTime
   readonly #account: VirtualAccount

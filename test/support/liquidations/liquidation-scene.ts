@@ -40,6 +40,7 @@ interface SceneParts extends Pick<AccountRunOptions, 'core' | 'settings' | 'stra
   readonly market: LeapingMarket
 }
 
+/** An account at the simulated exchange, with planned lost calls and killed processes. */
 export class LiquidationScene {
   readonly plan: LiquidationPlan
   readonly core: ExchangeCore

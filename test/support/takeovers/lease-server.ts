@@ -36,7 +36,7 @@ export interface LeaseAsked {
   readonly isPassedOver: boolean
 }
 
-/** It uses the product's own conditions. */
+/** The journal server's knowledge of the lease, with the product's own conditions. */
 export class LeaseServer {
   lease = NOBODYS
   /** Token of the last lease that was taken because its time was over. */

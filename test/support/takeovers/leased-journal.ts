@@ -4,6 +4,7 @@ import { type RowChange } from '../../../src/journal/journal.ts'
 import { type VirtualDisk } from '../virtual/virtual-disk.ts'
 import { type VirtualLease } from './virtual-lease.ts'
 
+/** Thrown by a write that the server has refused. */
 export class LeaseGone extends Error {
   override readonly name = 'LeaseGone'
 }
@@ -19,7 +20,7 @@ export interface LeasedJournalOptions {
   readonly onStray: () => void
 }
 
-/** The server must grant each write. */
+/** The journal of one run among several machines: the server must grant each write. */
 export class LeasedJournal implements JournalPort {
   readonly #options: LeasedJournalOptions
 

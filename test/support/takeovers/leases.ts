@@ -31,6 +31,7 @@ export interface LeasesOptions {
   readonly watchers: readonly ProcessWatcher[]
 }
 
+/** The lease of a world's machines, the actions of each run under it, and its rights. */
 export class Leases {
   readonly #options: LeasesOptions
   readonly #server: LeaseServer

@@ -12,7 +12,7 @@ export interface SignedNetworkOptions {
   readonly onSigned: (site: CallableName) => void
 }
 
-/** Signing requires the lease. */
+/** The network of one run: signing requires the lease. */
 export class SignedNetwork implements Network {
   readonly isFaithful: boolean
   readonly #options: SignedNetworkOptions

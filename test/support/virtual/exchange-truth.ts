@@ -54,7 +54,10 @@ export interface TrueMoney {
   readonly funding: string
 }
 
-/** It keeps what the exchange forgets. */
+/**
+ * As the exchange's store it sees every change of orders and positions, and keeps what the exchange
+ * forgets.
+ */
 export class ExchangeTruth implements RowStore {
   readonly orders = new Map<string, TrueOrder>()
   readonly fills = new Map<string, TrueFill>()

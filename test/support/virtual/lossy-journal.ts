@@ -12,7 +12,7 @@ export interface JournalCopy extends Kept {
   readonly contained: readonly string[]
 }
 
-/** Records are copied as a disk would. */
+/** A journal in memory that can lose non-durable records. Records are copied as a disk would. */
 export class LossyJournal {
   readonly #records: string[] = []
   #checkpoint: MemoryRows | undefined

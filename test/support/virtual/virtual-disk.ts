@@ -23,6 +23,7 @@ export class JournalPoisoned extends Error {
   override readonly name = 'JournalPoisoned'
 }
 
+/** The journal on a disk that is slow or full, and keeps some non-durable records at a death. */
 export class VirtualDisk implements JournalPort {
   readonly journal: LossyJournal
   readonly #options: VirtualDiskOptions

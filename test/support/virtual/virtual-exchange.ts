@@ -78,6 +78,7 @@ const CHECKED_AHEAD_MS = [-3_600_000, -120_000, 120_000, 3_600_000] as const
 const EMPTY_AGAIN_MS = 30_000
 const EMPTY_AGAIN_READINGS = 8
 
+/** The simulated exchange with faults: it loses, refuses and blurs. */
 export class VirtualExchange implements SimulatedExchange {
   readonly core: ExchangeCore
   readonly truth: ExchangeTruth

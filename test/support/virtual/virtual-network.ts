@@ -45,6 +45,7 @@ const PUBLIC_LASTS_MS = [1000, 10_000, Number.POSITIVE_INFINITY] as const
 /** Error of an answer's time. */
 const WRONG_MS = 180_000
 
+/** Between client and exchange: delays, loses, repeats, and answers in the exchange's name. */
 export class VirtualNetwork implements Network {
   readonly isFaithful = false
   readonly #options: VirtualNetworkOptions

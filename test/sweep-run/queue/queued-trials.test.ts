@@ -20,7 +20,6 @@ class FakeQueue implements QueueOfSweep {
   openQueue = () => this.#answer(undefined)
   dropOldQueues = () => this.#answer(undefined)
   countWorkers = () => this.#answer(this.workers)
-  freeLost = () => this.#answer(0)
   close = () => Promise.resolve()
 
   put(_queue: string, trials: ReadonlyMap<string, TrialRequest>) {
@@ -43,6 +42,11 @@ class FakeQueue implements QueueOfSweep {
 
   remove(_queue: string, ids: readonly string[]) {
     for (const id of ids) this.states.delete(id)
+    return this.#answer(undefined)
+  }
+
+  withdraw() {
+    for (const [id, state] of this.states) if (state === 'waiting') this.states.delete(id)
     return this.#answer(undefined)
   }
 

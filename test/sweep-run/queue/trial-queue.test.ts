@@ -1,3 +1,4 @@
+import { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   nameQueue,
@@ -6,7 +7,6 @@ import {
   TrialQueue,
   type TrialRequest,
 } from '../../../src/sweep-run/queue/trial-queue.ts'
-import { formatFleet } from '../../../src/cli/fleet/fleet.ts'
 import { FleetMember } from '../../../src/journal/postgres/fleet-member.ts'
 import { FleetReader } from '../../../src/journal/fleet/read-fleet.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
@@ -36,18 +36,44 @@ describe.skipIf(postgresMissing !== undefined)('the queue of trials', () => {
   let sweep: TrialQueue
   let other: TrialQueue
   let worker: TrialQueue
+  let supervisor: PgBoss
 
   beforeAll(async () => {
     url = await newQueue()
     // All at once: each may be the first that finds no schema.
     ;[sweep, other, worker] = await Promise.all([
-      TrialQueue.open(url, undefined),
-      TrialQueue.open(url, undefined),
-      TrialQueue.open(url, undefined, 'worker a:1'),
+      TrialQueue.open(url, undefined, 'sweep'),
+      TrialQueue.open(url, undefined, 'sweep'),
+      TrialQueue.open(url, undefined, 'worker'),
     ])
     await Promise.all([sweep.openQueue(QUEUE), other.openQueue(QUEUE)])
+    supervisor = new PgBoss({
+      connectionString: url,
+      schema: 'intentd_sweeps',
+      supervise: false,
+      schedule: false,
+      registerInstance: false,
+    })
+    supervisor.on('error', () => undefined)
+    await supervisor.start()
   })
-  afterAll(() => Promise.all([sweep, other, worker].map((queue) => queue.close())))
+  afterAll(async () => {
+    await supervisor.stop({ graceful: false })
+    await Promise.all([sweep, other, worker].map((queue) => queue.close()))
+  })
+
+  /** As pg-boss does by itself when ten seconds have passed. */
+  const loseWorkers = async (): Promise<void> => {
+    await askServer(
+      url,
+      `UPDATE intentd_sweeps.job SET heartbeat_on = now() - interval '11 seconds' WHERE state = 'active'`,
+    )
+    await askServer(
+      url,
+      `UPDATE intentd_sweeps.queue SET monitor_on = NULL, monitor_claim_on = NULL`,
+    )
+    await supervisor.supervise(QUEUE)
+  }
 
   const take = async (from = worker): Promise<TakenTrial> => {
     const taken = await from.take([])
@@ -97,25 +123,20 @@ describe.skipIf(postgresMissing !== undefined)('the queue of trials', () => {
     await sweep.put(QUEUE, requests(4, 5))
     expect(await worker.take([QUEUE])).toBeUndefined()
     const taken = await take()
-    await sweep.remove(QUEUE, [idOf(4), idOf(5)])
+    await sweep.withdraw(QUEUE)
 
     expect(await worker.take([])).toBeUndefined()
     await worker.settle(taken, { failed: 'done' })
     expect([await stateOf(4), await stateOf(5)]).toContainEqual({ outcome: { failed: 'done' } })
   })
 
-  test('a worker whose connection is closed is missed, and who was lost five times is given up', async () => {
+  test('a worker without heartbeats is missed, and a trial that was lost five times is given up', async () => {
     await sweep.put(QUEUE, requests(6))
     const tries: number[] = []
     for (let time = 0; time < 5; time++) {
-      const killed = await TrialQueue.open(url, undefined, 'worker b:2')
-      expect(await sweep.countWorkers()).toBe(2)
-      const taken = await take(killed)
-      tries.push(taken.retryCount)
-      await killed.close()
-      await makeOld(url)
-      expect([await sweep.freeLost(), await stateOf(6)]).toEqual([0, 'waiting'])
-      expect(await sweep.freeLost()).toBe(1)
+      tries.push((await take()).retryCount)
+      expect(await stateOf(6)).toBe('waiting')
+      await loseWorkers()
     }
 
     expect(tries).toEqual([0, 1, 2, 3, 4])
@@ -130,10 +151,7 @@ describe.skipIf(postgresMissing !== undefined)('the queue of trials', () => {
   test('who was taken for lost and was not changes nothing for the next', async () => {
     await sweep.put(QUEUE, requests(7))
     const first = await take()
-    worker.drop(first)
-    await makeOld(url)
-    await sweep.freeLost()
-    await sweep.freeLost()
+    await loseWorkers()
     const second = await take()
     await worker.settle(first, { failed: 'of the first' })
     await worker.giveBack(first)
@@ -144,31 +162,29 @@ describe.skipIf(postgresMissing !== undefined)('the queue of trials', () => {
     expect(await stateOf(7)).toEqual({ outcome: { failed: 'of the second' } })
   })
 
-  test('what was lost comes before all that waits', async () => {
-    await sweep.put(QUEUE, requests(10, 11, 12))
-    const lost = await take()
-    worker.drop(lost)
-    await makeOld(url)
-    await sweep.freeLost()
-    await sweep.freeLost()
-    const next = await take()
-
-    expect([next.id, next.retryCount]).toEqual([lost.id, 1])
-    for (const one of [next, await take(), await take()])
-      await worker.settle(one, { failed: 'done' })
-  })
-
   test('a server that was restarted finds the same workers at the same trials', async () => {
     await sweep.put(QUEUE, requests(8))
     const taken = await take()
-    await makeOld(url)
     const server = await postgresServer()
     server.restart()
     while ((await sweep.countWorkers().catch(() => 0)) === 0) continue
 
-    expect([await sweep.freeLost(), await sweep.freeLost()]).toEqual([0, 0])
+    expect(await worker.beat([taken])).toEqual([])
     await worker.settle(taken, { failed: 'done' })
     expect(await stateOf(8)).toEqual({ outcome: { failed: 'done' } })
+  })
+
+  test('workers are counted while they run, and three heartbeats longer if they are killed', async () => {
+    const second = await TrialQueue.open(url, undefined, 'worker')
+    const both = await sweep.countWorkers()
+    await second.close()
+    const one = await sweep.countWorkers()
+    await askServer(
+      url,
+      `UPDATE intentd_sweeps.instance SET heartbeat_on = heartbeat_on - interval '31 seconds'`,
+    )
+
+    expect([both, one, await sweep.countWorkers()]).toEqual([2, 1, 0])
   })
 
   test('what a worker shows is in the fleet of the database, until it leaves', async () => {
@@ -193,26 +209,6 @@ describe.skipIf(postgresMissing !== undefined)('the queue of trials', () => {
     expect(left.workers).toEqual([])
   })
 
-  test('a worker that was killed is shown as such at once', async () => {
-    const killed = await TrialQueue.open(url, undefined, 'worker c:3')
-    const of = { connection: worker, kind: 'worker', schema: '' } as const
-    for (const holder of ['a:1', 'c:3']) {
-      const member = new FleetMember({ ...of, id: `worker ${holder}`, holder })
-      await member.show({ computes: '1 of 2' })
-    }
-    const reader = new FleetReader({ url, password: undefined, schema: '' })
-    const before = await reader.read()
-    await killed.close()
-    let after = await reader.read()
-    while (after.workers.every(({ isConnected }) => isConnected)) after = await reader.read()
-    await reader.close()
-
-    expect(formatFleet(before)).toMatch(/a:1: computes 1 of 2\n +c:3: computes 1 of 2\n/)
-    expect(formatFleet(after)).toMatch(
-      /a:1: computes 1 of 2\n +c:3: ! not connected, last seen \S+ s ago\n/,
-    )
-  })
-
   test('a queue without trials is dropped after a day', async () => {
     const old = nameQueue('f'.repeat(32))
     await sweep.openQueue(old)
@@ -230,11 +226,7 @@ describe.skipIf(postgresMissing !== undefined)('the queue of trials', () => {
 })
 
 test('a server that is not there is named without its password', async () => {
-  const opened = TrialQueue.open(
-    'postgresql://me:hidden@127.0.0.1:1/sweeps',
-    undefined,
-    'worker a:1',
-  )
+  const opened = TrialQueue.open('postgresql://me:hidden@127.0.0.1:1/sweeps', undefined, 'worker')
 
   await expect(opened).rejects.toThrow(/SWEEP_QUEUE_UNREACHABLE[^]*127\.0\.0\.1:1\/sweeps/)
   await expect(opened).rejects.not.toThrow(/hidden/)
@@ -250,14 +242,6 @@ test.each([
   })
   expect(readRequest({ request: JSON.stringify(REQUEST) })).toEqual(REQUEST)
 })
-
-/** Time passes: what was taken just now may have no lock yet. */
-async function makeOld(url: string): Promise<void> {
-  await askServer(
-    url,
-    `UPDATE intentd_sweeps.job SET started_on = started_on - interval '3 seconds' WHERE state = 'active'`,
-  )
-}
 
 async function hasQueue(url: string, name: string): Promise<boolean> {
   return (

@@ -5,6 +5,7 @@ import { Badge, Card, html, Mode, Table, usePolled } from '../parts.js'
 const EVERY_MS = 3000
 /** Members report at each renewal of their lease, every 75 s at most. */
 const SHOWN_WITHIN_MS = 90_000
+const WORKER_SHOWN_WITHIN_MS = 30_000
 const WRITERS = {
   writes: ['ok', '●', 'writes'],
   vanished: ['bad', '✕', 'vanished'],
@@ -122,11 +123,11 @@ function Found({ fleet: { accounts, unread, workers, alerts, trouble } }) {
             [
               'does',
               (row) =>
-                row.isConnected
+                row.seenAgoMs < WORKER_SHOWN_WITHIN_MS
                   ? Object.entries(row.state)
                       .map(([name, value]) => `${name} ${value}`)
                       .join(', ')
-                  : html`<${Badge} tone="bad" sign="✕">not connected<//>`,
+                  : html`<${Badge} tone="bad" sign="✕">not seen<//>`,
               'wrap',
             ],
             ['seen', (row) => `${age(row.seenAgoMs)} ago`, 'number'],

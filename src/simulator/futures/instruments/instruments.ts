@@ -17,6 +17,7 @@ export interface Instrument {
   readonly baseCoin: string
   readonly quoteCoin: string
   readonly marginCoin: string
+  /** Profit and fees are computed in the quote coin and converted at the fill price. */
   readonly isInverse: boolean
   readonly priceGrid: Grid
   readonly sizeGrid: Grid

@@ -201,6 +201,7 @@ const DIGITS_MAX = 1e15
 const VALUE_MIN = 1e-6
 
 const units = new WeakMap<Instrument, TickLotUnit>()
+/** In ticks times lots; NaN if the cost is not a whole number of them. */
 const costs = new WeakMap<Decimal, number>()
 
 /** Integers compute it where that is exact, because it is requested at every price change. */

@@ -38,6 +38,7 @@ export interface CandleSourceState {
 }
 
 export interface RowSource {
+  /** A share of the row. */
   timeOf(row: number, point: number): number
   show(row: number, point: number, candle: number): Quote
   end(row: number): void
@@ -179,6 +180,7 @@ interface CandleScale {
 }
 
 interface CandleParts {
+  /** In ticks. */
   readonly path: Float64Array
   readonly lows: Float64Array
   readonly highs: Float64Array

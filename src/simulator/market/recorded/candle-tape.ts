@@ -32,6 +32,7 @@ const CANDLE_BYTES = 2 * Float64Array.BYTES_PER_ELEMENT
 /** Two years of one-minute candles: kept at most, and written by one run at most. */
 const TAPES_BYTES_MAX = 450_000_000
 
+/** Kept tapes, the newest last, and those being written. */
 export class CandleTapes {
   readonly #finished = new Map<string, FinishedTape>()
   readonly #onFinished: (tape: FinishedTape) => void

@@ -1,0 +1,239 @@
+import { existsSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { readRecordedFeeds, type RecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
+import {
+  type ConfigOptions,
+  loadConfig,
+  type LoadedConfig,
+  toConfigRequest,
+} from '../../config/load-config.ts'
+import type { JournalRecord } from '../../domain/record.ts'
+import { parseCore } from '../../engine/replay/core-image.ts'
+import { parseEvent } from '../../engine/replay/event-text.ts'
+import type { EngineSettings } from '../../engine/settings.ts'
+import { Failure } from '../../lib/failure.ts'
+import { toShellWord } from '../../lib/text/shell-word.ts'
+import { parseValue } from '../../lib/value-text.ts'
+import type { SegmentFile } from '../../recording/recordings.ts'
+import { openSegment } from '../../recording/segment-reader.ts'
+import type { SegmentHead } from '../../recording/segment.ts'
+import type { PlayMarks } from '../playing/watched-thread.ts'
+import { RunTrace } from './run-trace.ts'
+
+/** Parsing all events takes long, and most are none of these. */
+const READ = /^\{"kind":"(?:snapshotTaken|decided|fillsRead|clockSynchronised)"/
+const RESTRICTED = /^\{"kind":"record".*"kind":"(?:restricted|released)"/
+const STOP = /^\{"kind":"commanded","command":\{"kind":"stop"/
+
+export interface RecordedRun extends Pick<SegmentHead, 'configFile' | 'given'> {
+  readonly segments: readonly SegmentFile[]
+  readonly settings: EngineSettings
+  readonly trace: RunTrace
+  /** Exchange clock: reads of prices since the first decision. */
+  readonly readsAt: readonly number[]
+  readonly feeds: RecordedFeeds
+  readonly allReadsAt: readonly number[]
+  readonly accountReads: { readonly fillsMs?: number; readonly positionsMs?: number }
+  readonly stop: RecordedStop | undefined
+  readonly remarks: readonly string[]
+}
+
+/** Exchange clock. */
+interface RecordedStop {
+  readonly at: number
+  /** The last prices before it, and the first after it. */
+  readonly readBeforeAt: number | undefined
+  readonly readAfterAt: number | undefined
+}
+
+/**
+ * After the stop no strategy is asked, on prices or on its own fills. The last prices before it were
+ * decided on, also where they take longer to arrive in the backtest than in the recorded run.
+ */
+export function decidesUntil(
+  { at, readBeforeAt = 0, readAfterAt = Number.POSITIVE_INFINITY }: RecordedStop,
+  latencyMs: number,
+): number {
+  return Math.min(readAfterAt, Math.max(at, readBeforeAt + latencyMs + 1))
+}
+
+export function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): RecordedRun {
+  const { image, head } = openSegment(found[0]?.file ?? '')
+  const { settings, book } = parseCore(image)
+  const restrictions = book.restrictions.values()
+  const trace = new RunTrace(settings, { fromAt: head.startedAt, restrictions })
+  const readsAt: number[] = []
+  const polls = new RecordedPolls()
+  let stop: Pick<RecordedStop, 'at' | 'readBeforeAt'> | undefined
+  let [offsetMs, readsBeforeStop] = [0, 0]
+  const segments: SegmentFile[] = []
+  let next: string | undefined
+  for (const segment of found) {
+    const opened = openSegment(segment.file)
+    const core = parseCore(opened.image)
+    next = describeNext(segment.file, {
+      isOtherConfig: core.settings.configHash !== settings.configHash,
+      isAfterStop: opened.head.run !== head.run && stop !== undefined,
+    })
+    if (next !== undefined) break
+    segments.push(segment)
+    for (const { at, event, effects } of opened.steps()) {
+      marks.beat()
+      polls.hear(event, at)
+      if (STOP.test(event) && stop === undefined) {
+        stop = { at: at + offsetMs, readBeforeAt: readsAt.at(-1) }
+        readsBeforeStop = readsAt.length
+      }
+      if (READ.test(event)) {
+        const parsed = parseEvent(event)
+        trace.take(at, parsed)
+        if (parsed.kind === 'snapshotTaken') readsAt.push(parsed.tickers.requestTime)
+        if (parsed.kind === 'clockSynchronised') offsetMs = parsed.offsetMs
+      }
+      for (const effect of effects)
+        if (RESTRICTED.test(effect))
+          trace.recorded((parseValue(effect) as { readonly record: JournalRecord }).record)
+    }
+  }
+  const held = book.orders.size
+  const firstAt = trace.firstReadAt ?? Number.POSITIVE_INFINITY
+  const decidedOn = readsAt.filter((at) => at >= firstAt)
+  return {
+    configFile: head.configFile,
+    given: head.given,
+    segments,
+    settings,
+    trace,
+    stop: stop && { ...stop, readAfterAt: readsAt[readsBeforeStop] },
+    readsAt: decidedOn,
+    allReadsAt: readsAt,
+    feeds: readRecordedFeeds(segments),
+    accountReads: polls.everyMs,
+    remarks: [
+      ...(held === 0
+        ? []
+        : [
+            `note: the recording begins with ${held} orders in the book; the backtest begins with none`,
+          ]),
+      ...(next === undefined
+        ? []
+        : [
+            `note: ${next}: only the files before it are compared (${segments.length} of ${found.length})`,
+          ]),
+    ],
+  }
+}
+
+const GRID_MS = 10
+
+class RecordedPolls {
+  readonly #lastAt = new Map<string, number>()
+  readonly #gaps = { fills: new Map<number, number>(), positions: new Map<number, number>() }
+
+  get everyMs(): RecordedRun['accountReads'] {
+    const [fillsMs, positionsMs] = [
+      mostFrequent(this.#gaps.fills),
+      mostFrequent(this.#gaps.positions),
+    ]
+    return {
+      ...(fillsMs !== undefined && { fillsMs }),
+      ...(positionsMs !== undefined && { positionsMs }),
+    }
+  }
+
+  hear(event: string, at: number): void {
+    const what = /^\{"kind":"pollDue","what":"(fills|positions)"/.exec(event)?.[1]
+    if (what !== 'fills' && what !== 'positions') return
+    const lastAt = this.#lastAt.get(what)
+    this.#lastAt.set(what, at)
+    if (lastAt === undefined) return
+    const gap = Math.max(GRID_MS, Math.round((at - lastAt) / GRID_MS) * GRID_MS)
+    const gaps = this.#gaps[what]
+    gaps.set(gap, (gaps.get(gap) ?? 0) + 1)
+  }
+}
+
+function mostFrequent(counts: ReadonlyMap<number, number>): number | undefined {
+  const [most] = [...counts].toSorted((one, other) => other[1] - one[1])
+  return most?.[0]
+}
+
+function describeNext(
+  file: string,
+  {
+    isOtherConfig,
+    isAfterStop,
+  }: { readonly isOtherConfig: boolean; readonly isAfterStop: boolean },
+): string | undefined {
+  if (isOtherConfig)
+    return `the configuration changed with ${basename(file)}, and the backtest needs the one of before (-c FILE)`
+  return isAfterStop ? `${basename(file)} begins another run, after a stop` : undefined
+}
+
+const NOTHING_GIVEN = { set: [], params: [] }
+
+/** `--set` only applies to the recorded run's own file. */
+function isRepeated({ configFile }: RecordedRun, { config }: ConfigOptions): boolean {
+  return configFile !== undefined && (config === undefined || resolve(config) === configFile)
+}
+
+export function describeGiven(recorded: RecordedRun, options: ConfigOptions): readonly string[] {
+  if (recorded.given === undefined)
+    return [
+      'note: the recording does not say which --set and --param its run was given; give them again',
+    ]
+  const { set, params } = recorded.given
+  const words = [...set.map((text) => ['--set', text]), ...params.map((text) => ['--param', text])]
+  if (words.length === 0) return []
+  const given = words.map(([option = '', text = '']) => `${option} ${toShellWord(text)}`).join(' ')
+  return [
+    isRepeated(recorded, options)
+      ? `note: as in the recorded run: ${given}`
+      : `note: -c names another file, so this was not repeated from the recorded run: ${given}`,
+  ]
+}
+
+/**
+ * The named configuration, else the recorded run's. @throws ConfigError; Failure
+ * PARITY_CONFIG_OTHER if it trades something else
+ */
+export function loadRecordedConfig(recorded: RecordedRun, options: ConfigOptions): LoadedConfig {
+  const { configFile, settings } = recorded
+  const found = configFile !== undefined && existsSync(configFile) ? configFile : undefined
+  const { set, params } = isRepeated(recorded, options)
+    ? (recorded.given ?? NOTHING_GIVEN)
+    : NOTHING_GIVEN
+  const loaded = loadConfig(
+    toConfigRequest({
+      config: options.config ?? found,
+      set: [...set, ...options.set],
+      param: [...params, ...(options.param ?? [])],
+    }),
+  )
+  const enabled = loaded.config.strategies.filter((strategy) => strategy.enabled)
+  const given = describeTraded(enabled)
+  const traded = describeTraded(
+    [...settings.strategies.values()].map(({ id, symbols }) => ({ id, instruments: symbols })),
+  )
+  if (given === traded) return loaded
+  throw new Failure({
+    code: 'PARITY_CONFIG_OTHER',
+    sentence: 'the configuration does not trade what the recorded run traded',
+    facts: {
+      recorded: traded,
+      ...(configFile !== undefined && { of: configFile }),
+      given,
+      from: loaded.config.file,
+    },
+    hint: 'name the configuration of the recorded run: -c FILE, with its --set and --param',
+  })
+}
+
+function describeTraded(
+  strategies: readonly { readonly id: string; readonly instruments: readonly string[] }[],
+): string {
+  return strategies
+    .map(({ id, instruments }) => `${id} (${instruments.toSorted().join(' ')})`)
+    .toSorted()
+    .join(', ')
+}
