@@ -279,11 +279,19 @@ export function stateOf(
   return resolve(directory, state?.directory ?? '', dryRun === true ? 'dry-run' : '')
 }
 
-/** Paths of tokens are relative to the configuration file. */
-function placeTokens(control: DaemonConfig['control'], directory: string): DaemonConfig['control'] {
-  const { tokenFile, readTokenFile } = control
+/** Its paths are relative to the configuration file. */
+function placeControl(
+  control: DaemonConfig['control'],
+  directory: string,
+): DaemonConfig['control'] {
+  const { tokenFile, readTokenFile, agents } = control
+  const { strategies } = agents
   return {
     ...control,
+    agents: {
+      ...agents,
+      ...(strategies !== undefined && { strategies: resolve(directory, strategies) }),
+    },
     ...(tokenFile !== undefined && { tokenFile: resolve(directory, tokenFile) }),
     ...(readTokenFile !== undefined && { readTokenFile: resolve(directory, readTokenFile) }),
   }
@@ -306,7 +314,7 @@ function assemble(parts: ConfigParts): LoadedConfig {
     ...(accounts && { accounts }),
     file: mainFile,
     state: { ...value.state, directory: stateOf(value, directory) },
-    control: placeTokens(value.control, directory),
+    control: placeControl(value.control, directory),
     strategies: configs,
     ...(value.simulator && {
       simulator: { ...value.simulator, market: resolveMarket(value.simulator.market, directory) },

@@ -84,6 +84,8 @@ export const VERB_POWERS = {
   test: 'research',
   parity: 'research',
   replay: 'research',
+  // For an assistant only below the folder that the configuration allows.
+  'new-strategy': 'research',
   restrict: ORDER_POWERS.restrict,
   pause: ORDER_POWERS.restrict,
   flatten: ORDER_POWERS.flatten,
@@ -111,7 +113,6 @@ export const VERB_POWERS = {
   run: 'machine',
   standby: 'machine',
   handover: 'machine',
-  'new-strategy': 'machine',
   accept: 'machine',
   repair: 'machine',
   journal: 'machine',
