@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { stopDecisions } from '../../src/cli/parity/run-parity.ts'
+import { decidesUntil, stopDecisions } from '../../src/cli/parity/run-parity.ts'
 import { compareFills, compareWishes } from '../../src/cli/parity/describe-parity.ts'
 import { firstOther, firstShownOther, unmatched } from '../../src/cli/parity/differences.ts'
 import { type BacktestRunOptions } from '../../src/backtest/backtest-run.ts'
@@ -209,7 +209,7 @@ test('a trace has each change of a wish once, and each fill that came after its 
   expect(trace.fills.map(({ tradeId }) => tradeId)).toEqual(['one', 'two'])
 })
 
-test('what a backtest wants on prices of after the stop is no part of it, and nobody is asked on them', () => {
+test('what a backtest wants after the stop is no part of it, and nobody is asked', () => {
   const asked: number[] = []
   const strategy = {
     decide: ({ exchangeTime }: { readonly exchangeTime: number }) => {
@@ -248,6 +248,16 @@ test('what a backtest wants on prices of after the stop is no part of it, and no
   ])
   expect(asked).toEqual([199])
   expect(trace.wishes.get('a')?.map(({ at }) => at)).toEqual([199])
+})
+
+test('the last prices before a stop are decided on, and a fill after it is not', () => {
+  const stop = { at: 210, readBeforeAt: 150, readAfterAt: 300 }
+  expect(decidesUntil(stop, 50)).toBe(210)
+  // They arrive in the backtest after the recorded stop.
+  expect(decidesUntil(stop, 80)).toBe(231)
+  // The prices that arrived after the stop left before it.
+  expect(decidesUntil({ ...stop, readAfterAt: 205 }, 50)).toBe(205)
+  expect(decidesUntil({ at: 210, readBeforeAt: undefined, readAfterAt: undefined }, 50)).toBe(210)
 })
 
 test('the same fills in another order are the same; another price is not', () => {

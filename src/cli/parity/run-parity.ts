@@ -73,7 +73,7 @@ const CHUNK_MS = 100
 const LEAD_LOOKS = 10
 const LEAD_MS_MIN = 10_000
 /** Parsing all events takes long, and most are none of these. */
-const READ = /^\{"kind":"(?:snapshotTaken|decided|fillsRead)"/
+const READ = /^\{"kind":"(?:snapshotTaken|decided|fillsRead|clockSynchronised)"/
 const KEPT = /"kind":"(?:candles|restricted|released)"/
 const STOP = /^\{"kind":"commanded","command":\{"kind":"stop"/
 
@@ -156,9 +156,27 @@ interface RecordedRun extends Pick<SegmentHead, 'configFile' | 'given'> {
   readonly feeds: RecordedFeeds
   readonly allReadsAt: readonly number[]
   readonly accountReads: { readonly fillsMs?: number; readonly positionsMs?: number }
-  /** Read time of the first prices after the stop. */
-  readonly quietFrom: number | undefined
+  readonly stop: RecordedStop | undefined
   readonly remarks: readonly string[]
+}
+
+/** Exchange clock. */
+interface RecordedStop {
+  readonly at: number
+  /** The last prices before it, and the first after it. */
+  readonly readBeforeAt: number | undefined
+  readonly readAfterAt: number | undefined
+}
+
+/**
+ * After the stop no strategy is asked, on prices or on its own fills. The last prices before it were
+ * decided on, also where they take longer to arrive in the backtest than in the recorded run.
+ */
+export function decidesUntil(
+  { at, readBeforeAt = 0, readAfterAt = Number.POSITIVE_INFINITY }: RecordedStop,
+  latencyMs: number,
+): number {
+  return Math.min(readAfterAt, Math.max(at, readBeforeAt + latencyMs + 1))
 }
 
 function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): RecordedRun {
@@ -167,7 +185,8 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
   const trace = new RunTrace(settings, { fromAt: head.startedAt, book })
   const readsAt: number[] = []
   const polls = new RecordedPolls()
-  let readsBeforeStop: number | undefined
+  let stop: Pick<RecordedStop, 'at' | 'readBeforeAt'> | undefined
+  let [offsetMs, readsBeforeStop] = [0, 0]
   const segments: SegmentFile[] = []
   let next: string | undefined
   for (const segment of found) {
@@ -175,7 +194,7 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
     const core = parseCore(opened.image)
     next = describeNext(segment.file, {
       isOtherConfig: core.settings.configHash !== settings.configHash,
-      isAfterStop: opened.head.run !== head.run && readsBeforeStop !== undefined,
+      isAfterStop: opened.head.run !== head.run && stop !== undefined,
     })
     if (next !== undefined) break
     segments.push(segment)
@@ -183,11 +202,15 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
     for (const { at, event, effects } of opened.steps()) {
       marks.beat()
       polls.hear(event, at)
-      if (STOP.test(event)) readsBeforeStop ??= readsAt.length
+      if (STOP.test(event) && stop === undefined) {
+        stop = { at: at + offsetMs, readBeforeAt: readsAt.at(-1) }
+        readsBeforeStop = readsAt.length
+      }
       if (READ.test(event)) {
         const parsed = parseEvent(event)
         trace.take(at, parsed)
         if (parsed.kind === 'snapshotTaken') readsAt.push(parsed.tickers.requestTime)
+        if (parsed.kind === 'clockSynchronised') offsetMs = parsed.offsetMs
       }
       for (const effect of effects) takeEffect(trace, effect)
     }
@@ -195,14 +218,13 @@ function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): Recorded
   const held = book.orders.size
   const firstAt = trace.firstReadAt ?? Number.POSITIVE_INFINITY
   const decidedOn = readsAt.filter((at) => at >= firstAt)
-  const quietFrom = readsBeforeStop === undefined ? undefined : readsAt[readsBeforeStop]
   return {
     configFile: head.configFile,
     given: head.given,
     segments,
     settings,
     trace,
-    quietFrom,
+    stop: stop && { ...stop, readAfterAt: readsAt[readsBeforeStop] },
     readsAt: decidedOn,
     allReadsAt: readsAt,
     feeds: readRecordedFeeds(segments),
@@ -386,7 +408,7 @@ async function playRecorded({
       const files = writeRecordedPrices(tables, directory, { fromAt, toAt })
       const request = { files, days: 1, seed: undefined, balance: undefined, version, fromAt }
       const prepared = await prepareWatched(loaded, watcher, request)
-      const { quietFrom } = recorded
+      const quietFrom = recorded.stop && decidesUntil(recorded.stop, latencyMs)
       const opened = markDecisions(
         stopDecisions(prepared.open(prepared.fillModel, undefined), quietFrom),
         marks,
@@ -499,7 +521,7 @@ function writeReports(
 
 /**
  * A stopping daemon reads prices until everything in flight is settled, but asks no strategy.
- * @param from exchange clock: the first prices without decisions; undefined for a run that never
+ * @param from exchange clock: nobody is asked from then on; undefined for a run that never
  * stopped
  */
 export function stopDecisions(

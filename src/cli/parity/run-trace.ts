@@ -38,7 +38,7 @@ interface SeenCandles {
 
 export interface TraceFrame {
   readonly fromAt: number
-  /** Exchange clock: later decisions are ignored, see `stopDecisions`. */
+  /** Exchange clock: decisions from then on are ignored, see `stopDecisions`. */
   readonly quietFrom?: number | undefined
   readonly book?: Pick<Book, 'candles' | 'strategyStates'>
 }
@@ -56,6 +56,7 @@ export class RunTrace {
   readonly #states: Map<string, string>
   readonly #candles = new Map<string, SeenCandles>()
   #tickers: TickerTable | undefined
+  #offsetMs = 0
   #firstReadAt: number | undefined
 
   constructor(
@@ -86,10 +87,12 @@ export class RunTrace {
   take(at: number, event: EngineEvent): void {
     if (event.kind === 'snapshotTaken') {
       this.#tickers = event.tickers
+    } else if (event.kind === 'clockSynchronised') {
+      this.#offsetMs = event.offsetMs
     } else if (event.kind === 'decided') {
       const { strategyId, intents } = event
       const readAt = this.lastReadAt
-      if (readAt >= this.#quietFrom) return
+      if (at + this.#offsetMs >= this.#quietFrom) return
       this.#firstReadAt ??= this.#tickers?.requestTime
       const wishes = this.wishes.get(strategyId) ?? []
       this.wishes.set(strategyId, wishes)
