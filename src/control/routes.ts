@@ -26,7 +26,7 @@ import {
 import { universeSchema } from './universe-view.ts'
 import { whatIfQuerySchema, whatIfSchema } from './what-if-view.ts'
 
-/** Of fills and trades. */
+/** For fills and trades. */
 export const ROWS_SHOWN_MAX = 500
 const JOURNAL_ROWS_SHOWN_MAX = 500
 

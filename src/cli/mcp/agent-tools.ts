@@ -6,7 +6,6 @@ import { ROWS_SHOWN_MAX, text } from '../../control/routes.ts'
 import { universeSchema } from '../../control/universe-view.ts'
 import { orderSchema, positionSchema, statusSchema } from '../../control/views.ts'
 import { whatIfSchema } from '../../control/what-if-view.ts'
-import { LIBRARY } from '../strategies/strategy-templates.ts'
 
 export interface AgentTool<Input extends z.ZodType = z.ZodType> {
   readonly name: string
@@ -15,7 +14,7 @@ export interface AgentTool<Input extends z.ZodType = z.ZodType> {
   readonly description: string
   readonly input: Input
   readonly isText?: boolean
-  /** What it prints as JSON, where the control interface answers the same. */
+  /** The JSON that it prints, where the control interface answers the same. */
   readonly data?: z.ZodType
   /** Absent: by its power. */
   readonly withinMs?: number
@@ -34,10 +33,10 @@ export interface ConfigWords {
   readonly asOption: readonly string[]
   readonly asArgument: readonly string[]
   /** The folder in which an assistant may begin strategies. @throws Error if there is none */
-  drafts(): string
+  readonly drafts: () => string
 }
 
-/** What the control interface takes, and here it must not look like an option. */
+/** Beside what the control interface asks for, it must not look like an option. */
 const WORD = /^[A-Za-z0-9*_][A-Za-z0-9*_:.#@/-]*$/
 const word = text.min(1).regex(WORD)
 const named = orderFields.name.regex(WORD)
@@ -364,8 +363,9 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       'Begins a strategy: its code, settings, a test and a configuration on paper, as new files in the folder that the operator allows. check, test, backtest and check_bias try it as `draft`. A person adds it to the configuration of a daemon.',
     input: z.strictObject({
       name: draftName,
-      like: z.enum(Object.keys(LIBRARY)).optional().meta({
-        description: 'begin with a copy of this one; absent: an RSI strategy',
+      like: draftName.optional().meta({
+        description:
+          'begin with a copy of one that comes with intentd, such as trend; absent: an RSI strategy',
       }),
     }),
     isText: true,

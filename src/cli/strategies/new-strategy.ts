@@ -2,13 +2,23 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { Failure } from '../../lib/failure.ts'
-import { LIBRARY, strategyCode, strategySettings, strategyTest } from './strategy-templates.ts'
+import { strategyCode, strategySettings, strategyTest } from './strategy-templates.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/
 const INSTALLATION = new URL('../../../', import.meta.url)
 const PAPER = new URL('config/paper.yaml', INSTALLATION)
+
+const LIBRARY: Readonly<Record<string, string>> = {
+  grid: 'grid-btc',
+  trend: 'trend-btc',
+  ...Object.fromEntries(
+    ['breakout', 'dca', 'dip', 'funding', 'market-maker', 'pair', 'ratio', 'rebalance', 'twap'].map(
+      (name) => [name, `examples/${name}`],
+    ),
+  ),
+}
 
 export function addNewStrategyCommand(program: Command): void {
   program
@@ -35,7 +45,6 @@ export function addNewStrategyCommand(program: Command): void {
     })
 }
 
-/** The layout of `init`. */
 function isWorkingDirectory(): boolean {
   return ['strategies', 'config/strategies', 'intentd.service'].every((path) => existsSync(path))
 }

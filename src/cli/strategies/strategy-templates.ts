@@ -1,14 +1,3 @@
-/** Strategies that come with intentd, and the files of their settings. */
-export const LIBRARY: Readonly<Record<string, string>> = {
-  grid: 'grid-btc',
-  trend: 'trend-btc',
-  ...Object.fromEntries(
-    ['breakout', 'dca', 'dip', 'funding', 'market-maker', 'pair', 'ratio', 'rebalance', 'twap'].map(
-      (name) => [name, `examples/${name}`],
-    ),
-  ),
-}
-
 export function strategyCode(name: string): string {
   return `/** Buys when closed candles say that a fall has gone far, and sells when they say that a rise has. */
 import { defineStrategy, positiveDecimal, rsi, z } from 'intentd/strategy'
